@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 demo: .venv/installed-for-demo
 	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
 	$(BIN)/adbench-text run --sweep demo --no-report
-	$(BIN)/adbench-text report --sweep demo --table levels --table oddest --quiet
+	$(BIN)/adbench-text report --sweep demo --table levels --quiet
 	$(BIN)/adbench-text report --sweep demo --format html --output report.html --quiet
 	@echo "All tables and figures: report.html. The next commands:"
 	@echo "    $(BIN)/adbench-text ui                            # every run, in MLflow"

@@ -6,8 +6,7 @@ Dask chooses the worker of each call, and repeats a call whose worker was lost.
 import asyncio
 import logging
 import pickle
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import cached_property
@@ -19,7 +18,6 @@ from typing import Any
 
 import dask
 from distributed import Client, get_worker
-from distributed.comm.addressing import get_address_host
 from distributed.comm.core import CommClosedError, connect
 from distributed.scheduler import KilledWorker
 from distributed.security import Security
@@ -51,7 +49,6 @@ class Cluster(Workers):
 
     def __init__(self, address: str) -> None:
         self.address = without_password(address)
-        self.of_hosts: Mapping[str, int] = {}  # threads of all workers on each machine; `size` looks at them
         self.n_gpus = 0.0  # that workers declared, ``--resources GPU=1``, when there were any
         self._there: dict[Future[Any], Any] = {}  # the futures of Dask, which ends a task without one
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
@@ -68,12 +65,8 @@ class Cluster(Workers):
             workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         except Exception as error:  # of many kinds, none of which names the scheduler
             raise self._lost() from error
-        of_hosts = Counter[str]()
-        for worker in workers.values():
-            of_hosts[worker["host"]] += worker["nthreads"]
-        self.of_hosts = dict(of_hosts)
         self.n_gpus = sum(worker["resources"].get("GPU", 0) for worker in workers.values()) or self.n_gpus
-        return of_hosts.total()
+        return sum(worker["nthreads"] for worker in workers.values())
 
     def wait_for_a_worker(self) -> None:
         """Return when there is a worker; raise AdbenchTextError if none comes in some time."""
@@ -214,7 +207,6 @@ def is_wanted() -> bool:
     return task is not None and task.state == "executing"
 
 
-def n_beside(of_hosts: Mapping[str, int]) -> int:
-    """Return the number of calls at the same time on this machine, given `Cluster.of_hosts`."""
-    worker = get_worker()
-    return of_hosts.get(get_address_host(worker.address), worker.state.nthreads)
+def n_threads() -> int:
+    """Return the number of calls that this worker makes at the same time."""
+    return int(get_worker().state.nthreads)

@@ -7,7 +7,7 @@ are used.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,21 +15,6 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.bool_]
     Scores = NDArray[np.float64]
-
-
-class Counts(NamedTuple):
-    """Positives and negatives beyond each threshold, in resamples of a test set: (n_resamples, n_thresholds).
-
-    The thresholds are the distinct scores of the positive class, the most positive first: other
-    scores add no recall. ``hits`` and ``false`` count those at the threshold, too.
-    """
-
-    hits_before: "Scores"
-    hits: "Scores"
-    false_before: "Scores"
-    false: "Scores"
-    n_positive: int
-    n_negative: int
 
 
 @dataclass(frozen=True)
@@ -47,9 +32,6 @@ class Metric:
         (their abnormality), both of shape (n,); returns a float in [0, 1].
     positive : "outliers" or "inliers"
         The positive class.
-    of_counts : callable, optional
-        The same metric for each resample, an array of shape (n_resamples,), from the `Counts` of the positive
-        class. Without it the metric has no bootstrap intervals: `function` would be too slow.
     curve : "ROC" or "precision-recall", optional
         The curve that the metric is the area under. Scores by chance have an area of 0.5 under a ROC curve;
         under a precision-recall curve it is the share of the positive class in the test set.
@@ -72,7 +54,6 @@ class Metric:
     title: str
     function: "Callable[[Labels, Scores], float]"
     positive: Literal["outliers", "inliers"]
-    of_counts: "Callable[[Counts], Scores] | None" = None
     curve: Literal["ROC", "precision-recall"] | None = None
     higher_is_better: bool = True
 
@@ -129,43 +110,14 @@ def fpr95(outlier: "Labels", scores: "Scores") -> float:
     return float((scores[~outlier] >= threshold).mean())
 
 
-def _auroc_of(counts: Counts) -> "Scores":
-    import numpy as np
-
-    gained = counts.hits - counts.hits_before
-    lost = np.einsum("ij,ij->i", gained, counts.false_before + counts.false)
-    areas: Scores = 1 - lost / (2 * counts.n_positive * counts.n_negative)
-    return areas
-
-
-def _aupr_of(counts: Counts) -> "Scores":
-    import numpy as np
-
-    hits_before, hits, false_before, false, n_positive, _ = counts
-    precisions = hits_before / (hits_before + false_before)
-    precisions += hits / (hits + false)
-    gained = hits - hits_before
-    # row by row: the last bit of a sum depends on its order
-    sums = np.array([a @ b for a, b in zip(gained, precisions, strict=True)])
-    areas: Scores = sums / (2 * n_positive)
-    return areas
-
-
-def _fpr95_of(counts: Counts) -> "Scores":
-    n_found = counts.n_positive - counts.n_positive // 20
-    places = (counts.hits < n_found).sum(axis=1)
-    rates: Scores = counts.false[range(len(places)), places] / counts.n_negative
-    return rates
-
-
 #: All metrics by their names, in the order of the tables. The rest of the program reads them from here.
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("auroc", "AUROC", auroc, "outliers", _auroc_of, "ROC"),
-        Metric("aupr_in", "AUPR-in", aupr_in, "inliers", _aupr_of, "precision-recall"),
-        Metric("aupr_out", "AUPR-out", aupr_out, "outliers", _aupr_of, "precision-recall"),
-        Metric("fpr95", "FPR at 95 % TPR", fpr95, "outliers", _fpr95_of, higher_is_better=False),
+        Metric("auroc", "AUROC", auroc, "outliers", "ROC"),
+        Metric("aupr_in", "AUPR-in", aupr_in, "inliers", "precision-recall"),
+        Metric("aupr_out", "AUPR-out", aupr_out, "outliers", "precision-recall"),
+        Metric("fpr95", "FPR at 95 % TPR", fpr95, "outliers", higher_is_better=False),
     )
 }
 #: The first metric: reports, charts and progress show it unless another one is asked for.

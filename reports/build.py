@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from adbench_text.store.store import Store
 
 _BOARD = "leaderboard"
-_SHORT = (_BOARD, "main")  # tables of a report without the section of tables
 
 
 def held_records(store: "Store", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
@@ -74,37 +73,25 @@ class Builder:
         self.evidence = None if store is None else Evidence(store)
         self.comparison = Comparison(self.cells, metric, self.evidence)
 
-    def report(
-        self,
-        tables: Sequence[str] = (),
-        only: bool = False,
-        pictures: bool = False,
-        sections: Sequence[str] = contents.SECTIONS,
-    ) -> Report:
+    def report(self, tables: Sequence[str] = (), only: bool = False, pictures: bool = False) -> Report:
         """Return a report of the named tables, of the brief ones without names; what is empty is left out.
 
         `only` is True if the user named them: a format for programs has no other table then, and a note
         explains each that is left out. With `pictures` come pictures, heat maps, the main tables of the other
-        metrics, and the leaders in place of the leaderboard. `sections` come besides the result, the
-        leaderboard, the main table and the provenance.
+        metrics, and the leaders in place of the leaderboard.
         """
-        has_tables = "tables" in sections
-        chosen = list(tables or contents.BRIEF)
-        if not has_tables:
-            chosen = [name for name in chosen if name in _SHORT] or chosen[:1]
+        chosen = tables or contents.BRIEF
         comparison = self.comparison
         of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in chosen}
         first = leaders(comparison) if pictures else None
         built = [
             table for name, of_name in of_names.items() if not (first and name == _BOARD) for table in of_name
         ]
-        if pictures and has_tables and "main" in chosen:
+        if pictures and "main" in chosen:
             others = [name for name in METRICS if name != comparison.metric.name]
             built += [t for name in others for t in _tables("main", Comparison(self.cells, name))]
-        drawn = self.drawings if pictures and "pictures" in sections else []
-        maps = []
-        if pictures and "heatmaps" in sections and self.evidence is not None:
-            maps = heatmaps(comparison, self.evidence)
+        drawn = self.drawings if pictures else []
+        maps = heatmaps(comparison, self.evidence) if pictures and self.evidence is not None else []
         of_no_table = [
             f"No table {name!r}: it needs {contents.TABLES[name].needs}."
             for name, of_name in of_names.items()
@@ -116,7 +103,7 @@ class Builder:
         (board,) = notes_on.under_tables([first], [] if built else general) if first else (None,)
         return Report(
             notes_on.under_tables(built, general),
-            None if only or not has_tables else wide_table(comparison),
+            None if only else wide_table(comparison),
             [*of_no_table, *self.evidence_notes],
             drawn,
             maps,

@@ -20,7 +20,6 @@ from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, of_splits
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
-OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
 #: What is measured of a cell besides its metrics.
 MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
 
@@ -38,7 +37,6 @@ class Column:
     is_oracle: bool = False
     regime: str | None = None
     generation: int = 0  #: results of other code or libraries have a column of their own; 0 is the newest
-    differs: str = OLDER_CODE  #: from the newest
 
     @property
     def block(self) -> tuple[bool, str]:
@@ -59,8 +57,8 @@ class Column:
     def label(self) -> str:
         """The head of the column."""
         number = f" {self.generation}" if self.generation > 1 else ""
-        difference = f" ({self.differs}{number})" if self.generation else ""
-        marks = (f" {ORACLE}" if self.is_oracle else "") + difference
+        older = f" (older{number})" if self.generation else ""
+        marks = (f" {ORACLE}" if self.is_oracle else "") + older
         return written(self.detector, self.preset, self.configuration or "") + marks
 
 
@@ -181,12 +179,7 @@ def _columns(
 def _generations(column: Column, records: Sequence[Record]) -> dict[Column, list[Record]]:
     """Return the records of each code and libraries in a column of its own, the newest first."""
     latest_first = sorted(records, key=lambda record: record.started)[::-1]
-    versions = list(dict.fromkeys((record.code, record.libraries) for record in latest_first))
-    return {
-        replace(
-            column,
-            generation=generation,
-            differs=OTHER_LIBRARIES if generation and version[0] == versions[0][0] else OLDER_CODE,
-        ): [record for record in records if (record.code, record.libraries) == version]
-        for generation, version in enumerate(versions)
-    }
+    of_versions = {(record.code, record.libraries): list[Record]() for record in latest_first}
+    for record in records:
+        of_versions[record.code, record.libraries].append(record)
+    return {replace(column, generation=n): each for n, each in enumerate(of_versions.values())}

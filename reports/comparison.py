@@ -141,8 +141,15 @@ class Corpus:
         """Return the differences of the `Comparison.compared` columns from the figures of their methods."""
         return [self._difference(column, inlier) for column in self._comparison.compared]
 
+    def _value_of_method(self, column: Column, inlier: str | None) -> float | None:
+        """Return the figure of the paper that a column is compared with; of an ablation there are means."""
+        if not published.is_ablation(column.detector, column.preset):
+            return self.published_value(column.detector, inlier)
+        means = published.ablations(self._comparison.metric.name).get((column.detector, column.preset), {})
+        return means.get(self.dataset) if inlier is None and not self.splits else None
+
     def _difference(self, column: Column, inlier: str | None) -> Entry:
-        theirs = self.published_value(column.detector, inlier)
+        theirs = self._value_of_method(column, inlier)
         ours = self.entry(column, inlier).complete_value
         if theirs is None or ours is None:
             return NONE
@@ -274,9 +281,7 @@ class Comparison:
         return [
             column
             for column in self.columns
-            if self.published
-            and not published.is_ablation(column.detector, column.preset)
-            and any(corpus.published.get(column.detector) for corpus in self.corpora)
+            if self.published and any(corpus.published.get(column.detector) for corpus in self.corpora)
         ]
 
     def notes_on_header(self, of_paper: Sequence[object] = ()) -> list[str]:

@@ -53,16 +53,9 @@ TABLES = {
     "levels": TableKind("Means at each contamination level.", "two contamination levels"),
     "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
     "significance": TableKind("Paired tests between detectors.", _PAIRS),
-    "ablations": TableKind("Configurations of one detector.", "three configurations of one detector"),
     "cost": TableKind("Seconds, documents per second, memory.", "results"),
-    "oddest": TableKind(
-        "The most abnormal test documents, with their odd words.",
-        "a detector with scores of words, and the examples in the store",
-    ),
 }
 BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
-#: What a page adds to the result, the main table and the provenance.
-SECTIONS = ("tables", "pictures", "heatmaps")
 FORMATS = {
     "csv": Format("csv", "One table of every split, level and mean, for programs.", "csv", has_notes=False),
     "html": Format("html", "One page with everything.", "html", has_pictures=True, has_all_tables=True),

@@ -13,28 +13,21 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.reports.figures.style import MOST_POINTS
 from adbench_text.reports.report import Entry
-from adbench_text.reports.tables.ablations import varied
-from adbench_text.run.result import TRACE, TRAINING
 from adbench_text.sweep.cell import percent
 
 _T = TypeVar("_T")
 _X = TypeVar("_X")
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
-_OF_TRAINING = (  # metric, file name, axis, factor
-    (f"{TRAINING}loss_total", "loss", "loss", 1),
-    (TRACE, "test", "test AUROC (%), a diagnostic", 100),
-)
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
 
 
 def drawings(comparison: Comparison) -> Iterator[Drawing]:
     """Yield all figures, in the order of a report."""
-    for draw in (contamination, cost, ablations):
+    for draw in (contamination, cost):
         yield from draw(comparison)
     if comparison.evidence is not None:
-        for draw_evidence in (curves, histograms, training):
+        for draw_evidence in (curves, histograms):
             yield from draw_evidence(comparison, comparison.evidence)
     yield from overlap_bound(comparison)
 
@@ -77,22 +70,6 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
             )
 
 
-def ablations(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the configurations of each detector that has three or more."""
-    for detector, columns in varied(comparison).items():
-        groups = {
-            corpus.label: _points((column.label, corpus.entry(column)) for column in columns)
-            for corpus in comparison.corpora
-        }
-        if groups := _without_empty(groups):
-            yield Drawing(
-                f"ablations-{stem(detector)}",
-                f"Configurations of {detector}",
-                "Mean over the splits; the axis does not begin at zero.",
-                plots.ablation_bars(groups, comparison.metric.title),
-            )
-
-
 def _points(entries: Iterable[tuple[_X, Entry]]) -> list[tuple[_X, float, float | None]]:
     """Return the complete figures among entries, each with its place and its spread."""
     return [(x, y, entry.spread) for x, entry in entries if (y := entry.complete_value) is not None]
@@ -128,7 +105,7 @@ def curves(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
 
 
 def histograms(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield the scores of test documents of each detector, before its training and after it."""
+    """Yield the scores of test documents of each detector."""
     about = (
         f"Test documents of each split, {percent(comparison.lowest)} of outliers in the training data; "
         "higher is more abnormal. The outermost 0.5% count into the edge bins."
@@ -136,29 +113,8 @@ def histograms(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
     for corpus, column in product(comparison.corpora, comparison.fair):
         title = f"Scores of {column.label} on {corpus.label}"
         name = f"scores-{stem(corpus.label)}-{stem(column.label)}"
-        if early := evidence.early_scores(column, corpus):
-            yield Drawing(
-                f"{name}-before-training", f"{title}, before training", about, plots.histograms(early)
-            )
         if scores := evidence.scores(column, corpus):
             yield Drawing(name, title, about, plots.histograms(scores))
-
-
-def training(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield the losses of the trainings of each detector, and the diagnostic test AUROC."""
-    for corpus, column in product(comparison.corpora, comparison.fair):
-        for metric, name, quantity, factor in _OF_TRAINING:
-            logged = evidence.curves(column, corpus, metric)
-            drawn = {i: [(step, factor * value) for step, value in curve] for i, curve in logged.items()}
-            if drawn:
-                is_thinned = max(map(len, drawn.values())) > MOST_POINTS
-                yield Drawing(
-                    f"{name}-{stem(corpus.label)}-{stem(column.label)}",
-                    f"Training of {column.label} on {corpus.label}: {quantity}",
-                    "One line for each split; nothing is chosen by it."
-                    + (" Means of neighbouring steps." if is_thinned else ""),
-                    plots.training_curves(drawn, quantity),
-                )
 
 
 def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:

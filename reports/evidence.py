@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from adbench_text.reports.cells import Column
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
-from adbench_text.run.result import TRAINING, Example
+from adbench_text.run.result import Example
 from adbench_text.store.record import Record
 from adbench_text.store.store import Store
 
 if TYPE_CHECKING:
     from adbench_text.reports.comparison import Comparison, Corpus
 
-_LOSS = f"{TRAINING}loss_total"
-_SCORES, _EARLY, _EXAMPLES = "scores.csv", "scores_before_training.csv", "examples.json"
+_SCORES, _EXAMPLES = "scores.csv", "examples.json"
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
@@ -36,31 +35,18 @@ class Evidence:
         self._held: dict[tuple[str, ...], Any] = {}
         self._lost: dict[str, list[Record]] = {}  # by what is missing of them
 
-    def scores(self, column: Column, corpus: "Corpus", file: str = _SCORES) -> dict[str, Scored]:
+    def scores(self, column: Column, corpus: "Corpus") -> dict[str, Scored]:
         """Return outliers and scores of the test documents of each split."""
-        tables = {inlier: self.table(record, file) for inlier, record in corpus.of_splits(column).items()}
+        tables = {inlier: self.table(record) for inlier, record in corpus.of_splits(column).items()}
         return {inlier: scored(table) for inlier, table in tables.items() if table is not None}
 
-    def early_scores(self, column: Column, corpus: "Corpus") -> dict[str, Scored]:
-        """Return the same of some test documents before the first step of a training."""
-        is_trained = any(_LOSS in record.metrics for record in corpus.of_splits(column).values())
-        return self.scores(column, corpus, _EARLY) if is_trained else {}
-
-    def table(self, record: Record, file: str = _SCORES) -> pd.DataFrame | None:
+    def table(self, record: Record) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable."""
         n_test = int(record.metrics["n_test"])
         read: pd.DataFrame | None = self._read(
-            record, file, lambda text: _scores(text, n_test, file == _SCORES, record.is_drawn)
+            record, _SCORES, lambda text: _scores(text, n_test, record.is_drawn)
         )
         return read
-
-    def curves(self, column: Column, corpus: "Corpus", metric: str) -> dict[str, list[tuple[int, float]]]:
-        """Return steps and values of a metric of the training of each split."""
-        return {
-            inlier: self.store.curve(record, metric)
-            for inlier, record in corpus.of_splits(column).items()
-            if metric in record.metrics
-        }
 
     def examples(self, record: Record) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
@@ -111,7 +97,7 @@ def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
     ]
 
 
-def _scores(text: str, n_test: int, is_complete: bool, is_drawn: bool) -> pd.DataFrame:
+def _scores(text: str, n_test: int, is_drawn: bool) -> pd.DataFrame:
     """Read scores of test documents from CSV; raise an error if they are anything else.
 
     The places of drawn documents are those in the test part, so they may be above `n_test`.
@@ -121,7 +107,7 @@ def _scores(text: str, n_test: int, is_complete: bool, is_drawn: bool) -> pd.Dat
     places = table["document"].to_numpy()
     last = places.max(initial=-1) + 1 if is_drawn else n_test
     is_ascending = (np.diff(places, prepend=-1, append=last) > 0).all()
-    if not is_ascending or (is_complete and len(places) != n_test):
+    if not is_ascending or len(places) != n_test:
         raise ValueError("the documents are not the test documents")
     if not (len(table) and table["outlier"].isin((0, 1)).all() and np.isfinite(table["score"]).all()):
         raise ValueError("these are no labels and scores")

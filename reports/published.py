@@ -47,7 +47,7 @@ def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def is_ablation(detector: str, preset: str) -> bool:
-    """Return whether Table 3 has a figure of its own for a configuration, so that Table 1 is of another."""
+    """Return whether Table 3 has a mean of a configuration that Table 1, of the preset ``paper``, lacks."""
     presets = {key for metric in figures_of_the_paper()["ablations"] for key in ablations(metric)}
     return (detector, preset) in presets and preset != "paper"
 

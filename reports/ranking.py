@@ -5,11 +5,12 @@ from functools import cached_property
 from itertools import combinations_with_replacement, compress, starmap
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.significance import Estimate, Resampling, estimate
+from adbench_text.reports.significance import Estimate, estimate, moved_by_documents
 
 
 class Ranking:
@@ -57,24 +58,24 @@ class Ranking:
         ]
 
     def difference(self, first: int, second: int) -> Estimate | None:
-        """Return the mean difference of two columns with its interval, if there are scores."""
-        means = self._resampled[first], self._resampled[second]
-        if means[0] is None or means[1] is None:
+        """Return the mean difference of two columns with its interval; None of other metrics than AUROC."""
+        moved = self._moved[first], self._moved[second]
+        if moved[0] is None or moved[1] is None:
             return None
         value = float((self.figures[:, first] - self.figures[:, second]).mean())
-        return estimate(value, means[0] - means[1])
+        return estimate(value, moved[0].sub(moved[1], fill_value=0))
 
     @cached_property
-    def _resampled(self) -> list[NDArray[np.float64] | None]:
-        """The mean of each column over the splits, for each resample of the test documents."""
+    def _moved(self) -> "list[pd.Series[float] | None]":
+        """How much of the mean of each column is due to each test document."""
         metric, evidence = self._comparison.metric, self._comparison.evidence
-        if evidence is None or metric.of_counts is None:
+        if evidence is None or metric.curve != "ROC":
             return [None] * len(self.columns)
-        resampling = Resampling(metric, evidence)
-        return [
-            resampling.mean([self._corpora[label].of_splits(column)[inlier] for label, inlier in self.splits])
+        of_columns = (
+            [self._corpora[label].of_splits(column)[inlier] for label, inlier in self.splits]
             for column in self.columns
-        ]
+        )
+        return [moved_by_documents(records, evidence) for records in of_columns]
 
 
 def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:

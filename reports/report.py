@@ -36,7 +36,6 @@ class Entry:
     words: str  #: the label, the figure as digits, or why there is none; without spread and numbers of cells
     kind: Kind = Kind.LABEL
     value: float | None = None  #: the figure itself
-    decimals: int | None = None  #: of a figure whose words are digits alone; None if they have other signs
     spread: float | None = None  #: standard deviation over the seeds
     n_cells: int = 1  #: behind the figure
     n_expected: int = 1  #: how many there should be
@@ -83,16 +82,12 @@ def figure(value: float | None, decimals: int = 1, signed: bool = False) -> Entr
     if value is None:
         return NONE
     words = f"{value:+z.{decimals}f}" if signed else f"{value:z.{decimals}f}"
-    has_plus = signed and round(value, decimals) >= 0
-    return Entry(words, Kind.FIGURE, value, None if has_plus else decimals)
+    return Entry(words, Kind.FIGURE, value)
 
 
 def significant(value: float, digits: int = 3) -> Entry:
     """Return the entry of a number with so many significant digits, thousands apart: ``"1,230"``."""
-    rounded = float(f"{value:.{digits}g}")
-    is_plain = rounded == 0 or 1e-4 <= abs(rounded) < 1000
-    decimals = next((n for n in range(10) if round(rounded, n) == rounded), None) if is_plain else None
-    return Entry(f"{rounded:,g}", Kind.FIGURE, value, decimals)
+    return Entry(f"{float(f'{value:.{digits}g}'):,g}", Kind.FIGURE, value)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """The sentences that a report begins with, and where its results come from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 
 from adbench_text.reports import published
 from adbench_text.reports.cells import Column
@@ -104,7 +103,7 @@ def provenance(
         ("date", " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""),
         *((name, _listed(name, records)) for name in ("version", "commit", "command", "machine")),
         ("store", store_name),
-        ("seeds", ranges(record.seed for record in records)),
+        ("seeds", ", ".join(map(str, sorted({record.seed for record in records})))),
         *editions(records, corpora).items(),
     ]
     return [(name, value) for name, value in facts if value]
@@ -125,13 +124,3 @@ def _listed(name: str, records: Sequence[Record]) -> str:
     values = list(dict.fromkeys(r.made_by[name] for r in reversed(records) if name in r.made_by))
     rest = len(values) - _MOST
     return "; ".join(values[:_MOST]) + (f"; {rest} more" if rest > 0 else "")
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Return numbers in few words: ``"0 to 4, 7"``."""
-    parts: list[str] = []
-    # neighbours differ from their places by the same number
-    for _, run in groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0]):
-        of_run = [number for _, number in run]
-        parts += [f"{of_run[0]} to {of_run[-1]}"] if len(of_run) > 2 else map(str, of_run)
-    return ", ".join(parts)

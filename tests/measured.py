@@ -23,7 +23,7 @@ from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
 
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
-OF_SCORES = ("significance", "oddest")  # tables that need the scores of single documents
+OF_SCORES = "significance"  # the table that needs the scores of single documents
 TABLES = {"published": ["leaderboard", "benchmarks"]}  # of a page that does not have all tables
 DEFINITION = ("preset", "configuration", "dataset", "inlier", "contamination", "seed")
 VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime")
@@ -75,7 +75,7 @@ def write(sweep: str, folder: Path) -> list[Path]:
 
 def page_of(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> str:
     """The tables of a sweep and its figures below."""
-    report = builder.report(TABLES.get(sweep, [name for name in contents.TABLES if name not in OF_SCORES]))
+    report = builder.report(TABLES.get(sweep, [name for name in contents.TABLES if name != OF_SCORES]))
     tables = contents.FORMATS["markdown"].render(replace(report, headlines=[]))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
     made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "

@@ -1,8 +1,7 @@
 """``adbench-text list``: List the names that options can take."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
@@ -72,8 +71,8 @@ _ROWS: dict[str, Callable[[], Rows]] = {
 }
 
 
-def names_of(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of a kind; some depend on the datasets and detectors that are given."""
+def names_of(kind: str) -> Sequence[str]:
+    """Return the names of a kind; none of inlier classes, which depend on the dataset."""
     if kind in registry.KINDS:
         return registry.names(kind)
     if kind == "checkable":
@@ -82,28 +81,7 @@ def names_of(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
         from adbench_text.text import vectors, wordpiece
 
         return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-    if kind in ("inliers", "presets", "settings"):
-        return _names_within(kind, given)
-    return [name for name, _ in _ROWS[kind]()]
-
-
-def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
-    """Return splits of the datasets given, or presets or settings of the detectors given."""
-    from adbench_text.cli.sweep import names_of_splits
-    from adbench_text.plugins.configure import presets
-    from adbench_text.sweep.names import expand
-
-    datasets = expand("dataset", given.get("datasets") or ["all"])
-    if kind == "inliers":
-        return names_of_splits(datasets, given.get("protocol"))
-    named = given.get("detectors") or [given.get("detector")]  # all would take seconds to import
-    detectors = [registry.detector(name) for name in expand("detector", filter(None, named))]
-    if kind == "presets":
-        return [DEFAULT, *(name for each in detectors for of in datasets for name in presets(each, of))]
-    ranges = [
-        (name, each.parameter_ranges().get(name)) for each in detectors for name in each.default_params()
-    ]
-    return [f"{name}={choice}" for name, values in ranges for choice in (values and values.choices) or [""]]
+    return [name for name, _ in _ROWS[kind]()] if kind in _ROWS else []
 
 
 @click.command("list")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from adbench_text.errors import AdbenchTextError, UnknownNameError
+from adbench_text.errors import UnknownNameError
 
 DEVICES = ("auto", "cpu", "cuda")
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
@@ -29,7 +29,7 @@ class Name(click.ParamType[str]):
         if self.kind in _NOUNS:
             from adbench_text.cli.list import names_of
 
-            if value not in (known := names_of(self.kind, {})):
+            if value not in (known := names_of(self.kind)):
                 raise UnknownNameError(_NOUNS[self.kind], value, known)
         return value
 
@@ -40,12 +40,7 @@ class Name(click.ParamType[str]):
         from adbench_text.cli.list import names_of
 
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
-        try:
-            names = names_of(self.kind, ctx.params)
-        except AdbenchTextError:  # a dataset that is misspelt or broken: no suggestions
-            names = []
-        if self.several:
-            names = ["all", *names]
+        names = [*(["all"] if self.several else []), *names_of(self.kind)]
         return [
             CompletionItem(f"{before}{comma}{name}") for name in dict.fromkeys(names) if name.startswith(last)
         ]

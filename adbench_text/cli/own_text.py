@@ -49,14 +49,11 @@ DOCUMENTS = [
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
-    click.Option(
-        ["--preset"], type=Name("presets"), help="Preset.  [default: what the detector has for the language]"
-    ),
+    click.Option(["--preset"], help="Preset.  [default: what the detector has for the language]"),
     click.Option(
         ["--set", "settings"],
         multiple=True,
         metavar="KEY=VALUE",
-        type=Name("settings"),
         callback=lambda context, parameter, values: dict(map(setting, values)),
         help="Hyper-parameter.",
     ),

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequence[str]:
-    """Return the names of a list."""
-    choice = click.Choice([*contents.SECTIONS, "none"])
-    names = [choice.convert(name.strip(), param, ctx) for name in value.split(",")]
-    return [name for name in names if name != "none"]
-
-
 @click.command("report", cls=SectionedCommand)
 @section(
     "Input",
@@ -51,14 +44,6 @@ def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequenc
     ),
     click.Option(
         ["--output", "-o"], type=click.Path(dir_okay=False, path_type=Path), help="File to write to."
-    ),
-    click.Option(
-        ["--sections"],
-        metavar="NAMES",
-        default=",".join(contents.SECTIONS),
-        callback=_sections,
-        help="Only these parts of a page, with commas between them, or none. The result, the leaderboard, "
-        "the main table and the provenance are always there.",
     ),
     click.Option(
         ["--figures"],
@@ -93,7 +78,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     if cells:
         built = cells_report(builder.cells, notes)
     else:
-        built = builder.report(names, bool(tables), renderer.has_pictures, options["sections"])
+        built = builder.report(names, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)

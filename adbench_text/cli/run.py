@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text import storage
 from adbench_text.cli.options import (
     DEVICES,
     SPLITS,
@@ -22,10 +21,9 @@ from adbench_text.cli.options import (
 from adbench_text.cli.progress import Shown, count
 from adbench_text.cli.show import print_table
 from adbench_text.cli.sweep import engine_of, sweep_of, use_file
-from adbench_text.errors import DataError, DetectorError
+from adbench_text.errors import DetectorError
 from adbench_text.escaping import one_line
 from adbench_text.failures import described
-from adbench_text.isolation import preserved
 
 if TYPE_CHECKING:
     from adbench_text.corpora.corpus import Corpus
@@ -67,14 +65,11 @@ _POSITIVE = click.FloatRange(0, min_open=True)
         help="Names, patterns such as 'pyod-*', or all; llr:robust is one with a preset. With --sweep, its "
         "detectors keep their presets and settings.",
     ),
-    click.Option(
-        ["--preset"], type=Name("presets"), help="Preset of all detectors; see 'adbench-text list presets'."
-    ),
+    click.Option(["--preset"], help="Preset of all detectors; see 'adbench-text list presets'."),
     click.Option(
         ["--set", "settings"],
         multiple=True,
         metavar="KEY=VALUE",
-        type=Name("settings"),
         help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
     ),
     click.Option(["--encoder"], type=Name("encoders"), help="Short for --set encoder=...: a name or a path."),
@@ -108,14 +103,6 @@ _POSITIVE = click.FloatRange(0, min_open=True)
 @section(
     "Output",
     *TRACKING,
-    click.Option(
-        ["--trace", "trace_every"],
-        default=0,
-        type=click.IntRange(0),
-        metavar="STEPS",
-        help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
-        "--rerun.",
-    ),
     click.Option(
         ["--report/--no-report"], default=True, help="Log tables, figures and a page to the run of the sweep."
     ),
@@ -168,7 +155,6 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
             rerun=options["rerun"],
             retry_failed=options["retry"] is not None,
             limits=limits,
-            trace_every=options["trace_every"],
             report=log,
         )
     except KeyboardInterrupt:
@@ -182,29 +168,16 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
 
 
 def _preview(options: Mapping[str, Any], verbose: bool) -> None:
-    """Print the numbers of cells of a sweep, or the cells, and why some cannot run."""
-    from adbench_text.run.runner import impossible, load_corpora
-
-    sweep = sweep_of(options)
-    cells = sweep.expand()
-    refused: dict[Cell, str] = {}
-    try:
-        with preserved():
-            storage.forbid_downloads()  # nothing is downloaded for a list
-            refused = impossible(cells, load_corpora(sweep))
-    except DataError as error:
-        click.echo(f"{error} Without it, cells that cannot run are not marked.", err=True)
+    """Print the numbers of cells of a sweep, or the cells."""
+    cells = sweep_of(options).expand()
     if verbose:
         for cell in cells:
-            click.echo(one_line(f"{cell}: impossible: {refused[cell]}" if cell in refused else f"{cell}"))
+            click.echo(one_line(str(cell)))
     else:
         groups = Counter((cell.choice, cell.dataset) for cell in cells)
         rows = ((*group, n) for group, n in groups.items())
         print_table(rows, header=("detector", "dataset", "cells"), indent=0)
-        for reason, n in Counter(refused.values()).items():
-            click.echo(f"{count(n)} impossible: {one_line(reason)}", err=True)
-    total = f", {len(refused):,} of them impossible" if refused else ""
-    click.echo(f"{count(len(cells))}{total}", err=True)
+    click.echo(count(len(cells)), err=True)
 
 
 def _log_reports(

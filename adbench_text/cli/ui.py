@@ -1,11 +1,9 @@
-"""``adbench-text ui``: Open the web pages of MLflow."""
+"""``adbench-text ui``: Start the web pages of MLflow."""
 
-import os
 import socket
 import subprocess
 import sys
 import time
-import webbrowser
 from contextlib import suppress
 from typing import Any
 
@@ -22,19 +20,15 @@ _SECONDS = 0.2  # between two attempts to reach the server
 
 @click.command("ui")
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
-@click.option("--no-open", is_flag=True, help="Print the address, but open no browser.")
 @section("Options", tracking_uri_option())
-def command(port: int, no_open: bool, tracking_uri: str) -> None:
-    """Start MLflow's web interface for the store, and open its list of experiments, one for each dataset.
-
-    The address is printed. No browser is opened in a pipe, or where there is no display.
-    """
+def command(port: int, tracking_uri: str) -> None:
+    """Start MLflow's web interface for the store, and print the address of its experiments, one a dataset."""
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, create=False)
     check_reachable(tracking_uri)  # MLflow's server writes to its store
     if tracking_uri.startswith(("http://", "https://")):
-        _show("The store is a server; open in a browser:", store.shown, no_open)
+        _show("The store is a server; open in a browser:", store.shown)
         return
     if _is_used(port):
         raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
@@ -46,7 +40,7 @@ def command(port: int, no_open: bool, tracking_uri: str) -> None:
         while process.poll() is None and not _is_used(port):
             time.sleep(_SECONDS)
         if process.returncode is None:
-            _show("Open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}", no_open)
+            _show("Open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}")
         code = process.wait()
     finally:
         _terminate(process)
@@ -55,15 +49,9 @@ def command(port: int, no_open: bool, tracking_uri: str) -> None:
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
 
 
-def _show(message: str, server: str, no_open: bool) -> None:
-    """Print the address of the experiments of a server, and open it."""
-    address = f"{server.rstrip('/')}/#/experiments"
-    click.echo(f"{message} {address}")
-    sys.stdout.flush()
-    # without a display the browser would be one of text, in this terminal
-    is_seen = sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"}.intersection(os.environ)
-    if not no_open and sys.stdout.isatty() and is_seen:
-        webbrowser.open(address)
+def _show(message: str, server: str) -> None:
+    """Print the address of the experiments of a server."""
+    click.echo(f"{message} {server.rstrip('/')}/#/experiments")
 
 
 def _is_used(port: int) -> bool:

@@ -1,24 +1,19 @@
 """The page of own documents: lists of them, their words coloured by their scores."""
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import groupby
 from typing import NamedTuple
 
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.plugins.shades import Scale, cut, page, without_unfit
 
-_N_CHARACTERS_FOLDED = 2500  # of a document
+_N_CHARACTERS = 1500  # of a document
 _N_CHARACTERS_OF_NAME = 80
-_N_CHARACTERS_OF_EXCERPT, _N_BEFORE = 160, 24  # at most, and before the first odd word
+_N_CHARACTERS_OF_EXCERPT = 160
+_SHARE_BEFORE = 0.15  # of what is shown of a text is before the first odd word
 _MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
 _OF_WORD, _OF_DOCUMENT = 55, 1200  # bytes that each takes besides its text, at most
-_N_FIRST_LINES = 5  # are open where no word is odd
-_FEWEST_FOLDED = 3  # lines
 _N_ROWS = 20  # of a table; the others are folded
-_LINE = re.compile(r".{1,100}(?!\S)[^\S\n]*\n?|.{1,100}\n?|\n")  # long ones are broken as they would be shown
 
 
 class PageDocument(NamedTuple):
@@ -33,11 +28,10 @@ class PageDocument(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of a document, from `start` to `end`; of folded lines, only the first may be shown."""
+    """A part of a document, from `start` to `end`."""
 
     start: int
     end: int
-    n_folded: int  #: words, 0 for open lines
     n_left_out: int  #: words after the end
 
 
@@ -47,19 +41,20 @@ class _OnPage(NamedTuple):
     document: PageDocument
     name: str
     excerpt: _Part
-    parts: list[_Part]
+    shown: _Part
 
     @classmethod
     def of(cls, document: PageDocument) -> "_OnPage":
-        """Return a document with its name, an excerpt and its parts."""
+        """Return a document with its name, and what is shown of it."""
         first = {word.token.lower(): word.start for word in reversed(document.words)}
         odd = [first[word] for word in document.why if word in first]
-        return cls(document, _start(document.id), _excerpt(document.text, odd), list(_parts(document, odd)))
+        parts = (_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
+        return cls(document, _start(document.id), *parts)
 
     @property
     def n_bytes(self) -> int:
         """The bytes that it takes on a page, at most."""
-        parts = [self.excerpt, *self.parts]
+        parts = self.excerpt, self.shown
         texts = [self.document.text[part.start : part.end] for part in parts]
         texts += [*self.document.facts.values(), *2 * (self.name, *self.document.why)]
         n_words = sum(
@@ -112,39 +107,20 @@ def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_
         yield shown
 
 
-def _excerpt(text: str, odd: Sequence[int]) -> _Part:
+def _part(text: str, odd: Sequence[int], n_characters: int) -> _Part:
     """Return the part of a text with the most odd words, or its beginning; `odd` is where they begin."""
-    room = _N_CHARACTERS_OF_EXCERPT - _N_BEFORE
-    most = max(odd, key=lambda start: sum(start <= each < start + room for each in odd), default=0)
-    before = text[:most][-_N_BEFORE:]
-    if most > _N_BEFORE:
-        before = before.partition(" ")[2]  # the first word may be cut
-    start = most - len(before)
-    shown, n_left_out = cut(text[start:].lstrip(), _N_CHARACTERS_OF_EXCERPT)
+    start = 0
+    if len(text) > n_characters:
+        n_before = int(_SHARE_BEFORE * n_characters)
+        room = n_characters - n_before
+        most = max(odd, key=lambda start: sum(start <= each < start + room for each in odd), default=0)
+        before = text[:most][-n_before:]
+        if most > n_before:
+            before = before.partition(" ")[2]  # the first word may be cut
+        start = most - len(before)
+    shown, n_left_out = cut(text[start:].lstrip(), n_characters)
     start = text.index(shown, start)
-    return _Part(start, start + len(shown), 0, n_left_out)
-
-
-def _parts(document: PageDocument, odd: Sequence[int]) -> Iterator[_Part]:
-    """Yield the parts of a text: the lines around the words that make it odd are open, the others folded."""
-    text = document.text
-    ends = [match.end() for match in _LINE.finditer(text)]
-    lines_of_odd = [bisect_right(ends, start) for start in odd]
-    is_open = {line + step for line in lines_of_odd for step in (-1, 0, 1)} or set(range(_N_FIRST_LINES))
-    runs: list[tuple[bool, int]] = []  # whether it is folded, and its last line
-    for is_kept, of_run in groupby(range(len(ends)), key=is_open.__contains__):
-        lines = list(of_run)
-        is_folded = not is_kept and len(lines) >= _FEWEST_FOLDED
-        if runs and runs[-1][0] == is_folded:
-            runs.pop()
-        runs.append((is_folded, lines[-1]))
-    start, room = 0, _N_CHARACTERS_FOLDED
-    for is_folded, last in runs:
-        lines_of_run = text[start : ends[last]]
-        shown, n_left_out = cut(lines_of_run, room) if is_folded else (lines_of_run, 0)
-        room -= len(shown) if is_folded else 0
-        yield _Part(start, start + len(shown), len(lines_of_run.split()) if is_folded else 0, n_left_out)
-        start = ends[last]
+    return _Part(start, start + len(shown), n_left_out)
 
 
 def _start(text: str) -> str:

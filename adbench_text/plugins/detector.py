@@ -35,23 +35,10 @@ class Observer(Protocol):
     """Receives the losses of a training; a detector that trains in steps calls its ``observer``.
 
     It answers nothing, and holds no label.
-
-    Attributes
-    ----------
-    trace_every : int
-        Steps between two calls of `trace`; 0 for none.
     """
-
-    trace_every: int
-
-    def begin(self) -> None:
-        """Look at the detector as it is before the first step; ``decision_function`` works then."""
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Receive the mean losses since the last call, by name; `steps` is the number of all steps."""
-
-    def trace(self, step: int) -> None:
-        """Look at the detector as it is after a step; ``decision_function`` works then."""
 
 
 class _Contamination(Number):
@@ -351,7 +338,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         self._set_n_classes(None)
         self._labelled = Labels.of(checked, y if self.takes_labels else None)
         checked = self._labelled.rest(checked)
-        # set before _fit: an observer may ask for scores during training
+        # set before _fit: a detector may score while it trains
         self._training_texts: list[str] | None = checked
         try:
             self._fit(checked)
@@ -359,7 +346,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             del self._training_texts  # an interrupted fit leaves the detector unfitted
             raise
         finally:
-            for name in OF_TRAINING:  # an observer may have asked for them before the end
+            for name in OF_TRAINING:  # it may have computed them before the end
                 self.__dict__.pop(name, None)
         return self
 

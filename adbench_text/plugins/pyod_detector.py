@@ -20,10 +20,11 @@ from adbench_text.plugins.scores import TEST_BATCH, Scores
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
-#: Modules of PyOD whose detectors score a vector by the vectors that are scored together with it. PyOD does
-#: not declare it; `tests/plugins/test_pyod_detector.py` finds them by experiment.
+#: Modules whose detectors score a vector by the vectors that are scored together with it. The packages do not
+#: declare it; `tests/plugins/test_pyod_detector.py` finds those of PyOD by experiment.
 SCORED_BY_BATCH = frozenset(
-    f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
+    [f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()]
+    + ["pytextad.models.embedding.aderh"]
 )
 
 _KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved

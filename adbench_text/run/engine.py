@@ -34,7 +34,6 @@ class Work:
     definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     limits: Limits = field(default_factory=Limits)
-    trace_every: int = 0  # see `scored`
 
     def is_oracle(self, cell: Cell) -> bool | None:
         """Return whether the detector is an oracle, as it said before all cells; None if it was not asked."""
@@ -104,8 +103,7 @@ class Local:
             def submit(cell: Cell) -> "Future[Result]":
                 """Run a cell in one of the processes."""
                 workers = gpu_processes if gpus and work.may_use_gpu(cell) else processes
-                arguments = _Steps(), work.trace_every, work.is_oracle(cell)
-                return workers.submit(scored, cell, corpora[cell.dataset], *arguments)
+                return workers.submit(scored, cell, corpora[cell.dataset], _Steps(), work.is_oracle(cell))
 
             yield Started(submit, lambda: (n, n_on_gpu))
 
@@ -179,8 +177,7 @@ class Dask:
             def submit(cell: Cell) -> "Future[Result]":
                 is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
                 return cluster.submit(
-                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell]),
-                    *(work.trace_every, work.limits, cluster.of_hosts),
+                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell], work.limits),
                     gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
                 )
 
@@ -196,21 +193,16 @@ class Dask:
 
 
 def _scored_on_cluster(
-    cell: Cell,
-    corpus: Corpus,
-    definition: Mapping[str, str],
-    trace_every: int,
-    limits: Limits,
-    of_hosts: Mapping[str, int],
+    cell: Cell, corpus: Corpus, definition: Mapping[str, str], limits: Limits
 ) -> Result | None:
     """Return the result of a cell, not measured; None if the client does not wait for it any more."""
-    from adbench_text.cluster import is_wanted, n_beside
+    from adbench_text.cluster import is_wanted, n_threads
 
     _check_definition(cell, corpus, definition)
-    variables = threads(n_beside(of_hosts), is_override=True)  # Dask sets one thread
+    variables = threads(n_threads(), is_override=True)  # Dask sets one thread
     with _processes(1, limits=limits, variables=[variables]) as processes:
         shared = processes.share(corpus, f"The corpus {cell.dataset}")
-        future = processes.submit(scored, cell, shared, Progress(), trace_every, "oracle" in definition)
+        future = processes.submit(scored, cell, shared, Progress(), "oracle" in definition)
         while is_wanted():
             if wait([future], _LOOK_SECONDS).done:
                 result: Result = future.result()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
-from numpy.typing import NDArray
 
 from adbench_text.checks import Number
 from adbench_text.corpora.corpus import Corpus
@@ -22,42 +21,34 @@ from adbench_text.escaping import file_name
 from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
-from adbench_text.metrics import COSTS, all_metrics, auroc
+from adbench_text.metrics import COSTS, all_metrics
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
-from adbench_text.run.result import TRACE, TRAINING, Curves, Point, Result
+from adbench_text.run.result import TRAINING, Curves, Point, Result
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_N_EARLY = 1000  # test documents scored before a training: enough for a histogram
 _SECONDS = 0.02  # between two samples of the memory
-_OUR_FILES = {"scores", "scores_before_training", "set_aside", "examples", "traceback"}  # no names for tables
+_OUR_FILES = {"scores", "set_aside", "examples", "traceback"}  # no names for tables
 _SILENT = Progress()
 
 
-def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
+def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT) -> Result:
     """Return the result of a cell: fit its detector on its split, score the test texts, measure."""
-    return measured(scored(cell, corpus, progress, trace_every), corpus)
+    return measured(scored(cell, corpus, progress), corpus)
 
 
 @preserved()
-def scored(
-    cell: Cell,
-    corpus: Corpus,
-    progress: Progress = _SILENT,
-    trace_every: int = 0,
-    is_oracle: bool | None = None,
-) -> Result:
+def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: bool | None = None) -> Result:
     """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
 
     A detector that fails gives a result with the reason. What `isolation.preserved` names is put back after
-    the cell. The global random generators are seeded with the seed of the cell. `trace_every` is the number
-    of training steps between two measurements of the test AUROC, 0 for none; it is a diagnostic.
+    the cell. The global random generators are seeded with the seed of the cell.
 
     Nothing that the detector is given holds a label, unless it `is_oracle`; None asks the detector.
     """
@@ -71,17 +62,15 @@ def scored(
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)
         is_oracle = detector.is_oracle if is_oracle is None else is_oracle
-        score = _scorer(detector, split, is_oracle)
         # in a ranking, the test texts are the training texts, and have the scores of the fit
         is_fit_enough = split.is_ranking and not is_oracle
-        training = _Training(score, len(split.test), partial(progress.step, cell), trace_every)
-        detector.observer = training
+        detector.observer = training = _Training(partial(progress.step, cell))
         with _peak_memory() as peak:
             with Stopwatch() as watch:
                 detector.fit(list(split.train))
-            costs["fit_seconds"] = watch.seconds - training.seconds
+            costs["fit_seconds"] = watch.seconds
             with Stopwatch() as watch:
-                scores = detector.decision_scores_ if is_fit_enough else score(np.arange(len(split.test)))
+                scores = detector.decision_scores_ if is_fit_enough else _scores(detector, split, is_oracle)
             costs["score_seconds"] = watch.seconds
         costs["peak_memory_mb"] = peak[0]
         scores = _checked(scores, len(split.test))
@@ -96,8 +85,6 @@ def scored(
             _ran_on(detector),
             {**_tables(detector), **_set_aside(detector, split, costs)},
             examples_of(detector, corpus, split, scores),
-            training.early,
-            training.traced,
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
         module = ""  # an error of ours needs no file and line: its message was written for the user
@@ -108,14 +95,13 @@ def scored(
             *(cell, started, costs),
             curves=training.curves if training else {},
             ran_on=_ran_on(detector),
-            traced=training.traced if training else (),
             reason=reason,
             traceback=traceback.format_exc(),
         )
 
 
 def measured(result: Result, corpus: Corpus) -> Result:
-    """Return a result of `scored` with the numbers of documents, the metrics, and the trace.
+    """Return a result of `scored` with the numbers of documents and the metrics.
 
     The split is drawn anew: nothing but the scores is taken from the process that made them.
     """
@@ -130,9 +116,7 @@ def measured(result: Result, corpus: Corpus) -> Result:
         "n_test": len(split.test),
         "n_test_outliers": int(split.outlier.sum()),
     }
-    trace = [point._replace(value=auroc(split.outlier, scores)) for point, scores in result.traced]
-    curves = result.curves | ({TRACE: trace} if trace else {})
-    result = replace(result, metrics=metrics, curves=curves, places=split.places, outlier=split.outlier)
+    result = replace(result, metrics=metrics, places=split.places, outlier=split.outlier)
     if result.scores is None:
         return result
     try:
@@ -181,20 +165,11 @@ def _checked(scores: Any, n_texts: int) -> Scores:
     return checked
 
 
-_Score = Callable[[NDArray[np.int64]], Scores]
-
-
-def _scorer(detector: TextDetector, split: Split, is_oracle: bool) -> _Score:
-    """Return a function that scores some test texts, by their rows; only for an oracle it holds labels."""
-    test, outlier = split.test, split.outlier if is_oracle else None
-
-    def score(rows: NDArray[np.int64]) -> Scores:
-        texts = [test[row] for row in rows]
-        if outlier is None:
-            return check_scores(detector.decision_function(texts), len(rows))
-        return check_scores(detector.oracle_scores(texts, outlier[rows]), len(rows))
-
-    return score
+def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
+    """Return the scores of the test texts; only an oracle gets labels."""
+    if is_oracle:
+        return detector.oracle_scores(list(split.test), split.outlier)
+    return detector.decision_function(list(split.test))
 
 
 def _set_aside(detector: TextDetector, split: Split, costs: dict[str, float]) -> "dict[str, pd.DataFrame]":
@@ -215,25 +190,14 @@ def _set_aside(detector: TextDetector, split: Split, costs: dict[str, float]) ->
 
 
 class _Training:
-    """Records the training of a cell; see `adbench_text.plugins.detector.Observer`.
+    """Records the losses of a training; see `adbench_text.plugins.detector.Observer`.
 
     The detector has it as its observer, so it holds no label.
     """
 
-    def __init__(self, score: _Score, n_test: int, step: Callable[..., object], trace_every: int) -> None:
-        self._score, self._n_test, self._step = score, n_test, step
-        self.trace_every = trace_every
+    def __init__(self, step: Callable[..., object]) -> None:
+        self._step = step
         self.curves: Curves = {}
-        self.early: tuple[NDArray[np.int64], Scores] | None = None
-        self.traced: list[tuple[Point, Scores]] = []
-        self.seconds = 0.0  # spent on scoring test texts during the training
-
-    def begin(self) -> None:
-        """Score some test texts, for the histogram of the scores before the training."""
-        begin = time.perf_counter()
-        rows = np.sort(np.random.default_rng(0).permutation(self._n_test)[:_N_EARLY])
-        self.early = rows, self._score(rows)
-        self.seconds += time.perf_counter() - begin
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Record the losses, and pass them on."""
@@ -242,12 +206,6 @@ class _Training:
             curve = self.curves.setdefault(f"{TRAINING}{name}", [])
             curve.append(Point(step, float(value), time.time()))
         self._step(step, steps, losses)
-
-    def trace(self, step: int) -> None:
-        """Score the test texts; `measured` computes the AUROC."""
-        begin = time.perf_counter()
-        self.traced.append((Point(step, np.nan, time.time()), self._score(np.arange(self._n_test))))
-        self.seconds += time.perf_counter() - begin
 
 
 @contextmanager

@@ -36,8 +36,7 @@ class Point(NamedTuple):
 
 
 Curves = dict[str, list[Point]]
-TRAINING = "training/"  # what the names of the curves of a detector begin with
-TRACE = "diagnostic_test_auroc"  # the name of our own curve
+TRAINING = "training/"  # what the names of curves begin with
 
 
 @dataclass(frozen=True)
@@ -51,16 +50,12 @@ class Result:
     metrics: dict[str, float]
     # abnormality, (n_test,); None if the cell failed
     scores: NDArray[np.float64] | None = field(default=None, repr=False)
-    # losses of a training (`TRAINING`) and the diagnostic test AUROC (`TRACE`), by name
+    # losses of a training, by name; each begins with `TRAINING`
     curves: Curves = field(default_factory=dict, repr=False)
     ran_on: dict[str, str] = field(default_factory=dict)  # device and precision
     # of the fitted detector, by name
     tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
     examples: list[Example] = field(default_factory=list, repr=False)
-    # rows of some test documents, and their scores before the first step of a training
-    early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = field(default=None, repr=False)
-    # steps of a training, and the scores of the test documents then; `measured` fills in the values
-    traced: Sequence[tuple[Point, NDArray[np.float64]]] = field(default=(), repr=False)
     # of the test documents: places in the test part of the corpus, and whether each is an outlier, (n_test,)
     places: NDArray[np.int64] | None = field(default=None, repr=False)
     outlier: NDArray[np.bool_] | None = field(default=None, repr=False)
@@ -70,8 +65,8 @@ class Result:
 
     def without_data(self) -> Self:
         """Return a copy that needs little memory: without scores, curves, tables and examples."""
-        data: dict[str, Any] = {"curves": {}, "tables": {}, "examples": [], "traced": ()}
-        return replace(self, scores=None, early=None, places=None, outlier=None, **data)
+        data: dict[str, Any] = {"curves": {}, "tables": {}, "examples": []}
+        return replace(self, scores=None, places=None, outlier=None, **data)
 
     @property
     def status(self) -> str:

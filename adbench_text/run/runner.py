@@ -23,7 +23,7 @@ from adbench_text.sweep.construct import cell_id
 from adbench_text.sweep.sweep import Sweep
 
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
-_SILENT, _NO_LIMITS = Progress(), Limits()
+_NO_LIMITS = Limits()
 
 
 def run_sweep(
@@ -36,7 +36,6 @@ def run_sweep(
     rerun: bool = False,
     retry_failed: bool = False,
     limits: Limits = _NO_LIMITS,
-    trace_every: int = 0,
     report: Callable[[Mapping[str, Corpus], Sequence[Cell]], object] = lambda corpora, cells: None,
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
@@ -64,7 +63,7 @@ def run_sweep(
         store.keep(result, definitions[result.cell], corpus)
         return result
 
-    work = Work(todo, corpora, definitions, progress, limits, trace_every)
+    work = Work(todo, corpora, definitions, progress, limits)
     results, due = list[Result](), 0.0
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):
@@ -125,7 +124,7 @@ def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Pr
     return [cell for cell in cells if cell not in refused]
 
 
-def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus]:
+def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
     """Load the corpus of each dataset of a sweep, with a message before and after each."""
     corpora = {}
     for name in sweep.datasets:

@@ -27,7 +27,7 @@ def finished(
         for cell in work.cells:
             work.progress.started(cell)
             corpus, is_oracle = work.corpora[cell.dataset], work.is_oracle(cell)
-            yield keep(scored(cell, corpus, work.progress, work.trace_every, is_oracle))
+            yield keep(scored(cell, corpus, work.progress, is_oracle))
         return
     waiting, kept = dict.fromkeys(work.cells), deque[Result]()
     running: dict[Future[Result], tuple[Cell, float]] = {}

@@ -109,9 +109,6 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
     files = {}
     if result.scores is not None:
         files["scores.csv"] = _scores_csv(result, corpus, result.scores)
-    if result.early is not None:
-        rows, early = result.early
-        files["scores_before_training.csv"] = _scores_csv(result, corpus, early, rows)
     for name, table in result.tables.items():
         safe = table.map(escaping.no_formula).rename(columns=escaping.no_formula)  # words of the documents
         files[f"{file_name(name)}.csv"] = safe.to_csv(index=False, lineterminator="\n")
@@ -122,17 +119,12 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
     return files
 
 
-def _scores_csv(
-    result: Result,
-    corpus: Corpus,
-    scores: "NDArray[np.float64]",
-    rows: "NDArray[np.int64] | slice" = slice(None),
-) -> str:
-    """Return the scores of all test documents, or of some rows, in the order of the corpus."""
+def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -> str:
+    """Return the scores of all test documents, in the order of the corpus."""
     import numpy as np
     import pandas as pd
 
-    documents, outlier = np.asarray(result.places)[rows], np.asarray(result.outlier)[rows]
+    documents, outlier = np.asarray(result.places), np.asarray(result.outlier)
     escaped = [escaping.no_formula(name) for name in corpus.classes]
     names = [escaped[label] for label in corpus.test.labels[documents].tolist()]
     table = pd.DataFrame({"class": names, "outlier": outlier.astype(int), "score": scores}, index=documents)

@@ -187,8 +187,6 @@ def train(
     optimizer = torch.optim.Adam(network.parameters(), weight_decay=training.weight_decay, fused=True)
     batches = training_batches(bags.lengths[rows], training.batch_size, training.seed)
     n_batches = math.ceil(len(rows) / training.batch_size)
-    if observer is not None:
-        observer.begin()
     step = 0
     while epochs:
         phase = epochs[0]
@@ -209,8 +207,6 @@ def train(
                 optimizer.zero_grad()
                 sums += torch.stack(losses).detach()
                 step += 1
-                if observer is not None and observer.trace_every and step % observer.trace_every == 0:
-                    observer.trace(step)
             # A phase that ends early leaves fewer steps; the total that is reported shrinks with it.
             left = n_batches * (len(epochs) - len(of_phase) - 1)
             of_phase.append(_report(observer, step, step + left, sums / n_batches))

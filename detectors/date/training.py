@@ -66,8 +66,6 @@ def train(
     """Train the networks of an objective on windows."""
     # Sums of the losses since the last report; on the device, so that no step waits for it.
     sums = torch.zeros(len(Losses._fields), device=windows.device)
-    if observer is not None:
-        observer.begin()
     # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
     with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
         for step, losses in _steps(objective, windows, training):
@@ -77,8 +75,6 @@ def train(
                 n_steps = (step - 1) % _REPORT_EVERY + 1
                 _report(observer, objective, step, training.steps, (sums / n_steps).tolist())
                 sums.zero_()
-            if observer is not None and observer.trace_every and step % observer.trace_every == 0:
-                observer.trace(step)
     objective.eval()
 
 
@@ -96,8 +92,8 @@ def _steps(objective: Objective, windows: Windows, training: Training) -> Iterat
     optimizer = adamw(objective, training)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
     parts = 1
+    objective.train()
     for step in range(1, training.steps + 1):
-        objective.train()  # an observer that scores has put it in evaluation mode
         ids, lengths = windows.batch(next(batches))
         batch = ids, lengths, *training.corruption(step, ids, lengths)
         # Not the seed of the corruption: dropout must not repeat its random numbers.

@@ -68,48 +68,6 @@ def _percent(metric: str) -> str:
 
 
 @styled
-def training_curves(curves: Mapping[str, Sequence[tuple[int, float]]], quantity: str) -> Figure:
-    """Draw a quantity of trainings; of more than 200 steps, the means of neighbours."""
-    figure, axes = single()
-    handles = []
-    for i, (name, points) in enumerate(curves.items()):
-        x, y = (_means(column) for column in _columns(points))
-        every = max(1, len(x) // 5)
-        marked = slice(i * every // len(curves), None, every) if len(x) > 20 else None
-        handles += axes.plot(x, y, markevery=marked, **looks(curves)[name])
-    axes.set(xlabel="training step", ylabel=plain(quantity))
-    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    add_legend(figure, handles, curves)
-    return figure
-
-
-def _means(values: Array) -> Array:
-    return np.array([part.mean() for part in np.array_split(values, min(len(values), MOST_POINTS))])
-
-
-@styled
-def ablation_bars(groups: Mapping[str, Sequence[tuple[str, float, float | None]]], metric: str) -> Figure:
-    """Draw mean and spread of configurations, one panel per dataset.
-
-    These are dots: the length of a bar would mislead, since the axis does not begin at zero.
-    """
-    rows = list(dict.fromkeys(name for group in groups.values() for name, _, _ in group))
-    figure, drawn = panels(list(groups), (1.6, 0.18 * len(rows) + 0.2), most=3, gap=0.65, sharey=True)
-    for axes, group in zip(drawn, groups.values(), strict=True):
-        mean, spread = _columns([values for _, *values in group])
-        places = [rows.index(name) for name, _, _ in group]
-        axes.errorbar(mean, places, xerr=spread, fmt="o", color=INLIERS, ms=3.5, elinewidth=1, capsize=2)
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel(_percent(metric))
-    drawn[0].set_yticks(range(len(rows)), [plain(name) for name in rows])
-    drawn[0].set_ylim(len(rows) - 0.4, -0.6)
-    return figure
-
-
-@styled
 def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     """Draw how likely two of N mask patterns are, at most, to share p masked positions or more."""
     figure, axes = single()

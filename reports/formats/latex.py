@@ -1,11 +1,11 @@
-"""Tables in LaTeX, to be put into a document, with booktabs and siunitx; the best of a row in bold."""
+"""Tables in LaTeX, to be put into a document, with booktabs; the best of a row in bold."""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from adbench_text.escaping import one_line, printable
-from adbench_text.reports.report import Entry, Kind, Report, Table
+from adbench_text.reports.report import Entry, Report, Table
 
 _LINE, _GAP = 85, 2  # characters that surely fit into a line of an article, and between columns
 _PAGE_ROWS = 26
@@ -25,7 +25,6 @@ _SPECIAL = (
     }
 )
 _LIGATURE = re.compile("(?<=[-'])(?=[-'])")  # where LaTeX makes one character of two
-_SETUP = r"\sisetup{detect-weight=true, detect-inline-weight=math}"  # so that bold figures are bold
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
@@ -34,9 +33,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     A table that is wider than a line is cut between columns, and one that is longer than a page between rows.
     """
     facts = [*report.headlines, *(f"{name}: {value}" for name, value in report.provenance)]
-    blocks = [
-        "\n".join([r"% needs \usepackage{booktabs, siunitx}", *(f"% {one_line(fact)}" for fact in facts)])
-    ]
+    blocks = ["\n".join([r"% needs \usepackage{booktabs}", *(f"% {one_line(fact)}" for fact in facts)])]
     for table in report.tables:
         pieces = [(part, rows) for part in _wide_parts(table) for rows in _pages(part)]
         for number, (part, rows) in enumerate(pieces if table.header else []):
@@ -67,29 +64,25 @@ def _pages(table: Table) -> Iterator[range]:
 
 def _table(table: Table, rows: range, is_later: bool, notes: Sequence[str]) -> Iterator[str]:
     """Yield the lines of some rows of a table, a `table` of their own; the later parts share its number."""
-    yield from (r"\begin{table}[htbp]", r"\centering", _SETUP)
+    yield from (r"\begin{table}[htbp]", r"\centering")
     if table.title and is_later:
         yield from (r"\addtocounter{table}{-1}", rf"\caption{{{_escape(table.title)} (continued)}}")
     elif table.title:
         # the first words without numbers: the next report has other ones
         words = re.findall("[a-z]+", table.title.partition(",")[0].lower())
         yield from (rf"\caption{{{_escape(table.title)}}}", rf"\label{{tab:{'-'.join(words)}}}")
-    columns = list(zip(*(table.rows[row] for row in rows), strict=True)) or [()] * len(table.header)
-    formats = ["" if i < table.n_labels else _number_format(column) for i, column in enumerate(columns)]
-    kinds = [f"S[{form}]" if form else "l" if i < table.n_labels else "r" for i, form in enumerate(formats)]
-    yield from (rf"\begin{{tabular}}{{{''.join(kinds)}}}", r"\toprule")
+    kinds = "l" * table.n_labels + "r" * (len(table.header) - table.n_labels)
+    yield from (rf"\begin{{tabular}}{{{kinds}}}", r"\toprule")
     if table.blocks:
         titles = [rf"\multicolumn{{{n}}}{{c}}{{{_escape(title)}}}" for title, n in table.blocks]
         yield _row([*[""] * table.n_labels, *titles])
         ends = accumulate((n for _, n in table.blocks), initial=table.n_labels)
         yield " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends))
-    heads = map(_escape, table.header)
-    yield _row([f"{{{head}}}" if form else head for head, form in zip(heads, formats, strict=True)])
-    yield r"\midrule"
+    yield from (_row([_escape(head) for head in table.header]), r"\midrule")
     for row in rows:
         if row in table.group_starts and row > rows.start:
             yield r"\addlinespace"
-        yield _row([_entry(entry, bool(form)) for entry, form in zip(table.rows[row], formats, strict=True)])
+        yield _row([_entry(entry) for entry in table.rows[row]])
     yield from (r"\bottomrule", r"\end{tabular}")
     if notes:
         yield from (r"\par\medskip", r"\begin{minipage}{\linewidth}\footnotesize")
@@ -98,35 +91,12 @@ def _table(table: Table, rows: range, is_later: bool, notes: Sequence[str]) -> I
     yield r"\end{table}"
 
 
-def _number_format(entries: Sequence[Entry]) -> str:
-    """Return siunitx's options for a column of numbers, empty if a figure is no plain number."""
-    figures = [entry for entry in entries if entry.kind is Kind.FIGURE]
-    if not figures or any(entry.value is None or entry.decimals is None for entry in figures):
-        return ""
-    whole = max(len(entry.words.lstrip("-").partition(".")[0]) for entry in figures)
-    sign = "-" if any(entry.words.startswith("-") for entry in figures) else ""
-    decimals = max(entry.decimals or 0 for entry in figures)
-    form = f"table-format={sign}{whole}" + (f".{decimals}" if decimals else "")
-    after = max(map(_after, figures), key=len)  # room for it is left
-    return f"{form}, table-space-text-post={after}" if after else form
-
-
-def _after(entry: Entry) -> str:
-    """Return the spread and the signs after a number."""
-    text = entry.text.removeprefix(entry.words)
-    return f"{{{'~' if text[0] == ' ' else ''}{_escape(text)}}}" if text else ""
-
-
 def _row(entries: Sequence[str]) -> str:
     return rf"{' & '.join(entries)} \\".lstrip()
 
 
-def _entry(entry: Entry, is_number: bool) -> str:
-    if is_number and entry.kind is Kind.FIGURE:
-        bold = r"\bfseries " if entry.best else ""
-        return f"{bold}{entry.words}{_after(entry)}"
-    text = rf"\textbf{{{_escape(entry.text)}}}" if entry.best else _escape(entry.text)
-    return f"{{{text}}}" if is_number else text
+def _entry(entry: Entry) -> str:
+    return rf"\textbf{{{_escape(entry.text)}}}" if entry.best else _escape(entry.text)
 
 
 def _escape(text: str) -> str:

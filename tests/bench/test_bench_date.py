@@ -84,13 +84,9 @@ def network(max_length: int) -> Objective:
 class Clock:
     """Notes when each fifty steps are over."""
 
-    trace_every = 0
-
     def __init__(self, device: str) -> None:
         self.device = device
         self.times: list[float] = []
-
-    def begin(self): ...
 
     def losses(self, *_):
         synchronize(self.device)

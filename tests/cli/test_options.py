@@ -101,19 +101,15 @@ def test_a_sweep_file_takes_patterns_and_ranges(here):
     [
         ("run -d", "ocsvm,ll", ["ocsvm,llr"]),
         ("run --detector", "pyod-k", ["pyod-kde", "pyod-knn", "pyod-kpca"]),
-        ("run -s tiny --inlier", "s", ["sea", "sky"]),
         ("run --dataset nonsense --inlier", "", ["all"]),
         ("run --vectors", "fast", ["fasttext-wiki-news-subwords-300"]),
-        ("run --detector ocsvm --set", "k", ["kernel=linear", "kernel=rbf"]),
         ("fetch", "py", ["pydocs"]),
         ("fetch", "glove-wiki-gigaword-5", ["glove-wiki-gigaword-50"]),
         ("list", "d", ["datasets", "detectors"]),
         ("run --encoder", "m", ["mean", "minilm"]),
         ("run --device", "c", ["cpu", "cuda"]),
-        ("run -d counting --preset", "", ["default", "grid", "heavy"]),
         ("report --table", "main,r", ["main,ranks"]),
         ("report --format", "h", ["html"]),
-        ("odd file.txt -d llr --preset", "r", ["robust"]),
     ],
 )
 def test_a_shell_completes_names_also_after_a_comma(words, incomplete, names):

@@ -89,9 +89,9 @@ def test_the_shell_completes_without_importing_a_library():
         "try: main(prog_name='adbench-text')\nexcept SystemExit: pass\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
-    words = {"COMP_WORDS": "adbench-text run --dataset pydocs --inlier n", "COMP_CWORD": "5"}
+    words = {"COMP_WORDS": "adbench-text run --dataset pyd", "COMP_CWORD": "3"}
     out = printed(code, _ADBENCH_TEXT_COMPLETE="bash_complete", **words)
-    assert out.splitlines() == ["plain,numpy", "[]"]
+    assert out.splitlines() == ["plain,pydocs", "[]"]
 
 
 # Loading

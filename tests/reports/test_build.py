@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -34,13 +33,12 @@ def test_a_brief_report_holds_the_main_table_and_the_levels():
 
 
 def test_every_table_can_be_had_by_its_name():
-    example = {"why": "", "document": 0, "label": "a", "outlier": True, "score": 1, "text": "a", "tokens": []}
     rows = "".join(f"{i},{'ab'[i % 2]},{i % 2},{i % 3}\n" for i in range(20))
     scores = f"document,class,outlier,score\n{rows}"
-    store = Holding({"examples.json": json.dumps([example]), "scores.csv": scores})
+    store = Holding({"scores.csv": scores})
     for name in TABLES:
         report = Builder([*RECORDS, OF_THE_PAPER, OF_ANOTHER], store=store).report([name], only=True)
-        assert len(report.tables) == (3 if name == "ablations" else 1)
+        assert len(report.tables) == 1
         assert report.wide is None
         for table in report.tables:
             assert {len(row) for row in table.rows} == {len(table.header)}
@@ -62,7 +60,7 @@ def test_detectors_that_are_not_ranked_are_named():
 
 def test_a_table_that_was_asked_for_and_is_missing_is_explained():
     alone = [record()]
-    names = ["published", "levels", "ranks", "significance", "ablations"]
+    names = ["published", "levels", "ranks", "significance"]
     report = Builder(alone).report(names, only=True)
     assert report.tables == []
     assert [note for note in report.every_note if note.startswith("No table ")] == [
@@ -71,7 +69,6 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
         "No table 'levels': it needs two contamination levels.",
         "No table 'ranks': it needs two detectors that have two splits in common.",
         "No table 'significance': it needs two detectors that have two splits in common.",
-        "No table 'ablations': it needs three configurations of one detector.",
     ]
     assert not any(note.startswith("No table ") for note in build(alone, names).every_note)
 
@@ -116,31 +113,24 @@ class Holding:
     def artifact(self, record, name):
         return self.files.get(name)
 
-    def curve(self, record, metric):
-        return [(1, 2.0), (2, 1.0)]
-
 
 HEADER = "document,class,outlier,score\n"
 ROWS = [f"{place},{'b' if place % 2 else 'a'},{place % 2},{place / 4}\n" for place in range(20)]
 SCORES = HEADER + "".join(ROWS)
-EARLY = HEADER + ROWS[3] + ROWS[9]
 
 
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
-    builder = Builder([record("x", "a", metrics={"training/loss_total": 1.0})], store=store)
+    builder = Builder([record("x", "a")], store=store)
     names = [picture.name for picture in builder.drawings]
-    before = {"before"} if any(name.endswith("before-training") for name in names) else set()
-    return {name.partition("-")[0] for name in names} | before, builder.evidence_notes
+    return {name.partition("-")[0] for name in names}, builder.evidence_notes
 
 
 def test_complete_scores_are_drawn():
-    kinds = {"cost", "scores", "before", "loss", "roc", "pr"}
-    assert kinds_and_notes(scores=SCORES, scores_before_training=EARLY) == (kinds, [])
+    assert kinds_and_notes(scores=SCORES) == ({"cost", "scores", "roc", "pr"}, [])
 
 
-@pytest.mark.parametrize("file", ["scores", "scores_before_training"])
 @pytest.mark.parametrize(
     "text",
     [
@@ -166,9 +156,9 @@ def test_complete_scores_are_drawn():
     ],
     ids=lambda text: repr(text[-20:]),
 )
-def test_damaged_scores_cost_their_pictures_and_a_note(file, text):
-    kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
-    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
+def test_damaged_scores_cost_their_pictures_and_a_note(text):
+    kinds, notes = kinds_and_notes(scores=text)
+    assert kinds == {"cost"}
     assert notes == [
         "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
         "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
@@ -198,16 +188,6 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
         *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
         *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
     ]
-
-
-def test_a_short_page_holds_the_main_table_and_the_named_sections():
-    builder = Builder(RECORDS, store=Holding({}))
-    short = builder.report(TABLES, pictures=True, sections=["heatmaps"])
-    assert [table.title.split(",")[0] for table in short.tables] == ["AUROC (%)"]
-    assert short.wide is None
-    assert short.headlines
-    assert short.provenance
-    assert list(short.pictures) == []
 
 
 def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():

@@ -10,12 +10,12 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.significance import (
-    Resampling,
-    draw,
     estimate,
     friedman,
     holm,
     mean_ranks,
+    moved_by_documents,
+    placements,
     wilcoxon,
 )
 from adbench_text.reports.tables import ranks, significance
@@ -80,7 +80,7 @@ def test_the_mean_rank_of_one_detector_is_one():
     assert mean_ranks([[0.5], [0.7]]).tolist() == [1]
 
 
-# Resamples of the test documents
+# Test documents
 
 CLASSES = ("a", "b", "c")
 LABELS = np.repeat(np.arange(3), 40)
@@ -133,28 +133,30 @@ def comparison_of(*detectors) -> Comparison:
     return compare(cells(*detectors), store=STORE)
 
 
-def test_a_resample_keeps_the_number_of_documents_of_each_class():
-    labels = np.array([0, 1, 1, 2, 2, 2, 2])
-    counts = draw(labels, 50)
-    assert counts.shape == (50, 7)
-    for label, n in enumerate((1, 2, 4)):
-        assert (counts[:, labels == label].sum(axis=1) == n).all()
-    assert (counts[:, 0] == 1).all()
-    assert len(np.unique(counts, axis=0)) > 20
-    np.testing.assert_array_equal(counts, draw(labels, 50))
+def test_the_placements_add_up_to_the_auroc():
+    outlier, scores = STORE.scores(cells("fair")[0])
+    rounded = scores.round()  # with ties
+    for each in (scores, rounded):
+        area = METRICS["auroc"].function(outlier, each)
+        shares = placements(outlier, each)
+        assert shares[outlier].mean() == pytest.approx(area)
+        assert shares[~outlier].mean() == pytest.approx(area)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_the_values_are_those_of_the_drawn_documents(metric):
-    cell = cells("fair")[0]
-    values = Resampling(METRICS[metric], Evidence(STORE), 20).values(cell)
-    outlier, scores = STORE.scores(cell)
-    for counts, value in zip(draw(LABELS, 20), values, strict=True):
-        drawn = np.repeat(np.arange(len(LABELS)), counts)
-        assert value == pytest.approx(METRICS[metric].function(outlier[drawn], scores[drawn]), abs=1e-6)
+def test_the_deviation_is_that_of_resamples_of_the_documents():
+    outlier, fair = STORE.scores(cells("fair")[0])
+    _, blind = STORE.scores(cells("blind")[0])
+    auroc, rng = METRICS["auroc"].function, np.random.default_rng(0)
+    differences = []
+    for _ in range(2000):
+        drawn = np.concatenate([rng.choice(np.flatnonzero(label == LABELS), 40) for label in range(3)])
+        differences.append(100 * (auroc(outlier[drawn], fair[drawn]) - auroc(outlier[drawn], blind[drawn])))
+    ours = [moved_by_documents(cells(name)[:1], Evidence(STORE)) for name in ("fair", "blind")]
+    _, low, high, _ = estimate(0.0, ours[0] - ours[1])
+    assert (high - low) / 2 / 1.96 == pytest.approx(np.std(differences), rel=0.1)
 
 
-def test_the_splits_of_a_corpus_and_all_detectors_share_their_resamples():
+def test_the_splits_of_a_corpus_and_all_detectors_share_their_documents():
     ranked = Ranking(comparison_of("fair", "twin", "blind"))
     assert ranked.difference(0, 1) == (0, 0, 0, 1)  # equal scores on equal documents
     value, low, high, p = ranked.difference(0, 2)
@@ -186,15 +188,11 @@ def test_a_detector_without_scores_has_no_test_over_documents():
     assert row[3:5] == ["–", "–"]
 
 
-def test_an_estimate_is_moved_to_the_value_of_all_seeds():
-    resampled = np.random.default_rng(0).normal(5, 1, 4000)
-    _, low, high, p = estimate(6.0, resampled)
-    assert (low, high) == pytest.approx((6 - 1.96, 6 + 1.96), abs=0.1)
-    assert p == pytest.approx(2 * stats.norm.sf(6), rel=0.5)
-    assert estimate(0.0, np.zeros(9)) == (0, 0, 0, 1)
-    assert estimate(2.0, np.full(9, 2.0)).p == 0
+def test_other_metrics_than_auroc_have_no_test_over_documents():
+    (row,) = texts(only_table(significance, compare(cells("good", "fair"), "aupr_in", store=STORE)))
+    assert row[3:5] == ["–", "–"]
 
 
-def test_thinned_test_sets_are_resampled_too():
+def test_thinned_test_sets_have_intervals_too():
     thinned = cells("good", test_outliers="0.1")
-    assert Resampling(METRICS["auroc"], Evidence(STORE), 20).mean(thinned).shape == (20,)
+    assert len(moved_by_documents(thinned, Evidence(STORE))) == len(LABELS)

@@ -1,7 +1,6 @@
-import pytest
 from cells import compare, failed, record
 
-from adbench_text.reports.summary import headlines, provenance, ranges
+from adbench_text.reports.summary import headlines, provenance
 
 CLASSES = ("world", "sports", "business", "sci")
 
@@ -94,13 +93,6 @@ def test_datasets_with_a_common_mean_have_a_sentence_together():
     )
     assert len(headlines(compare(two))) == 3
     assert len(headlines(compare([*of("x", 0.9), *of("y", 0.8)]))) == 1
-
-
-@pytest.mark.parametrize(
-    ("numbers", "text"), [([], ""), ([3], "3"), ([1, 0], "0, 1"), ([0, 1, 2, 3, 7, 9, 9], "0 to 3, 7, 9")]
-)
-def test_numbers_in_few_words(numbers, text):
-    assert ranges(numbers) == text
 
 
 DAY = 86_400_000  # milliseconds

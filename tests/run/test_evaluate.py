@@ -33,10 +33,10 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def run(corpus, monkeypatch):
-    def run(detector, progress=None, trace_every=0, corpus=corpus, **more):
+    def run(detector, progress=None, corpus=corpus, **more):
         ours = detector if isinstance(detector, TextDetector) else adapted(lambda: detector)()
         monkeypatch.setattr(module, "build_detector", lambda cell: ours)
-        return evaluate(replace(CELL, **more), corpus, progress or Progress(), trace_every=trace_every)
+        return evaluate(replace(CELL, **more), corpus, progress or Progress())
 
     return run
 
@@ -242,13 +242,11 @@ def test_no_label_is_reached_from_what_a_detector_is_given(run, protocol):
         def fit(self, texts):
             self.found = [type(each).__name__ for each in reachable(self.observer)]
             self.arrays = [each for each in reachable(self.observer) if isinstance(each, np.ndarray)]
-            self.step = 0
-            assert self.observer.trace(1) is self.observer.begin() is None
             return super().fit(texts)
 
     detector = Looking()
     assert run(detector, protocol=protocol).status == "ok"
-    assert "list" in detector.found  # it has found the texts
+    assert "dict" in detector.found  # it has found the curves
     assert {"Corpus", "Split", "Documents"}.isdisjoint(detector.found)
     assert detector.arrays == []
 
@@ -283,12 +281,9 @@ class Training(Spy):
 
     def fit(self, texts):
         self.step = 0
-        self.observer.begin()
         for self.step in range(1, 5):
             if self.step % 2 == 0:
                 self.observer.losses(self.step, 4, {"loss_total": 1 / self.step})
-            if self.observer.trace_every and self.step % self.observer.trace_every == 0:
-                self.observer.trace(self.step)
         self.ran_on_ = {"device": "abacus"}
         return self
 
@@ -306,25 +301,6 @@ def test_the_losses_of_a_training_are_curves_and_are_passed_on(run, monkeypatch)
     assert result.ran_on == {"device": "abacus"}
 
 
-def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(run, monkeypatch, clock):
-    detector = Training()
-    score = detector.decision_function
-
-    def decision_function(texts):
-        clock.go_on(5)
-        return score(texts)
-
-    detector.decision_function = decision_function
-    progress = Progress()
-    monkeypatch.setattr(progress, "step", lambda *_: clock.go_on(1))
-    result = run(detector, progress, trace_every=1)
-    trace = result.curves["diagnostic_test_auroc"]
-    assert [point[:2] for point in trace] == [(1, 0), (2, 0), (3, 1), (4, 1)]
-    assert result.metrics["auroc"] == 1
-    assert result.metrics["fit_seconds"] == pytest.approx(2)  # one for each report of losses
-    assert result.metrics["score_seconds"] == pytest.approx(5)
-
-
 def test_a_negative_cost_fails_the_cell(run):
     class Indebted(Spy):
         def fit(self, texts):
@@ -334,15 +310,6 @@ def test_a_negative_cost_fails_the_cell(run):
     result = run(Indebted())
     assert result.status == "failed"
     assert re.search(r"fit_seconds must be a number of at least 0, got -99\.", result.reason)
-
-
-def test_some_test_texts_are_scored_before_a_training(run, monkeypatch):
-    monkeypatch.setattr(module, "_N_EARLY", 7)
-    result = run(Training())
-    places, scores = result.early
-    assert len(places) == 7
-    assert (np.diff(places) > 0).all()
-    np.testing.assert_array_equal(scores, -result.scores[places])  # they are the wrong way round at first
 
 
 def test_a_training_that_fails_keeps_its_curves_and_its_device(run):

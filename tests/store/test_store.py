@@ -122,16 +122,12 @@ def thinned_result(**more) -> Result:
 
 
 def test_a_thinned_test_set_is_named_in_runs_and_scores(store):
-    early = np.array([1, 3]), np.array([0.5, 0.25])
-    log(store, result(), thinned_result(early=early), test_outliers="0.25")
+    log(store, result(), thinned_result(), test_outliers="0.25")
     _, cell = sorted(runs(store, "cell"), key=lambda run: len(run.info.run_name))
     suffix = ", 25% outliers in the test set"
     assert cell.info.run_name == f"d(k=3) | sea | 0% | seed 0{suffix}"
     assert artifact(store, cell, "scores.csv").splitlines()[1:] == [
         *("0,sea,0,0", "1,sea,0,1", "2,sea,0,2", "4,law,1,3")
-    ]
-    assert artifact(store, cell, "scores_before_training.csv").splitlines()[1:] == [
-        *("1,sea,0,0.5", "4,law,1,0.25")
     ]
     assert runs(store, "summary")[0].info.run_name == f"d(k=3) | 0%{suffix}"
 
@@ -158,15 +154,12 @@ def test_tables_of_a_detector_and_examples_are_artifacts(store):
 
 def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypatch):
     curve = [Point(step, 1 / step, 1e9 + step) for step in range(1, 1502)]  # more than MLflow takes at once
-    early = (np.array([1, 3]), np.array([0.5, 0.25]))
-    log(store, result(curves={"loss_total": curve}, early=early, ran_on={"device": "abacus"}))
+    log(store, result(curves={"loss_total": curve}, ran_on={"device": "abacus"}))
     assert runs(store, "cell")[0].data.tags["env.device"] == "abacus"
     (record,) = store.cells(["tiny"])
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    early = store.artifact(record, "scores_before_training.csv").splitlines()
-    assert early[0] == "document,class,outlier,score"
-    assert [line.split(",")[::3] for line in early[1:]] == [["1", "0.5"], ["3", "0.25"]]
+    assert store.artifact(record, "scores.csv").startswith("document,class,outlier,score\n")
     assert store.artifact(record, "absent.csv") is None
     assert list((tmp_path / "temporary").iterdir()) == []
     assert store.curve(record, "loss_total") == [(step, 1 / step) for step in range(1, 1502)]

@@ -69,19 +69,6 @@ def test_after_an_interruption_it_is_not_fitted_and_the_next_training_is_a_whole
     np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), expected)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_looking_at_the_scores_in_training_changes_nothing(precision):
-    whole = small(precision=precision).fit(TRAIN).decision_function(TEST)
-    detector = small(precision=precision)
-    looks = []
-    action = lambda: looks.append(detector.decision_function(TEST))  # noqa: E731
-    detector.observer = Watching(trace_every=20, action=action)
-    np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
-    assert detector.observer.traced == [0, 20, 40, 60]
-    np.testing.assert_array_equal(looks[-1], whole)
-    assert not np.array_equal(looks[0], looks[1])
-
-
 def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_result(monkeypatch, expected):
     forward = training.Objective.forward
 

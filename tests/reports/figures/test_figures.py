@@ -52,17 +52,6 @@ def contamination(names: list[str]) -> Figure:
     )
 
 
-def training_curves(names: list[str]) -> Figure:
-    draw = np.random.default_rng(0)
-    losses = {name: list(enumerate(draw.normal(size=5000) + i)) for i, name in enumerate(names)}
-    return plots.training_curves(losses, "loss")
-
-
-def ablation_bars(names: list[str]) -> Figure:
-    rows = [(name, 80 + i, 0.5 if i % 2 else None) for i, name in enumerate(names)]
-    return plots.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
-
-
 def overlap_bound(_: list[str] | None = None) -> Figure:
     return plots.overlap_bound(
         {n: [(p, n**2 * 10.0 ** (2 - p)) for p in range(1, 20)] for n in (10, 50, 100)}
@@ -79,8 +68,6 @@ DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "curves_of_splits": lambda names: plots.curves_of_splits(
         {"a split": {name: scored(i) for i, name in enumerate(names)}}, "aupr_out"
     ),
-    "training_curves": training_curves,
-    "ablation_bars": ablation_bars,
     "overlap_bound": overlap_bound,
     "cost": cost,
 }
@@ -205,8 +192,6 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
         lambda: plots.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
         lambda: plots.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
         lambda: plots.curves_of_splits({"s": {"a": (np.array([True, False]), np.ones(2))}}, "auroc"),
-        lambda: plots.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
-        lambda: plots.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
         lambda: plots.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
         lambda: plots.overlap_bound({10: [(1, 0.5)]}),
         lambda: plots.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
@@ -269,25 +254,6 @@ def test_a_curve_that_cannot_be_is_not_drawn(metric):
     curves = {"one kind": ONE_KIND, "broken": BROKEN}
     (axes,) = plots.curves_of_splits({"a split": curves}, metric).axes
     assert all(len(line.get_xdata()) in (0, 2) for line in axes.lines)  # two of chance
-
-
-def test_long_trainings_are_drawn_as_means_of_neighbours():
-    curve = [(step, float(step % 2)) for step in range(4000)]
-    (axes,) = plots.training_curves({"loss": curve, "short": curve[:3]}, "loss").axes
-    long, short = axes.lines
-    assert len(long.get_xdata()) == 200
-    assert set(long.get_ydata()) == {0.5}
-    assert short.get_xydata().tolist() == [[0, 0], [1, 1], [2, 0]]
-
-
-def test_an_ablation_has_one_panel_per_dataset_and_shares_its_rows():
-    groups = {"agnews": [("base", 90.0, 1.0), ("no RMD", 85.0, None)], "reuters": [("no RMD", 95.0, 0.5)]}
-    first, second = plots.ablation_bars(groups, "AUROC").axes
-    assert [first.get_title(), second.get_title()] == ["agnews", "reuters"]
-    assert [label.get_text() for label in first.get_yticklabels()] == ["base", "no RMD"]
-    assert first.containers[0][0].get_xydata().tolist() == [[90, 0], [85, 1]]
-    assert second.containers[0][0].get_xydata().tolist() == [[95, 1]]
-    assert not first.patches  # no bars: the axis does not begin at zero
 
 
 def test_the_overlap_bound_has_one_line_per_number_of_patterns_on_a_logarithmic_axis():

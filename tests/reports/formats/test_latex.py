@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adbench_text.reports.contents import FORMATS
-from adbench_text.reports.report import NONE, Entry, Report, Table, figure
+from adbench_text.reports.report import Entry, Report, Table, figure
 
 
 def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:
@@ -52,11 +52,10 @@ def golden_report() -> Report:
     return Report([blocks, untitled], untitled, notes)
 
 
-GOLDEN = r"""% needs \usepackage{booktabs, siunitx}
+GOLDEN = r"""% needs \usepackage{booktabs}
 
 \begin{table}[htbp]
 \centering
-\sisetup{detect-weight=true, detect-inline-weight=math}
 \caption{AUROC (\%) by contamination}
 \label{tab:auroc-by-contamination}
 \begin{tabular}{llrrrr}
@@ -75,7 +74,6 @@ agnews & mean & 86.0 ± 1.4 & 95.0 (1 of 2) & 80.0† & – \\
 
 \begin{table}[htbp]
 \centering
-\sisetup{detect-weight=true, detect-inline-weight=math}
 \begin{tabular}{lr}
 \toprule
 detector & rank \\
@@ -160,32 +158,6 @@ def test_a_wide_table_is_cut_between_columns_and_nothing_is_lost():
     assert parts[1].count(r"\multicolumn") == 1  # its columns are of the second block alone
 
 
-def test_plain_numbers_are_aligned_by_siunitx_and_others_are_in_braces():
-    rows = [
-        [Entry("x"), figure(9.5), replace(figure(-10.25, 2), best=True)],
-        [Entry("y"), NONE, figure(1)],
-    ]
-    text = render(Table("t", ["a", "b", "c"], rows, n_labels=1))
-    assert r"\begin{tabular}{lS[table-format=1.1]S[table-format=-2.2]}" in text
-    assert "a & {b} & {c}" in text
-    assert r"x & 9.5 & \bfseries -10.25" in text
-    assert "y & {–} & 1.0" in text
-
-
-def test_numbers_are_aligned_whatever_follows_them():
-    rows = [
-        [Entry("x"), replace(figure(91.2), spread=0.3), replace(figure(9.5), best=True)],
-        [Entry("y"), replace(figure(8.1), spread=12.3, best=True), replace(figure(10), is_unequal=True)],
-        [Entry("z"), NONE, replace(figure(-1), n_expected=2)],
-    ]
-    text = render(Table("t", ["a", "b", "c"], rows, n_labels=1))
-    assert r"S[table-format=2.1, table-space-text-post={~± 12.3}]" in text
-    assert r"S[table-format=-2.1, table-space-text-post={~(1 of 2)}]" in text
-    assert r"x & 91.2{~± 0.3} & \bfseries 9.5 \\" in text
-    assert r"y & \bfseries 8.1{~± 12.3} & 10.0{†} \\" in text
-    assert r"z & {–} & -1.0{~(1 of 2)} \\" in text
-
-
 def test_a_table_has_a_label_that_is_the_same_for_other_figures():
     text = render(table(60, title="Mean rank over 7 splits, by AUROC (p = 0.1)"))
     assert text.count(r"\label") == 1
@@ -219,7 +191,7 @@ def test_a_table_too_long_for_a_page_is_cut_before_a_group_if_possible_and_nothi
 
 
 def test_an_empty_report_is_a_comment():
-    assert render() == "% needs \\usepackage{booktabs, siunitx}\n"
+    assert render() == "% needs \\usepackage{booktabs}\n"
 
 
 NASTY = [
@@ -238,7 +210,7 @@ NASTY = [
 HEAD = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
 \usepackage[a4paper, landscape, margin=2cm]{geometry}
-\usepackage{booktabs, siunitx}
+\usepackage{booktabs}
 \usepackage{float}
 \setlength{\belowcaptionskip}{6pt}
 \begin{document}

@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import pytest
 from cells import compare, failed, of_another_edition, only_table, record, texts
@@ -9,7 +7,8 @@ from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.reports import drawings, published
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.significance import mean_ranks
-from adbench_text.reports.tables import ablations, cost, ranks, significance
+from adbench_text.reports.tables import cost, ranks, significance
+from adbench_text.reports.tables import published as published_table
 from adbench_text.sweep.file import find, read
 
 FIGURES = {
@@ -159,68 +158,17 @@ def test_one_detector_or_one_split_cannot_be_ranked():
     assert not Ranking(compare([failed("a", "c0"), failed("b", "c0")])).is_possible
 
 
-VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne, mask_share=0.2": 0.75}
-
-
-def hyperparameters(settings: str) -> dict[str, str]:
-    """All hyper-parameters of a record, given some as settings."""
-    given = dict(setting.split("=") for setting in settings.split())
-    return {f"detector.{name}": v for name, v in {"score": "pl", "mask_share": "0.5", **given}.items()}
-
-
-def variants(**changes):
-    return [
-        record("date", inlier, figure, configuration=name, **hyperparameters(name), **changes)
-        for (name, figure), inlier in product(VARIANTS.items(), "ab")
-    ]
-
-
-def test_ablations_are_compared_with_the_first_configuration():
-    other = variants(dataset="other", dataset_digest="d2")[:4]
-    comparison = compare([*variants(), *other, record("llr")])
-    assert list(ablations.varied(comparison)) == ["date"]
-    table = only_table(ablations, comparison)
-    assert table.header[1:3] == ["made-up", "made-up: difference from the first"]
-    assert texts(table) == [
-        ["date", "90.0", "–", "90.0", "–"],
-        ["date(score=mp)", "70.0", "-20.0", "70.0", "-20.0"],
-        ["date(score=ne, mask_share=0.2)", "75.0", "-15.0", "–", "–"],
-    ]
-
-
-def test_the_ablations_of_the_paper_are_listed_beside_ours():
-    names = {"paper": 0.9, "paper(rmd_weight=0)": 0.8, "paper(score=mp, steps=9)": 0.7}
+def test_the_ablations_of_the_paper_are_compared_by_their_means():
+    figures = {"paper": 0.9, "paper(rmd_weight=0)": 0.8, "paper(score=mp, steps=9)": 0.7}
     records = [
-        record(
-            "date",
-            inlier,
-            figure,
-            preset=name,
-            dataset="agnews",
-            dataset_digest=digest,
-            **hyperparameters(name.removeprefix("paper")),
-        )
-        for digest in ("d1", "d2")
-        for name, figure in names.items()
+        record("date", inlier, figure, preset=name, dataset="agnews")
+        for name, figure in figures.items()
         for inlier in ("world", "sports", "business", "sci")
     ]
-    other = record("date", dataset_digest="d3", **hyperparameters("score=ne steps=5 mask_share=0.9"))
-    table = only_table(ablations, compare([*records, other]))
-    assert table.header[:4] == [
-        "configuration",
-        "agnews (1)",
-        "agnews (1): difference from the first",
-        "agnews (1) (paper)",
-    ]
-    assert "(paper)" not in table.header[-1]  # the made-up dataset, that the paper does not have
-    assert [row[:4] for row in texts(table)] == [
-        ["date:paper", "90.0", "–", "90.0"],
-        ["date:paper(rmd_weight=0)", "80.0", "-10.0", "89.4"],
-        ["date:paper(score=mp, steps=9)", "70.0", "-20.0", "–"],
-        ["date", "–", "–", "–"],
-    ]
-    other = only_table(ablations, compare(records, "aupr_in"))
-    assert not any("(paper)" in name for name in other.header)
+    *splits, mean = texts(only_table(published_table, compare(records)))
+    assert [row[3] for row in splits] == ["–"] * 4
+    assert mean[2:4] == ["+0.0", "-9.4"]
+    assert mean[4] == "-20.0"  # no ablation of the paper: compared with its main figure
 
 
 def test_every_ablation_of_the_sweep_has_its_published_figure():
@@ -228,18 +176,9 @@ def test_every_ablation_of_the_sweep_has_its_published_figure():
     assert {("date", label) for label in labels} == published.ablations("auroc").keys()
 
 
-def test_two_configurations_are_no_ablation():
-    assert ablations.varied(compare(variants()[:4])) == {}
-
-
 def test_a_grid_costs_what_all_its_configurations_do():
     grid = [record("x", name, preset="grid", configuration=c) for name in "ab" for c in ("k=1", "k=2")]
     assert texts(only_table(cost, compare(grid))) == [["made-up", "x:grid (oracle)", "3", "0.5", "80", "–"]]
-
-
-def test_ablations_begin_with_what_the_others_vary_whichever_was_run_first():
-    comparison = compare(variants()[::-1])
-    assert ablations.varied(comparison)["date"][0].label == "date"
 
 
 def costs(memory, fit, score):

@@ -1,5 +1,6 @@
 """PyTextAD's own detectors, where the package is installed."""
 
+import sys
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -8,22 +9,19 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from adbench_text import storage
+from adbench_text.detectors import pytextad
+from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.testing.topics import texts_about, write_vectors
-from adbench_text.text import wordpiece
 
-pytestmark = pytest.mark.skipif(
-    not (find_spec("pytextad") and find_spec("transformers")),
-    reason="needs the package pytextad: pip install pytextad",
+needs_pytextad = pytest.mark.skipif(
+    not find_spec("pytextad"), reason="needs the package pytextad: pip install pytextad"
 )
 
 NAMES = [name for name in registry.names("detectors") if name.startswith("pytextad-")]
 #: Settings with which a slow detector learns the texts in seconds.
 QUICK: dict[str, dict[str, Any]] = {
-    "pytextad-cvdd": {"n_epochs": 20},
-    "pytextad-date": {"n_epochs": 6, "lr": 1e-3, "layers": 1, "max_len": 16, "n_masks": 5},
     "pytextad-dte-categorical": {"epochs": 50},
     "pytextad-rsrae": {"n_epochs": 50},
 }
@@ -34,27 +32,36 @@ TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
 OUTLIER = np.arange(40) >= 20
 
 
+def test_without_the_package_the_message_names_the_command(monkeypatch):
+    for module in [name for name in sys.modules if name.startswith("pytextad.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "pytextad", None)
+    with pytest.raises(PluginError, match=r"pytextad-sik needs .* run: pip install pytextad$"):
+        registry.detector("pytextad-sik")
+
+
+def test_detectors_under_other_licences_are_no_members():
+    names = set(pytextad.members())
+    assert {"sik", "dte-gaussian"} <= names
+    assert not names & {"goad", "tccm", "dagmm", "drocc", "ganomaly", "icl", "mcm", "slad"}
+    assert not names & {"normalizingflow", "normalizing-flow", "fate", "ddpm", "dte-inverse-gamma"}
+    assert set(registry.names("detectors")) >= {f"pytextad-{name}" for name in names}
+
+
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     """Give a detector fitted on TRAIN, the same one to every test: they may only read from it."""
-    folder = tmp_path_factory.mktemp("data")
-    vectors = write_vectors(folder / "topics.vec")
-    path = folder / wordpiece.BERT_FILE.path
-    path.parent.mkdir()
-    words = sorted({word for text in TRAIN + TEST for word in text.split()})
-    path.write_text("\n".join([*wordpiece.SPECIAL, *words]) + "\n")
+    vectors = write_vectors(tmp_path_factory.mktemp("data") / "topics.vec")
 
     @cache
     def fitted(name: str, repeat: int = 0):
         kind = registry.detector(name)
-        settings = {"vectors": vectors} if "vectors" in kind.default_params() else {}
-        return kind(random_state=0, **settings, **QUICK.get(name, {})).fit(TRAIN)
+        return kind(random_state=0, vectors=vectors, **QUICK.get(name, {})).fit(TRAIN)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(storage, "data_dir", lambda: folder)
-        yield fitted
+    return fitted
 
 
+@needs_pytextad
 @pytest.mark.parametrize("name", NAMES)
 def test_outliers_score_higher(fitted, name):
     scores = fitted(name).decision_function(TEST)
@@ -63,12 +70,14 @@ def test_outliers_score_higher(fitted, name):
     assert roc_auc_score(OUTLIER, scores) > 0.95
 
 
+@needs_pytextad
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same_scores(fitted, name):
     first, second = (fitted(name, repeat).decision_function(TEST) for repeat in range(2))
     np.testing.assert_array_equal(first, second)
 
 
+@needs_pytextad
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_do_not_depend_on_the_batch_unless_the_regime_names_the_batch(fitted, name):
     if name in RANDOM:
@@ -83,6 +92,7 @@ def test_scores_do_not_depend_on_the_batch_unless_the_regime_names_the_batch(fit
         np.testing.assert_allclose(alone, scores[15:25], rtol=1e-4, atol=1e-4 * scores.std())
 
 
+@needs_pytextad
 @pytest.mark.parametrize("name", NAMES)
 def test_odd_texts_get_finite_scores(fitted, name):
     odd = ["", " \n\t", "zzz qqq", "ship", "ship " * 2_000, "a" * 5_000, "船", "\x00\x01ship\x7f", "\ud800"]
@@ -91,6 +101,7 @@ def test_odd_texts_get_finite_scores(fitted, name):
     assert np.isfinite(scores).all()
 
 
+@needs_pytextad
 @pytest.mark.parametrize("name", NAMES)
 def test_it_has_pyods_attributes_and_names_the_version(fitted, name):
     detector = fitted(name)

@@ -1,0 +1,43 @@
+"""Detectors of PyTextAD on document vectors, if ``pip install pytextad`` was run: pytextad-sik, ...
+
+Members are the detectors of PyTextAD 0.4.0 under a permissive licence (BSD or MIT, see its
+THIRD_PARTY_NOTICES.md) that score single vectors without downloads; docs/detectors.md lists the others, and
+why they are left out. A new release may add detectors under other licences, so the members are named here and
+not searched for.
+
+``dte-categorical`` and ``dte-gaussian`` cannot be pickled after their fit.
+"""
+
+import importlib
+import sys
+from contextlib import redirect_stdout
+from typing import Any
+
+#: Module and class of each.
+_MEMBERS = {
+    "aderh": ("aderh", "ADERH"),
+    "ddae": ("ddae", "DDAE"),
+    "drl": ("drl", "DRL"),
+    "dte-categorical": ("dte", "DTECategorical"),
+    "dte-gaussian": ("dte", "DTEGaussian"),
+    "dte-non-parametric": ("dte", "DTENonParametric"),
+    "rsrae": ("rsrae", "RSRAE"),
+    "sik": ("sik", "SIK"),
+    "tokencore": ("tokencore", "TokenCore"),
+}
+
+
+def members() -> list[str]:
+    """Return the names of the detectors, whether or not the package is installed."""
+    return sorted(_MEMBERS)
+
+
+def member(name: str) -> Any:
+    """Return the text detector around PyTextAD's detector of this name."""
+    # not above: listing names imports no library
+    from adbench_text.plugins.pyod_detector import PyODDetector
+
+    module, class_name = _MEMBERS[name]
+    with redirect_stdout(sys.stderr):
+        wrapped = getattr(importlib.import_module(f"pytextad.models.embedding.{module}"), class_name)
+    return PyODDetector.around(wrapped, __name__)
