@@ -1,6 +1,6 @@
 """The result of a ranking: a table of all documents, and lists of the odd ones with what makes them odd."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,10 +85,13 @@ class OddDocuments:
     learns_from_marks: bool
 
 
-def table_of(found: Survey, scores: Mapping[str, Array], odds: float = 1.0) -> pd.DataFrame:
+def table_of(
+    found: Survey, scores: Mapping[str, Array], odds: float = 1.0, unranked: Sequence[int] = ()
+) -> pd.DataFrame:
     """Return the numbers of all documents in the order of the input, given the scores of originals.
 
-    `odds` are those of form against words where both are joined.
+    `odds` are those of form against words where both are joined. Documents that are `unranked` have no p. Yet
+    they count where both are joined: without them, the first of the others would look odd by any list.
     """
     by_words, rows = scores["words"], np.arange(len(found.original))
     by_form = scores.get("form", np.full(len(rows), np.nan))
@@ -96,8 +99,10 @@ def table_of(found: Survey, scores: Mapping[str, Array], odds: float = 1.0) -> p
     is_known = ~np.isnan(by_form if "form" in scores else by_words)
     original = np.where((found.original >= 0) & is_known[found.original], found.original, rows)
     p, p_form = p_values_within(by_words), p_values_within(by_form)
-    p_both = p_values_within(joined(p, p_form, odds))
-    numbers = {"score": by_words, "p": p, "p_form": p_form, "p_both": p_both}
+    ranked = {"p": by_words, "p_form": by_form, "p_both": joined(p, p_form, odds)}
+    is_out = np.isin(rows, unranked)
+    numbers = {name: p_values_within(np.where(is_out, np.nan, of_name)) for name, of_name in ranked.items()}
+    numbers["score"] = by_words
     return pd.DataFrame(
         {
             "row": rows,

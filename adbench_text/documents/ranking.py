@@ -166,13 +166,12 @@ def odd_documents(
     )
     scores = {"words": _spread(of_words, normal)} | ({"form": _spread(of_form, found)} if of_form else {})
     _score(texts, _Judge(cleaner, own, form), rest, scores, jobs, progress)
-    if marking and keep_marked:
+    odds = 1.0
+    if marking:
         marking.score_odd(own, scores["words"])
-    elif marking:
-        for of_order in scores.values():
-            of_order[marked.rows] = np.nan
-    odds = marking.odds_of_form() if marking else 1.0
-    numbers = table_of(found, scores, odds).assign(mark=marked.of_rows(found.original))
+        odds = marking.odds_of_form()
+    numbers = table_of(found, scores, odds, () if keep_marked else marked.rows)
+    numbers["mark"] = marked.of_rows(found.original)
     orders = ["words"] if not form else ["both"] if marking else ["words", "form"]
     orders = [by] if by else orders
     lists = {order: listed(in_order(numbers, order, alpha), top, max_copies) for order in orders}
