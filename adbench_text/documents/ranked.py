@@ -86,7 +86,10 @@ class OddDocuments:
 
 
 def table_of(
-    found: Survey, scores: Mapping[str, Array], odds: float = 1.0, unranked: Sequence[int] = ()
+    found: Survey,
+    scores: Mapping[str, Array],
+    odds: float = 1.0,
+    unranked: Sequence[int] | NDArray[np.int64] = (),
 ) -> pd.DataFrame:
     """Return the numbers of all documents in the order of the input, given the scores of originals.
 
