@@ -99,6 +99,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
 
     Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
     """
+    from adbench_text.documents.page import MarksOfPage
     from adbench_text.documents.ranking import odd_documents
     from adbench_text.documents.survey import FileTexts
 
@@ -137,7 +138,11 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         notes = [*families, in_any_file]
-        write_page(page, file, [summary, *effect, *called_odd], sections, ranked.centre, notes, rows.id_name)
+        of_page = MarksOfPage(
+            {rows.id(row): mark for row, mark in marks.items()}, f"adbench-text odd {file} --marked marks.csv"
+        )
+        above = [summary, *effect, *called_odd]
+        write_page(page, file, above, sections, ranked.centre, notes, rows.id_name, of_page)
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
     notes = _notes(ranked, names, choice)

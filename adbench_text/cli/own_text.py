@@ -20,7 +20,7 @@ from adbench_text.text.reading import DocumentFile
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adbench_text.documents.page import PageDocument
+    from adbench_text.documents.page import MarksOfPage, PageDocument
 
 STDIN = "-"  # the FILE that is standard input
 
@@ -174,8 +174,12 @@ def write_page(
     centre: float,
     notes: Sequence[str] = (),
     id_name: str = "id",
+    marks: "MarksOfPage | None" = None,
 ) -> None:
-    """Write an HTML page of lists of documents of FILE; words are coloured by their distance to `centre`."""
+    """Write an HTML page of lists of documents of FILE; words are coloured by their distance to `centre`.
+
+    With `marks`, documents can be marked on it.
+    """
     from datetime import datetime
 
     from adbench_text.documents.page import page_of_documents
@@ -184,7 +188,9 @@ def write_page(
 
     name = "standard input" if file == STDIN else Path(file).resolve().name
     made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
-    markup = page_of_documents(f"Odd documents in {name}", made, summary, sections, centre, notes, id_name)
+    markup = page_of_documents(
+        f"Odd documents in {name}", made, summary, sections, centre, notes, id_name, marks
+    )
     with atomic_path(path) as temporary:
         temporary.write_text(markup, encoding="utf-8")
 

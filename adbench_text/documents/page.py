@@ -1,9 +1,14 @@
 """The page of own documents: lists of them, their words coloured by their scores."""
 
+import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from typing import NamedTuple
 
+from adbench_text.escaping import no_formula
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.plugins.shades import Scale, cut, page, without_unfit
 
@@ -25,6 +30,33 @@ class PageDocument(NamedTuple):
     why: Sequence[str]  #: the words that make it odd
     text: str  #: as it was written
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
+
+
+class MarksOfPage(NamedTuple):
+    """What the page needs to save marks of its documents."""
+
+    earlier: Mapping[str, str]  #: marks that were given before, by identifier; they are saved, too
+    command: str  #: what to do with the file
+
+
+class _Script(NamedTuple):
+    """The script of the page; a browser runs no other."""
+
+    code: str
+    digest: str
+    key: str  # of the marks of this page in the browser
+    marks: str  # earlier ones, and the name of the column, as JSON
+    command: str
+
+    @classmethod
+    def of(cls, marks: MarksOfPage, id_name: str, ids: Sequence[str]) -> "_Script":
+        """Return the script for documents."""
+        code = files(__package__).joinpath("_marks.js").read_text(encoding="utf-8")
+        digest = b64encode(sha256(code.encode()).digest()).decode()
+        earlier = {no_formula(name): mark for name, mark in marks.earlier.items()}
+        own = json.dumps({"earlier": earlier, "name": id_name})
+        key = sha256(json.dumps([*ids, own]).encode()).hexdigest()[:16]
+        return cls(code, f"sha256-{digest}", key, own, marks.command)
 
 
 class _Part(NamedTuple):
@@ -72,10 +104,12 @@ def page_of_documents(
     middle: float,
     notes: Sequence[str] = (),
     id_name: str = "id",
+    marks: MarksOfPage | None = None,
 ) -> str:
     """Return a page of lists of a user's own documents, by heading; those without room are counted.
 
     `made` is how and when the page was made. A word with the score `middle` is neither odd nor typical.
+    With `marks`, documents can be marked as odd or fine.
     """
     lists = {
         heading: list(_fitting(documents, _MOST_BYTES / len(sections)))
@@ -94,6 +128,7 @@ def page_of_documents(
         scale=Scale.of([document.words for document in every], middle),
         n_left_out=sum(map(len, sections.values())) - len(every),
         has_words=any(document.words for document in every),
+        script=_Script.of(marks, id_name, [document.id for document in every]) if marks else None,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from adbench_text.escaping import no_formula
 from adbench_text.plugins.scores import TokenScore, centre
 
 N_SHADES = 9
@@ -126,6 +127,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["no_formula"] = no_formula
     environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
     return environment
 
