@@ -46,6 +46,7 @@ class Corpus:
         self.dataset = self.records[0].dataset
         self.levels = sorted({record.contamination for record in self.records})
         self.splits = of_splits(self.records[0])
+        self.n_labelled = self.records[0].labelled
         known = known_splits(self.records)
         self.has_one_split = len(known) == 1
         kind = self.dataset, self.splits

@@ -51,11 +51,15 @@ TABLES = {
         f"corpora with figures of other benchmarks, {_CLEAN}",
     ),
     "levels": TableKind("Means at each contamination level.", "two contamination levels"),
+    "labelled": TableKind(
+        "With labelled outliers: all classes, those of the labelled ones, and others.",
+        "results with labelled outliers",
+    ),
     "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
     "significance": TableKind("Paired tests between detectors.", _PAIRS),
     "cost": TableKind("Seconds, documents per second, memory.", "results"),
 }
-BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
+BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled"]
 FORMATS = {
     "csv": Format("csv", "One table of every split, level and mean, for programs.", "csv", has_notes=False),
     "html": Format("html", "One page with everything.", "html", has_pictures=True, has_all_tables=True),

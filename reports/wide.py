@@ -11,11 +11,12 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Report, Table
 from adbench_text.reports.summary import editions
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
+from adbench_text.sweep.cell import LABELLED, LABELLED_FROM, SPLITS, TEST_OUTLIERS
 
 #: As in `Record.made_by`.
 ORIGINS = ("version", "commit", "command", "machine")
-_IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, TEST_OUTLIERS, "seed")
+_SPLITS = (TEST_OUTLIERS, LABELLED, LABELLED_FROM)
+_IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, *_SPLITS, "seed")
 _LAST_SHOWN = "code_version"  # what follows is for programs
 
 
@@ -57,6 +58,7 @@ def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
     numbers = {
         "contamination": record.contamination,
         TEST_OUTLIERS: record.test_outliers,
+        LABELLED: record.labelled or None,
         "seed": record.seed,
     }
     names = {"detector": record.configured, "dataset": edition}

@@ -89,6 +89,11 @@ def shares(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
     return [click.FLOAT(part, param, ctx) for value in values for part in value.split(",")]
 
 
+def numbers(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
+    """Return the whole numbers that texts stand for: a number, or a list such as ``0,10``."""
+    return [click.IntRange(0)(part, param, ctx) for value in values for part in value.split(",")]
+
+
 def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
     """Return the seeds that texts stand for: a number, a list such as ``0,2,5``, a range such as ``0-4``."""
     from adbench_text.sweep.names import parse_seeds
@@ -129,6 +134,15 @@ SPLITS = [
     click.Option(
         ["--test-outliers"], type=float, metavar="SHARE", help="Share of outliers in the test set, thinned."
     ),
+    click.Option(
+        ["--labelled"],
+        multiple=True,
+        metavar="NUMBERS",
+        callback=numbers,
+        help="Numbers of known outliers, 0,1,3,10,50: documents of other classes that a detector may learn "
+        "from.  [default: 0]",
+    ),
+    click.Option(["--labelled-from"], metavar="CLASS", help="Their class.  [default: all others]"),
     click.Option(
         ["--seed", "seeds"],
         multiple=True,

@@ -66,6 +66,8 @@ def splits_of(options: Mapping[str, Any]) -> "Sweep":
         options["limit"],
         options["test_outliers"],
         protocol,
+        sorted(set(options["labelled"])) or [0],
+        options["labelled_from"] or "",
     )
 
 

@@ -12,7 +12,7 @@ from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
-_TEST_ORDER = 1  # the stream of random numbers that orders the test documents
+_TEST_ORDER, _LABELLED = 1, 2  # streams of random numbers: the order of the test documents, known outliers
 
 #: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
 #: but one class are normal (NLP-ADBench, section 3); the test part is ranked without a training part
@@ -44,6 +44,10 @@ class Split:
     places: NDArray[np.int64]  # (n_test,), of the test documents in the test part of the corpus
     # documents of the other classes that are not for testing, from which `contaminate` draws
     pool: Sequence[str] = field(repr=False)
+    pool_labels: NDArray[np.int64] = field(repr=False, default_factory=lambda: np.empty(0, np.int64))
+    # known outliers that a detector may learn from, and the labels of their classes
+    labelled: Sequence[str] = field(default=(), repr=False)
+    labelled_classes: frozenset[int] = frozenset()
     is_ranking: bool = False  # whether the test documents are the training documents
 
 
@@ -93,8 +97,13 @@ def draw(
     seed: int,
     protocol: str = ONE_VS_REST,
     test_outliers: float | None = None,
+    labelled: int = 0,
+    labelled_from: str = "",
 ) -> Split:
     """Return a split of a corpus by its name, with outliers in the training data.
+
+    `labelled` is the number of known outliers, drawn from the training part of the other classes, or of the
+    class `labelled_from`. They are others than those in the training data.
 
     With the protocol ``"unlabelled"``, the test documents are ranked as they are (`contamination` 0), or
     with their outliers thinned to the share `contamination`; they are the training documents, too.
@@ -109,6 +118,8 @@ def draw(
     if protocol == UNLABELLED:
         check_contamination(contamination)
         check_thinning(protocol, test_outliers)
+        if labelled:
+            raise InvalidValueError(f"The protocol {protocol} has no training part for labelled outliers.")
         split = divided(corpus, named[name])
         if contamination:
             split = restricted(split, thinned(split.outlier, contamination, seed, "contamination"))
@@ -116,6 +127,8 @@ def draw(
         return replace(split, train=list(split.test), train_outlier=split.outlier, is_ranking=True)
     clean = _redrawn(corpus, named[name], seed) if protocol == REDRAWN else divided(corpus, named[name])
     split = contaminate(clean, contamination, seed)
+    if labelled:
+        split = _with_labelled(split, corpus, labelled, labelled_from, seed)
     if test_outliers is not None:
         split = restricted(split, thinned(split.outlier, test_outliers, seed))
     return _shuffled(split, seed)
@@ -125,6 +138,24 @@ def _shuffled(split: Split, seed: int) -> Split:
     """Return a split with its test documents in another order."""
     # a stream of its own: that of the seed alone has ordered the training documents
     return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.test)))
+
+
+def _with_labelled(split: Split, corpus: Corpus, n: int, name: str, seed: int) -> Split:
+    """Return a split with n known outliers; a higher number contains those of a lower one."""
+    rows = np.arange(len(split.pool))
+    if name:
+        if name not in corpus.classes:
+            raise UnknownNameError(f"class of {corpus.name}", name, corpus.classes)
+        rows = np.flatnonzero(split.pool_labels == corpus.classes.index(name))
+    if n > len(rows):
+        of_class = f" of the class {name}" if name else ""
+        raise InvalidValueError(
+            f"{n:,} labelled outliers{of_class} are asked for, but only {len(rows):,} are left in the "
+            "training part. Choose fewer (--labelled), or another class (--labelled-from)."
+        )
+    drawn = np.random.default_rng([seed, _LABELLED]).permutation(rows)[:n]
+    classes = frozenset(split.pool_labels[drawn].tolist())
+    return replace(split, labelled=[split.pool[row] for row in drawn], labelled_classes=classes)
 
 
 def _is_outlier(corpus: Corpus, documents: Documents, inliers: Sequence[str]) -> NDArray[np.bool_]:
@@ -139,9 +170,10 @@ def divided(corpus: Corpus, inliers: Sequence[str]) -> Split:
     """
     is_outlier = _is_outlier(corpus, corpus.train, inliers)
     train, pool = (corpus.train.take(np.flatnonzero(kind)) for kind in (~is_outlier, is_outlier))
+    labels = np.asarray(pool.labels, dtype=np.int64)
     outlier, places = _is_outlier(corpus, corpus.test, inliers), np.arange(len(corpus.test))
     clean = np.zeros(len(train), np.bool_)
-    return Split(list(train.texts), clean, corpus.test.texts, outlier, places, pool.texts)
+    return Split(list(train.texts), clean, corpus.test.texts, outlier, places, pool.texts, labels)
 
 
 def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
@@ -154,9 +186,10 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
     n_odd = min(len(odd), redraw.n_outliers or len(odd))  # a limit may leave fewer
     places = np.sort(np.concatenate([normal[n_train:], odd[:n_odd]]))
     train, test, pool = (
-        corpus.test.take(rows).texts for rows in (np.sort(normal[:n_train]), places, np.sort(odd[n_odd:]))
+        corpus.test.take(rows) for rows in (np.sort(normal[:n_train]), places, np.sort(odd[n_odd:]))
     )
-    return Split(list(train), np.zeros(n_train, np.bool_), test, outlier[places], places, pool)
+    clean, labels = np.zeros(n_train, np.bool_), np.asarray(pool.labels, dtype=np.int64)
+    return Split(list(train.texts), clean, test.texts, outlier[places], places, pool.texts, labels)
 
 
 def restricted(split: Split, rows: NDArray[np.int64]) -> Split:
@@ -242,8 +275,14 @@ def contaminate(split: Split, contamination: float, seed: int) -> Split:
             f"but the other classes have only {len(split.pool):,} training documents. Choose a lower one."
         )
     rng = np.random.default_rng(seed)
-    drawn = rng.permutation(len(split.pool))[:n]
+    drawn, rest = np.split(rng.permutation(len(split.pool)), [n])
     texts = split.train + [split.pool[row] for row in drawn]
     outlier = np.arange(len(texts)) >= len(split.train)
     order = rng.permutation(len(texts))
-    return replace(split, train=[texts[row] for row in order], train_outlier=outlier[order])
+    return replace(
+        split,
+        train=[texts[row] for row in order],
+        train_outlier=outlier[order],
+        pool=[split.pool[row] for row in rest],
+        pool_labels=split.pool_labels[rest],
+    )

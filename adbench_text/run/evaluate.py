@@ -21,8 +21,9 @@ from adbench_text.escaping import file_name
 from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
-from adbench_text.metrics import COSTS, all_metrics
+from adbench_text.metrics import COSTS, all_metrics, auroc
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.labels import ODD
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
@@ -67,7 +68,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         detector.observer = training = _Training(partial(progress.step, cell))
         with _peak_memory() as peak:
             with Stopwatch() as watch:
-                detector.fit(list(split.train))
+                _fit(detector, split)
             costs["fit_seconds"] = watch.seconds
             with Stopwatch() as watch:
                 scores = detector.decision_scores_ if is_fit_enough else _scores(detector, split, is_oracle)
@@ -125,12 +126,35 @@ def measured(result: Result, corpus: Corpus) -> Result:
             Number("[0, inf)").check(name, result.metrics.get(name, 0.0))
     except (DetectorError, InvalidValueError) as error:
         return replace(result, scores=None, reason=described(error))
-    return replace(result, metrics=metrics | all_metrics(split.outlier, scores), scores=scores)
+    metrics |= all_metrics(split.outlier, scores) | _seen_and_unseen(split, corpus, scores)
+    return replace(result, metrics=metrics, scores=scores)
 
 
 def split_of(cell: Cell, corpus: Corpus) -> Split:
     """Return the split of a cell."""
-    return draw(corpus, cell.inlier, cell.contamination, cell.seed, cell.protocol, cell.test_outliers)
+    names = cell.protocol, cell.test_outliers, cell.labelled, cell.labelled_from
+    return draw(corpus, cell.inlier, cell.contamination, cell.seed, *names)
+
+
+def _fit(detector: TextDetector, split: Split) -> None:
+    """Fit on the training documents, and on the known outliers if the detector learns from them."""
+    if not split.labelled or not detector.takes_labels:
+        detector.fit(list(split.train))
+        return
+    labels = np.repeat([np.nan, ODD], [len(split.train), len(split.labelled)])
+    detector.fit([*split.train, *split.labelled], labels)
+
+
+def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:
+    """Return the AUROC on outliers of the classes of known outliers, and on those of other classes."""
+    is_seen = np.isin(np.asarray(corpus.test.labels)[split.places], [*split.labelled_classes])
+    kinds = {"auroc_seen": is_seen, "auroc_unseen": ~is_seen}
+    rows = {name: ~split.outlier | (split.outlier & kind) for name, kind in kinds.items()}
+    return {
+        name: auroc(split.outlier[among], scores[among])
+        for name, among in rows.items()
+        if split.labelled and (split.outlier & among).any()
+    }
 
 
 def _ran_on(detector: TextDetector | None) -> dict[str, str]:

@@ -19,7 +19,7 @@ from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.run.running import finished
 from adbench_text.sweep.cell import Cell, of_splits, percent
-from adbench_text.sweep.construct import cell_id
+from adbench_text.sweep.construct import build_detector, cell_id
 from adbench_text.sweep.sweep import Sweep
 
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
@@ -106,7 +106,10 @@ def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cel
             return str(error)
         return ""
 
-    splits = {c: (c.dataset, c.inlier, c.contamination, 0, c.protocol, c.test_outliers) for c in cells}
+    splits = {
+        c: (c.dataset, c.inlier, c.contamination, 0, c.protocol, c.test_outliers, c.labelled, c.labelled_from)
+        for c in cells
+    }
     return {cell: reason(*split) for cell, split in splits.items() if reason(*split)}
 
 
@@ -121,7 +124,11 @@ def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Pr
         progress.message(f"{left_out}: {refused[first]}", "error")
     if refused and len(refused) == len(cells):
         raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
-    return [cell for cell in cells if cell not in refused]
+    possible = [cell for cell in cells if cell not in refused]
+    labelled = {cell.detector: cell for cell in possible if cell.labelled}
+    if names := [name for name, cell in labelled.items() if not build_detector(cell).takes_labels]:
+        progress.message(f"without labelled outliers, from which they learn nothing: {', '.join(names)}")
+    return possible
 
 
 def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
@@ -137,4 +144,4 @@ def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
 def _title(sweep: Sweep, cells: Sequence[Cell]) -> str:
     names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
     levels = ", ".join(percent(level) for level in sorted({cell.contamination for cell in cells}))
-    return f"{names} at {levels}{of_splits(sweep)}"
+    return f"{names} at {levels}{''.join(dict.fromkeys(map(of_splits, cells)))}"

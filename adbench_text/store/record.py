@@ -10,6 +10,8 @@ from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
 from adbench_text.plugins.configure import written
 from adbench_text.sweep.cell import (
     IDENTITY,
+    LABELLED,
+    LABELLED_FROM,
     ONE_VS_REST,
     SPLITS,
     TEST_OUTLIERS,
@@ -75,6 +77,8 @@ class Record:
     seed: int
     test_outliers: float | None  # share that the outliers of the test set were thinned to; None for all
     protocol: str  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
+    labelled: int  # known outliers that the detector could learn from
+    labelled_from: str  # their class; empty for all other classes
     regime: str | None  # what the detector knows besides the training texts; None if it does not declare it
     is_oracle: bool  # whether the scores were chosen by the test labels
     code: tuple[str, str]  # versions of the detector's code and of the protocol
@@ -110,6 +114,8 @@ class Record:
             seed=int(definition["seed"]),
             test_outliers=None if share is None else float(share),
             protocol=definition.get(SPLITS, ONE_VS_REST),
+            labelled=int(definition.get(LABELLED, 0)),
+            labelled_from=definition.get(LABELLED_FROM, ""),
             regime=definition.get("regime"),
             is_oracle="oracle" in definition,
             code=(definition["code_version"], definition.get("protocol", "")),

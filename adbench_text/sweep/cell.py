@@ -7,6 +7,7 @@ from typing import Any
 from adbench_text.plugins.configure import DEFAULT, text_of_settings, written
 
 TEST_OUTLIERS = "test_outliers"
+LABELLED, LABELLED_FROM = "labelled", "labelled_from"
 ONE_VS_REST = "one-vs-rest"
 SPLITS = "splits"  # in a definition, the protocol of the splits; absent for one-vs-rest
 IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
@@ -34,6 +35,8 @@ class Cell:
     n_configurations: int = field(default=1, compare=False)
     # share that the outliers of the test set are thinned to; None keeps all
     test_outliers: float | None = None
+    labelled: int = 0  # known outliers that the detector may learn from
+    labelled_from: str = ""  # their class; empty for all other classes
     protocol: str = ONE_VS_REST  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
 
     @property
@@ -59,6 +62,9 @@ class Cell:
         numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
         texts = {name: numbers.get(name) or str(getattr(self, name)) for name in IDENTITY}
         texts |= {} if self.test_outliers is None else {TEST_OUTLIERS: f"{self.test_outliers:g}"}
+        if self.labelled:
+            texts |= {LABELLED: str(self.labelled)}
+            texts |= {LABELLED_FROM: self.labelled_from} if self.labelled_from else {}
         return texts if self.protocol == ONE_VS_REST else texts | {SPLITS: self.protocol}
 
     @property
@@ -77,7 +83,8 @@ def choice_of(cell: Any) -> str:
 
 def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:
     """Return the `Cell.identity` of the cell with this definition."""
-    return *(definition[name] for name in IDENTITY), *(definition.get(n, "") for n in (TEST_OUTLIERS, SPLITS))
+    others = TEST_OUTLIERS, SPLITS, LABELLED, LABELLED_FROM
+    return *(definition[name] for name in IDENTITY), *(definition.get(name, "") for name in others)
 
 
 def split_text(cell: Any) -> str:
@@ -92,7 +99,9 @@ def of_splits(cell: Any) -> str:
     """
     share = cell.test_outliers
     protocol = "" if cell.protocol in (None, ONE_VS_REST) else f", {cell.protocol}"
-    return protocol + ("" if share is None else f", {percent(share)} outliers in the test set")
+    of_class = f" of {cell.labelled_from}" if cell.labelled_from else ""
+    labelled = f", {cell.labelled} labelled{of_class}" if cell.labelled else ""
+    return protocol + ("" if share is None else f", {percent(share)} outliers in the test set") + labelled
 
 
 def percent(level: float) -> str:

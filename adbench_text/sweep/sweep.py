@@ -56,6 +56,8 @@ class Sweep:
     limit: int | None = None  # maximum number of documents per class, for a quick look
     test_outliers: float | None = None  # share that the outliers of each test set are thinned to, in (0, 1)
     protocol: str | None = None  # how splits are made; None for the protocol of each dataset
+    labelled: Sequence[int] = (0,)  # numbers of known outliers
+    labelled_from: str = ""  # their class; empty for all other classes
 
     def splits(self) -> list[Cell]:
         """Return a cell without a detector for each split, level and seed."""
@@ -69,9 +71,14 @@ class Sweep:
             protocol = protocol_of(source, self.protocol)
             check_thinning(protocol, self.test_outliers)
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
+            of_sweep: dict[str, Any] = {"test_outliers": self.test_outliers, "protocol": protocol}
             cells += [
-                Cell("", DEFAULT, {}, dataset, *which, test_outliers=self.test_outliers, protocol=protocol)
-                for which in product(inliers, levels, self.seeds)
+                Cell(
+                    "", DEFAULT, {}, dataset, inlier, level, seed, labelled=n, labelled_from=name, **of_sweep
+                )
+                for inlier, level, seed, n in product(inliers, levels, self.seeds, self.labelled)
+                for name in [self.labelled_from if n else ""]
+                if name != inlier  # a class is no outlier where it is normal
             ]
         return cells
 

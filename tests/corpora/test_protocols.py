@@ -187,3 +187,37 @@ def test_wrong_facts_of_a_dataset_are_named(facts, reason):
     check_facts(Mine())
     with pytest.raises(ValueError, match=reason):
         check_facts(type("Wrong", (Mine,), facts)())
+
+
+@pytest.mark.parametrize("contamination", [0.0, 0.1])
+def test_labelled_outliers_are_of_other_classes_and_not_in_the_training_data(colours, contamination):
+    few, many = (draw(colours, "red", contamination, 0, labelled=n) for n in (3, 30))
+    assert list(few.labelled) == list(many.labelled)[:3]
+    assert classes_of(many.labelled) == {"green", "blue"}
+    assert {*many.labelled}.isdisjoint(many.train)
+    assert len({*many.labelled}) == 30
+    assert draw(colours, "red", contamination, 0).train == many.train
+    assert list(draw(colours, "red", contamination, 1, labelled=3).labelled) != list(few.labelled)
+
+
+def test_labelled_outliers_may_be_of_one_class(colours, drawn):
+    split = draw(colours, "red", 0, 0, labelled=5, labelled_from="blue")
+    assert classes_of(split.labelled) == {"blue"}
+    assert split.labelled_classes == {2}
+    assert classes_of(draw(colours, "not-red", 0, 0, "leave-one-out", labelled=5).labelled) == {"red"}
+    assert classes_of(draw(drawn, "red+green", 0, 0, "redrawn", labelled=5).labelled) == {"blue"}
+
+
+@pytest.mark.parametrize(
+    ("labelled", "name", "protocol", "message"),
+    [
+        (41, "", None, "^41 labelled outliers are asked for, but only 40 are left"),
+        (21, "blue", None, "^21 labelled outliers of the class blue are asked for, but only 20 are left"),
+        (1, "red", None, "^1 labelled outliers of the class red are asked for, but only 0 are left"),
+        (1, "pink", None, "pink"),
+        (1, "", "unlabelled", "^The protocol unlabelled has no training part for labelled outliers"),
+    ],
+)
+def test_labelled_outliers_that_cannot_be_had_are_refused(colours, labelled, name, protocol, message):
+    with pytest.raises((InvalidValueError, UnknownNameError), match=message):
+        draw(colours, "red", 0, 0, protocol, labelled=labelled, labelled_from=name)

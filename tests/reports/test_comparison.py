@@ -506,20 +506,20 @@ def test_the_cells_have_the_columns_that_programs_expect():
     report = cells_report(Cells([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")]))
     (table,) = report.tables
     assert ",".join(table.header) == (
-        "detector,preset,dataset,inlier,contamination,splits,test_outliers,seed,auroc,aupr_in,aupr_out,fpr95,"
-        "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
+        "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,seed,"
+        "auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
     )
     assert texts(table) == [
-        "ocsvm(nu=0.2),default,made-up,a,0.05,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
-        "x,default,made-up,a,0,,,0,,,,,,,10,,failed,no,1".split(","),
+        "ocsvm(nu=0.2),default,made-up,a,0.05,,,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
+        "x,default,made-up,a,0,,,,,0,,,,,,,10,,failed,no,1".split(","),
     ]
 
 
 def test_a_thinned_test_set_is_a_column_and_no_part_of_the_name_of_the_dataset():
     report = cells_report(Cells([record(), record(test_outliers="0.05")]))
-    assert [row[2:8] for row in texts(report.wide)] == [
-        ["made-up", "a", "0", "", "", "0"],
-        ["made-up", "a", "0", "", "0.05", "0"],
+    assert [row[2:10] for row in texts(report.wide)] == [
+        ["made-up", "a", "0", "", "", "", "", "0"],
+        ["made-up", "a", "0", "", "0.05", "", "", "0"],
     ]
 
 

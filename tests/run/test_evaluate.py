@@ -390,3 +390,43 @@ def test_what_another_packages_detector_calls_ran_on_or_observer_does_no_harm(ru
     for detector in (Odd(), Broken()):
         result = run(detector)
         assert (result.status, result.ran_on) == ("ok", {})
+
+
+class Labelled(TextDetector):
+    takes_labels = True
+
+    def _fit(self, texts):
+        self.learned_from = texts
+        self.odd = self._labelled.odd
+
+    def _score(self, texts):
+        return np.array([float("class1" in text) + 1e-3 * len(text) for text in texts])
+
+
+def test_a_detector_that_takes_labels_gets_the_labelled_outliers(run, corpus):
+    detector = Labelled()
+    result = run(detector, labelled=4)
+    assert sorted(detector.learned_from) == sorted(text for text in corpus.train.texts if "class0" in text)
+    assert len(detector.odd) == 4
+    assert all("class1" in text for text in detector.odd)
+    assert result.metrics["auroc_seen"] == result.metrics["auroc"] == 1
+    assert "auroc_unseen" not in result.metrics  # there is one other class
+
+
+def test_other_detectors_are_run_without_labelled_outliers(run, corpus):
+    spy = Spy()
+    run(spy, labelled=4)
+    assert sorted(spy.seen) == sorted(text for text in corpus.train.texts if "class0" in text)
+
+
+def test_outliers_of_seen_and_of_unseen_classes_are_measured_apart(run):
+    labels = np.arange(60) % 3
+    parts = (
+        Documents([f"{part}{i} class{label}" for i, label in enumerate(labels)], labels)
+        for part in ("a", "b")
+    )
+    corpus = Corpus("made-up", ("zero", "one", "two"), *parts, "made up")
+    metrics = run(Labelled(), corpus=corpus, labelled=3, labelled_from="one").metrics
+    assert metrics["auroc_seen"] == 1
+    assert metrics["auroc_unseen"] < 0.6
+    assert metrics["auroc"] == pytest.approx((metrics["auroc_seen"] + metrics["auroc_unseen"]) / 2)
