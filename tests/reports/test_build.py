@@ -37,10 +37,9 @@ def test_every_table_can_be_had_by_its_name():
     rows = "".join(f"{i},{'ab'[i % 2]},{i % 2},{i % 3}\n" for i in range(20))
     scores = f"document,class,outlier,score\n{rows}"
     store = Holding({"scores.csv": scores})
+    records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_LABELS]
     for name in TABLES:
-        report = Builder([*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_LABELS], store=store).report(
-            [name], only=True
-        )
+        report = Builder(records, store=store).report([name], only=True)
         assert len(report.tables) == 1
         assert report.wide is None
         for table in report.tables:
