@@ -13,9 +13,7 @@ from typing import Any
 #: Modules of PyOD whose detectors are for other data than a matrix of unlabelled vectors.
 _OTHER_DATA = {
     "audio_ae": "audio",
-    "devnet": "labelled data",
     "mad": "one dimension",
-    "xgbod": "labelled data",
 }
 _PREFIXES_OF_OTHER_DATA = ("_", "pyg_", "ts_")  # private, graphs, time series
 

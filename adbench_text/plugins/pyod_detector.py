@@ -27,6 +27,9 @@ SCORED_BY_BATCH = frozenset(
     + ["pytextad.models.embedding.aderh"]
 )
 
+#: Modules whose detectors learn from labelled outliers, and from nothing else.
+_SUPERVISED = frozenset({"pyod.models.devnet", "pyod.models.xgbod"})
+
 _KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved
 
 #: Classes of scikit-learn that occur in the attributes of PyOD's detectors, besides data.
@@ -176,11 +179,24 @@ class PyODDetector(WrappedDetector, VectorDetector):
         package = self.wrapped.__module__.partition(".")[0]
         return package if installed(package) else "pyod"
 
+    @property
+    def takes_labels(self) -> bool:  # type: ignore[override]  # a constant of other classes
+        """Whether it learns from labelled outliers."""
+        return self.wrapped.__module__ in _SUPERVISED
+
     def _fit_vectors(self, X: Matrix) -> None:
         self._n_features = int(X.shape[1])
+        given: list[Any] = [np.asarray(X, dtype=np.float64)]
+        if self.takes_labels:
+            if not self._labelled.odd:
+                raise DetectorError(
+                    f"{self.wrapped.__name__} learns from labelled outliers, and there are none (--labelled)."
+                )
+            odd = np.asarray(self._encoder(self._labelled.odd), dtype=np.float64)
+            given = [np.vstack([*given, odd]), np.repeat([0, 1], [len(X), len(odd)])]
         with self._called():
             self._detector = self._wrapped(self._n_features)
-            self._detector.fit(np.asarray(X, dtype=np.float64))
+            self._detector.fit(*given)
         if device := getattr(self._detector, "device", None):
             self.ran_on_ = {"device": str(device)}
 
@@ -202,7 +218,7 @@ class PyODDetector(WrappedDetector, VectorDetector):
 
     def _score_training(self, texts: list[str]) -> Scores:
         # neighbours and the like leave a training text itself out
-        return np.asarray(self._detector.decision_scores_, dtype=np.float64)
+        return np.asarray(self._detector.decision_scores_, dtype=np.float64)[: len(texts)]
 
     @property
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
