@@ -1,16 +1,17 @@
 """What identifies code: the version of the protocol, the digest of a plug-in's files, and its libraries.
 
-The code of a plug-in is a set of complete files, without their comments and docstrings. The set starts with
-the module of the plug-in and follows its imports:
+The code of a plug-in is a set of complete files, without their comments and docstrings:
 
-- Our own plug-ins: only modules within ``detectors/`` and ``datasets/`` are included.
-- Other plug-ins: every module is included that belongs to no installed release. Examples are a module in the
-  same folder, a module on the path, and an installation from a folder or a repository.
+- Our own plug-ins: the file of the plug-in, and the files of ``detectors/`` and ``datasets/`` that it
+  imports.
+- Other plug-ins: the package of the plug-in, or its file if it is in no package. The same holds for each
+  package that these import, if it belongs to no installed release. Examples are a module beside the plug-in,
+  and an installation from a folder or a repository.
 
 A release (from an index or a wheel file) is identified by its version, the harness by `PROTOCOL`.
 
-Not detected: a module that is imported by a computed name, unless a global variable of the importer holds it;
-and data files that the code reads. A detector returns the digests of its data files from `resources`.
+Not detected: a package that is imported by a computed name, and data files that the code reads. A detector
+returns the digests of its data files from `resources`.
 """
 
 import ast
@@ -19,11 +20,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 #: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
@@ -32,10 +32,11 @@ from typing import Any, NamedTuple
 #: `tests/test_protocol.py` fails if that is forgotten.
 PROTOCOL = 2
 
-_OURS = "adbench_text."
-_PLUGINS = ("adbench_text.detectors.", "adbench_text.datasets.")
+_OURS = "adbench_text"
+_PLUGINS = ("detectors", "datasets")
 _INTERFACES = ("abc", "pyod.models.base", "sklearn.base")  # base classes that compute no score
 _RELEASES = {"site-packages", "dist-packages"}  # folders that installers write to
+_CODE = {".py", ".so", ".pyd"}  # suffixes; the last two are compiled
 
 
 class Code(NamedTuple):
@@ -53,15 +54,6 @@ def code_version(*plugin: Any) -> str:
     names = sorted({kind.__qualname__ for kind in plugin if isinstance(kind, type)})
     state.update(f"{names} {_installed(_module(plugin[0]))}".encode())
     return state.hexdigest()[:16]
-
-
-def unseen(*plugin: Any) -> list[str]:
-    """Return loaded modules that lie beside the code of a plug-in and do not count as its code."""
-    files = code_of(*plugin).files
-    folders = {path.parent for path in files.values()}
-    loaded = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items())}
-    beside = {name for name, file in loaded.items() if file and Path(file).parent in folders}
-    return sorted(beside - files.keys())
 
 
 def libraries(*plugin: Any) -> str:
@@ -92,22 +84,19 @@ def installed(distribution: str) -> str:
 def code_of(*plugin: Any) -> Code:
     """Return the code of a plug-in; see `code_version`."""
     code = Code({}, set())
-    todo = [name for kind in plugin for name in _roots(kind)]
+    todo = {module for kind in plugin for module in _roots(kind)}
+    done: set[str] = set()
     while todo:
-        module = todo.pop()
+        done.add(module := todo.pop())
         top = module.partition(".")[0]
         if module in code.files or top in sys.stdlib_module_names:
             continue
-        if module.startswith(_OURS) or module == "adbench_text":
-            if not module.startswith(_PLUGINS):
-                continue
-        elif _is_release(module):
+        if top != _OURS and _is_release(module):
             code.libraries.add(top)
             continue
-        path = _file(module)
-        if path is not None:
-            code.files[module] = path
-            todo += [*_parents(module), *_imports(module, path), *_held(module)]
+        files = _own_file(module) if top == _OURS else _other_files(module)
+        code.files.update(files)
+        todo |= {name for each, path in files.items() for name in _imports(each, path)} - done
     return code
 
 
@@ -126,10 +115,39 @@ def _roots(kind: Any) -> Iterator[str]:
             yield value.__module__
 
 
-def _parents(module: str) -> Iterator[str]:
-    """Yield the packages above a module: their files run, too."""
-    while module := module.rpartition(".")[0]:
-        yield module
+def _own_file(module: str) -> dict[str, Path]:
+    """Return the file of a module of ours by its name; nothing of the harness, or if there is none."""
+    kind, *names = module.split(".")[1:] or [""]
+    if kind not in _PLUGINS or not names:
+        return {}
+    path = Path(import_module(f"{_OURS}.{kind}").__path__[0], *names)
+    file = path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
+    return {module: file} if file.is_file() else {}
+
+
+def _other_files(module: str) -> dict[str, Path]:
+    """Return the files of the package of a module of other people, or the file of the module, by names."""
+    top = module.partition(".")[0]
+    own = _file(top)
+    if own and own.stem != "__init__":
+        return {top: own}
+    path = own or _file(module)  # the parts of a namespace may come from several places
+    if path is None:
+        return {}
+    files = sorted(file for file in path.parent.rglob("*") if file.suffix in _CODE)
+    names = [file.relative_to(path.parent).with_suffix("").parts for file in files]
+    modules = [".".join([top, *parts]).removesuffix(".__init__") for parts in names]
+    return dict(zip(modules, files, strict=True))
+
+
+def _file(module: str) -> Path | None:
+    """Return the file of a module that is loaded, or of a top-level one; None if it has none."""
+    if loaded := getattr(sys.modules.get(module), "__file__", None):
+        return Path(loaded)
+    with suppress(ImportError, ValueError):  # ValueError: a loaded module without a spec
+        spec = None if "." in module else find_spec(module)
+        return Path(spec.origin) if spec and spec.has_location and spec.origin else None
+    return None
 
 
 def _imports(module: str, path: Path) -> Iterator[str]:
@@ -149,42 +167,11 @@ def _imports(module: str, path: Path) -> Iterator[str]:
                 yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def _held(module: str) -> Iterator[str]:
-    """Yield the modules of what a loaded module has among its globals."""
-    for value in list(vars(sys.modules[module]).values()) if module in sys.modules else ():
-        if isinstance(value, ModuleType):
-            yield value.__name__
-        elif isinstance(value, type | FunctionType):
-            yield value.__module__
-
-
-def _file(module: str) -> Path | None:
-    """Return the file of a module, which is not imported for it; None if it has none."""
-    loaded = getattr(sys.modules.get(module), "__file__", None)
-    if loaded:
-        return Path(loaded)
-    spec = _spec(module)
-    return Path(spec.origin) if spec and spec.has_location and spec.origin else None
-
-
-def _spec(module: str) -> ModuleSpec | None:
-    above, _, name = module.rpartition(".")
-    try:
-        if not name or not above:
-            return find_spec(module)
-        package = sys.modules.get(above)
-        spec = None if package else _spec(above)
-        places = getattr(package, "__path__", None) or (spec and spec.submodule_search_locations)
-        return PathFinder.find_spec(module, list(places)) if places else None
-    except (ImportError, AttributeError, KeyError, ValueError):  # KeyError: a namespace that is not loaded
-        return None
-
-
 @cache
 def _is_release(module: str) -> bool:
     """Return whether a module was installed from a release, and not from a folder of sources."""
     top = module.partition(".")[0]
-    path = _file(top) or _file(module)  # the parts of a namespace may come from several places
+    path = _file(top) or _file(module)
     name = _release(top)[0]
     return path is not None and not _RELEASES.isdisjoint(path.parts) and bool(name) and not _is_source(name)
 

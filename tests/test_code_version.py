@@ -133,31 +133,17 @@ def test_a_changed_module_that_a_plug_in_imports_counts(version_of, module, file
     assert version_of(module, files) != version_of(module, changed)
 
 
-@pytest.mark.parametrize(
-    "importing",
-    [
-        "",
-        "def later():\n    from evmore import K\n",
-        "import importlib\nmore = importlib.import_module('ev' + 'more')\n",
-    ],
-)
-def test_a_module_that_is_imported_in_any_of_these_ways_counts(version_of, importing):
-    files = FLAT | {"evhelp.py": f"{HELPER}{importing}", "evmore.py": "K = 1"}
-    changed = version_of("evdet", files | {"evmore.py": "K = 2"}, "import evmore")
-    assert (version_of("evdet", files) != changed) == bool(importing)  # without it, it does not count
+def test_a_module_that_is_imported_within_a_function_counts(version_of):
+    files = FLAT | {"evhelp.py": f"{HELPER}def later():\n    from evmore import K\n", "evmore.py": "K = 1"}
+    assert version_of("evdet", files) != version_of("evdet", files | {"evmore.py": "K = 2"})
+    beside = FLAT | {"evmore.py": "K = 1"}  # nothing imports it
+    assert version_of("evdet", beside) == version_of("evdet", FLAT)
 
 
-def test_a_compiled_module_counts(version_of, tmp_path):
-    files = FLAT | {"evhelp.py": f"{HELPER}\nclass K: ...\nK.__module__ = 'evfast'\n"}
-    before = version_of("evdet", files, _FAST.format("1"))
-    assert before != version_of("evdet", files, _FAST.format("2"))
-
-
-_FAST = (
-    "import sys, types, pathlib, tempfile\n"
-    "path = pathlib.Path(tempfile.mkdtemp()) / 'evfast.so'; path.write_bytes(b'\\x00{}')\n"
-    "sys.modules['evfast'] = types.ModuleType('evfast'); sys.modules['evfast'].__file__ = str(path)"
-)
+def test_each_file_of_a_package_counts_also_a_compiled_one(version_of, tmp_path):
+    before = version_of("evpack.mine", PACKAGE)
+    assert before != version_of("evpack.mine", PACKAGE | {"evpack/other.py": ""})
+    assert before != version_of("evpack.mine", PACKAGE | {"evpack/fast.so": "\0"})
 
 
 def installed(folder: Path, name: str, record: str) -> Path:

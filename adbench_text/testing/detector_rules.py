@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from adbench_text.code_version import code_of, unseen
+from adbench_text.code_version import code_of
 from adbench_text.errors import DetectorError
 from adbench_text.failures import described, place_of_error
 from adbench_text.plugins import registry
@@ -288,10 +288,6 @@ def has_known_code(subject: Subject) -> Iterator[str]:
     plugin: tuple[Any, ...] = subject.kind, subject.kind().implementation
     files = code_of(*plugin).files
     yield Note(", ".join(sorted(path.name for path in files.values())) if files else "its release counts")
-    others = {other.module for kind in ("detectors", "datasets") for other in registry.plugins(kind).values()}
-    beside = [] if subject.kind.__module__.startswith("adbench_text.") else unseen(*plugin)
-    if unknown := [module for module in beside if module not in others]:
-        yield Note(f"not seen to be its code, although loaded: {', '.join(unknown)}")
 
 
 def _equal(one: Any, other: Any) -> bool:
