@@ -91,17 +91,6 @@ def odds_of_form(
     return float(form / words)
 
 
-def threshold(calibration: NDArray[np.float64], alpha: float) -> float | None:
-    """Return the score above which a document has a p-value of at most alpha; None with too few scores.
-
-    >>> threshold(np.arange(1.0, 100.0), 0.05)
-    95.0
-    """
-    n = len(calibration)
-    most_above = int(alpha * (n + 1)) - 1  # with k scores at or above it, a p-value is (1 + k) / (n + 1)
-    return float(np.sort(calibration)[n - 1 - most_above]) if most_above >= 0 else None
-
-
 class Drift(NamedTuple):
     """Whether new documents, taken together, look like normal ones.
 

@@ -81,20 +81,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({fitted.calibrated_by}); {time.perf_counter() - begin:.1f} s"
     )
-    thresholds = [
-        f"{100 * float(alpha):g} %: {'too few documents' if score is None else f'{score:.3g}'}"
-        for alpha, score in fitted.thresholds().items()
-    ]
-    alone = "Scores" if fitted.form is None else "By words alone, scores"
-    click.echo(f"{alone} above these are odd, by share of false alarms: {', '.join(thresholds)}.")
-    notes = language_notes(choice)
-    highest = float(fitted.calibration[-1])
-    if (n_tied := int((fitted.calibration == highest).sum())) > 1 and highest in fitted.thresholds().values():
-        notes.append(
-            f"{n_tied:,} of {len(fitted.calibration):,} normal documents share the highest score, "
-            f"{highest:.3g}. By words, only a higher score is odd."
-        )
-    for note in notes:
+    for note in language_notes(choice):
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:

@@ -4,8 +4,8 @@ The folder:
 
 ``model.json``   the version that saved it; versions of the libraries; name, package and settings of the
                  detector, and of form if the model looks at it; digests of resources outside the folder,
-                 such as word vectors; how it was calibrated, with thresholds; facts about the training
-                 documents; the SHA-256 of the other file, and of all this
+                 such as word vectors; how it was calibrated; facts about the training documents; the
+                 SHA-256 of the other file, and of all this
 ``state.skops``  what the detectors have learned (see `adbench_text.models.state`), the calibration scores,
                  and digests of the documents
 
@@ -204,11 +204,7 @@ def _files(model: Model) -> dict[str, bytes]:
             }
             for name, detector in detectors.items()
         ],
-        "calibration": {
-            "by": model.calibrated_by,
-            "n": len(model.calibration),
-            "thresholds": model.thresholds(),
-        },
+        "calibration": {"by": model.calibrated_by, "n": len(model.calibration)},
         "training": asdict(model.training),
         "sha256_of_state": hashlib.sha256(data).hexdigest(),
     }

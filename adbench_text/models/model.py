@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import Drift, drift, joined, p_values, threshold
+from adbench_text.calibration import Drift, drift, joined, p_values
 from adbench_text.checks import Number, check_choice
 from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS, P_OF_ORDER
@@ -17,9 +17,6 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Explanation, check_texts, explain
 from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
-
-#: Shares of normal documents that the thresholds of a model call odd.
-ALPHAS = (0.01, 0.05, 0.1)
 
 #: Kind of the `keys` of cleaned texts.
 WORDS = b"words"
@@ -76,13 +73,6 @@ class Model:
     def calibration(self) -> NDArray[np.float64]:
         """Scores of normal documents by words."""
         return self.calibrations["words"]
-
-    def thresholds(self) -> dict[str, float | None]:
-        """Return for each share in `ALPHAS` the score above which a document has at most this p-value.
-
-        None where there are too few calibration scores for such a p-value.
-        """
-        return {f"{alpha:g}": threshold(self.calibration, alpha) for alpha in ALPHAS}
 
 
 def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:

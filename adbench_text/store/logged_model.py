@@ -39,7 +39,7 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     which is stored with it, and the packages that it needs, in the versions that are installed here.
 
     The version belongs to a run in the experiment ``adbench-text models``, with the command line, the
-    dataset, the settings and the thresholds. An alias points to this version from now on. The address of the
+    dataset and the settings. An alias points to this version from now on. The address of the
     version is returned: ``models:/name@alias`` or ``models:/name/version``.
     """
     folder = Path(folder).expanduser()
@@ -111,11 +111,7 @@ def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
         **training.options,
         **{f"detector.{key}": value for key, value in detector["settings"].items()},
     }
-    metrics = {
-        "n_learned": training.n_documents,
-        "n_calibration": calibration["n"],
-        **{f"threshold_{alpha}": score for alpha, score in calibration["thresholds"].items()},
-    }
+    metrics = {"n_learned": training.n_documents, "n_calibration": calibration["n"]}
     label = training.options.get("configuration", detector["name"])
     tags = {
         KIND: "model",
@@ -128,7 +124,7 @@ def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
         started=int(time.time() * 1000),
         tags={tag: printable(value) for tag, value in tags.items()} | run_tags(),
         params={key: printable(str(value)) for key, value in params.items()},
-        metrics={key: float(value) for key, value in metrics.items() if value is not None},
+        metrics={key: float(value) for key, value in metrics.items()},
     )
 
 

@@ -49,10 +49,9 @@ def lines(result):
 def test_a_session(adbench, tmp_path):
     fitted = adbench("fit", "normal.csv", "--model", "kept")
     assert fitted.exit_code == 0, fitted.output
-    first, second, third = fitted.stdout.splitlines()
+    first, last = fitted.stdout.splitlines()
     assert first.startswith("120 documents, 0 duplicates, 0 empty; mean:topics, without word vectors, calib")
-    assert second.startswith("By words alone, scores above these are odd, by share of false alarms: 1 %: ")
-    assert third == "Model: kept. Score documents: adbench-text score kept FILE"
+    assert last == "Model: kept. Score documents: adbench-text score kept FILE"
     scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
     assert scored.exit_code == 0, scored.output
     results = lines(scored)
@@ -105,15 +104,6 @@ def test_several_columns_are_one_text_in_all_commands(adbench, tmp_path):
     assert adbench("score", "kept", "halves.csv", *columns, "--page", "a.html").exit_code == 0
     other = adbench("score", "kept", "halves.csv", "--text", "subject", "--by", "words")
     assert lines(other) != lines(of_halves)
-
-
-def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_path):
-    alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
-    (tmp_path / "normal.txt").write_text("\n".join([*SEA, *alone]))
-    fitted = adbench("fit", "normal.txt", "--model", "kept", "-d", "knn-words")
-    note = "Note: 3 of 123 normal documents share the highest score, 1. By words, only a higher score is odd."
-    assert note in fitted.stderr
-    assert adbench("fit", "normal.csv", "--model", "other", "-d", "knn-words").stderr == ""
 
 
 def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):

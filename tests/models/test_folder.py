@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import skops.io
 
@@ -89,18 +88,8 @@ def test_a_folder_holds_what_its_documentation_says(saved):
     description = json.loads((saved / "model.json").read_text())
     assert {release.split()[0] for release in description["libraries"]} >= {"numpy", "scikit-learn"}
     assert description["training"]["options"] == {"column": "text"}
-    assert set(description["calibration"]["thresholds"]) == {"0.01", "0.05", "0.1"}
+    assert description["calibration"].keys() == {"by", "n"}
     assert load(saved).training == Training.of(TRAIN, "sea", {"column": "text"})
-
-
-def test_thresholds_are_the_scores_above_which_the_p_value_is_small():
-    for scores in (np.arange(99.0), -np.arange(-98.0, 1.0)):
-        model = Model(None, "llr", {"words": scores}, "none", Training(99, "", ""))
-        assert model.thresholds() == {"0.01": 98.0, "0.05": 94.0, "0.1": 89.0}
-    assert (
-        Model(None, "llr", {"words": np.arange(9.0)}, "none", Training(9, "", "")).thresholds()["0.01"]
-        is None
-    )
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"3", b"{}"])
@@ -186,7 +175,7 @@ def test_each_changed_value_of_the_description_is_refused(with_form):
     path = with_form / "model.json"
     description = json.loads(path.read_text())
     places = list(places_of(description))
-    assert len(places) > 50
+    assert len(places) > 40
     for *way, last in places:
         for value in (None, True, 0, -1, 1.5, 10**30, "", "x", [], {}, [1], {"x": 1}):
             changed = copy.deepcopy(description)
