@@ -2,10 +2,9 @@
 
 The folder:
 
-``model.json``   the version that saved it; versions of the libraries; name, package and settings of the
-                 detector, and of form if the model looks at it; digests of resources outside the folder,
-                 such as word vectors; how it was calibrated; facts about the training documents; the
-                 SHA-256 of the other file, and of all this
+``model.json``   the version that saved it; name, package and settings of the detector, and of form if the
+                 model looks at it; digests of resources outside the folder, such as word vectors; how it was
+                 calibrated; facts about the training documents; the SHA-256 of the other file and of this
 ``state.skops``  what the detectors have learned (see `adbench_text.models.state`), the calibration scores,
                  and digests of the documents
 
@@ -19,7 +18,6 @@ digest that they had then.
 
 import hashlib
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -30,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from adbench_text import __version__
-from adbench_text.code_version import PROTOCOL, libraries, minor
+from adbench_text.code_version import PROTOCOL, minor
 from adbench_text.errors import (
     AdbenchTextError,
     DetectorError,
@@ -97,8 +95,6 @@ def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> 
 def load_model(folder: Path | str) -> Model:
     """Load a model from a folder that `save_model` wrote; no code and no pickle in it is executed.
 
-    A model that was saved with another version of a library loads with a warning.
-
     Raises
     ------
     ModelError
@@ -110,7 +106,6 @@ def load_model(folder: Path | str) -> Model:
         with preserved():
             name = description["detectors"][0]["name"]
             detectors = [_unfitted(each) for each in description["detectors"]]
-            _check_libraries(name, description["libraries"], _libraries(detectors))
             data = _content(folder / _STATE)
             if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
                 raise _damaged(folder / _STATE)
@@ -194,7 +189,6 @@ def _files(model: Model) -> dict[str, bytes]:
         "format": _FORMAT,
         "version": minor(__version__),
         "protocol": PROTOCOL,
-        "libraries": _libraries([*detectors.values()]),
         "detectors": [
             {
                 "name": name,
@@ -292,26 +286,6 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
     unfitted = kind(**detector["settings"])
     _check_resources(unfitted, detector["name"], detector["resources"])
     return unfitted
-
-
-def _libraries(detectors: Sequence[TextDetector]) -> list[str]:
-    """Return the releases of the libraries that detectors compute with."""
-    listed = [libraries(type(detector), detector.implementation) for detector in detectors]
-    # members of a detector that is made of others list theirs as resources
-    resources = [resource for detector in detectors for resource in detector.resources().items()]
-    listed += [text for name, text in resources if name.endswith(".libraries")]
-    return sorted({release for text in listed for release in text.split(", ") if release})
-
-
-def _check_libraries(name: str, then: Sequence[str], now: Sequence[str]) -> None:
-    """Warn once if a library is of another release than when the model was saved."""
-    if sorted(then) != sorted(now):
-        before, after = (", ".join(sorted(changed)) for changed in ({*then} - {*now}, {*now} - {*then}))
-        warnings.warn(
-            f"The model of {name} was saved with {before or 'none'}, here is {after or 'none'}; its scores "
-            "may differ.",
-            stacklevel=3,
-        )
 
 
 def _check_resources(detector: TextDetector, name: str, saved: Mapping[str, str]) -> None:

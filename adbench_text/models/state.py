@@ -12,7 +12,6 @@ the process.
 
 import io
 import json
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Set
 from importlib import import_module
@@ -59,16 +58,11 @@ def dump(state: Mapping[str, Any], name: str, trusted: Set[str]) -> bytes:
 
 def load(data: bytes, path: str, trusted: Set[str]) -> Any:
     """Return the state in a file; raise ModelError if a class is not trusted, any error if it is damaged."""
-    from sklearn.exceptions import InconsistentVersionWarning
-
     if unknown := sorted(_untrusted(data, trusted)):
         raise ModelError(
             f"{path} contains {unknown[0]}, which the detector does not trust; it was not loaded."
         )
-    with warnings.catch_warnings():
-        # one for each object; the folder gives one for all of them
-        warnings.simplefilter("ignore", InconsistentVersionWarning)
-        state = _skops_io().loads(data, trusted=sorted(trusted | _DATA))
+    state = _skops_io().loads(data, trusted=sorted(trusted | _DATA))
     _check_sparse(state)
     return state
 

@@ -244,7 +244,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def needed_resources(self) -> dict[str, str]:
         """Return the `resources` that a saved detector must find unchanged.
 
-        By default all of them. Versions of libraries are no part of it: another version is only a warning.
+        By default all of them. Versions of libraries are no part of it.
         """
         return self.resources()
 

@@ -24,7 +24,7 @@ from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import HashedTexts, count_words
 
 Matrix = NDArray[np.float32]
-#: The resource that lists the libraries of a pre-trained encoder; another release is only a warning.
+#: The resource that lists the libraries of a pre-trained encoder; a saved model does not need the same.
 LIBRARIES = "encoder.libraries"
 
 

@@ -12,7 +12,6 @@ import pickle
 import re
 import shutil
 import socket
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -86,7 +85,6 @@ def test_a_folder_holds_what_its_documentation_says(saved):
     files = sorted(str(path.relative_to(saved)) for path in saved.rglob("*") if path.is_file())
     assert files == ["model.json", "state.skops"]
     description = json.loads((saved / "model.json").read_text())
-    assert {release.split()[0] for release in description["libraries"]} >= {"numpy", "scikit-learn"}
     assert description["training"]["options"] == {"column": "text"}
     assert description["calibration"].keys() == {"by", "n"}
     assert load(saved).training == Training.of(TRAIN, "sea", {"column": "text"})
@@ -122,7 +120,6 @@ def test_a_damaged_file_is_named(folder, damage):
         {"detectors": [{"name": "llr"}]},
         {"sha256_of_state": None},
         {"training": {"n": 1}},
-        {"libraries": None},
         {"calibration": {}},
     ],
 )
@@ -256,17 +253,6 @@ def test_another_version_of_a_package_of_data_is_refused(folder, tmp_path):
     (detector,) = json.loads((folder / "model.json").read_text())["detectors"]
     change(folder, detectors=[detector | {"resources": {"wordfreq": "2.0"}}])
     assert "was fitted with wordfreq 2.0, but it is " in refusal(folder)
-
-
-def test_another_version_of_a_library_is_one_warning(folder):
-    now = json.loads((folder / "model.json").read_text())["libraries"]
-    change(folder, libraries=["numpy 1.0" if release.startswith("numpy ") else release for release in now])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        load(folder)
-    assert len(caught) == 1
-    assert "was saved with numpy 1.0, here is numpy 2" in str(caught[0].message)
-    assert "scikit-learn" not in str(caught[0].message)
 
 
 def test_an_existing_folder_is_kept(saved, tmp_path):
