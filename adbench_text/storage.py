@@ -102,23 +102,15 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_cache(path: Path, write: Callable[[Path], object]) -> None:
-    """Let a function write a file of the cache, then write its digest beside it; print a line if that fails.
-
-    `read_cache` reads it.
-    """
-    with _optional():
-        with atomic_path(path) as temporary:
-            write(temporary)
-        digest = file_digest(path)
-        with atomic_path(_digest_file(path)) as temporary:
-            temporary.write_text(digest)
+    """Let a function write a file of the cache; print a line if that fails."""
+    with _optional(), atomic_path(path) as temporary:
+        write(temporary)
 
 
 def read_cache(path: Path, read: Callable[[Path], Any]) -> Any:
-    """Return what a function reads from a file of the cache; None if it is missing, damaged or changed."""
+    """Return what a function reads from a file of the cache; None if it is missing or damaged."""
     with suppress(Exception):
-        if _digest_file(path).read_text() == file_digest(path):
-            return read(path)
+        return read(path)
     return None
 
 
@@ -135,15 +127,11 @@ def write_array(path: Path, array: "NDArray[Any]") -> None:
 
 
 def read_array(path: Path) -> "NDArray[Any] | None":
-    """Return an array of the cache, mapped read-only; None if it is missing, damaged or changed."""
+    """Return an array of the cache, mapped read-only; None if it is missing or damaged."""
     import numpy as np
 
     array: NDArray[Any] | None = read_cache(path, partial(np.load, mmap_mode="r", allow_pickle=False))
     return array
-
-
-def _digest_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
 
 
 _is_reported = False

@@ -250,15 +250,10 @@ def test_an_array_is_read_as_it_was_written(array):
     assert np.array_equal(loaded, np.ones((2, 3)))
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.npy.sha256"])
-def test_a_file_of_the_cache_that_somebody_changed_is_not_read(array, name):
-    if name == "a.npy":
-        np.save(array, np.full((2, 3), 2, np.float32))
-    else:
-        file = array.with_name(name)
-        file.write_text(file.read_text().translate(str.maketrans("123", "231")))
+def test_a_damaged_file_of_the_cache_is_not_read(array):
+    array.write_bytes(array.read_bytes()[:-1])
     assert storage.read_array(array) is None
-    array.with_name(name).unlink()
+    array.unlink()
     assert storage.read_array(array) is None
 
 

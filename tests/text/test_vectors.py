@@ -297,7 +297,7 @@ def test_a_file_that_changes_and_files_with_the_same_words_are_read_anew(write):
     assert as_dict(vectors.load(one)) == {"cat": [6, 7]}
 
 
-def test_a_damaged_or_edited_cache_is_read_anew(write, reads):
+def test_a_damaged_cache_is_read_anew(write, reads):
     path = write(TEXT)
     vectors.load(path)
     folder = storage.cache_dir() / "word-vectors"
@@ -305,12 +305,12 @@ def test_a_damaged_or_edited_cache_is_read_anew(write, reads):
     assert len(files) == 2
     for file in files:
         intact = file.read_bytes()
-        for damage in (b"no cache", b"", intact[:-10], intact.replace(b"cat", b"dog")[:-1] + b"]"):
+        for damage in (b"no cache", b"", intact[:-10]):
             file.unlink()  # it is mapped
             file.write_bytes(damage)
             vectors._open.cache_clear()
             assert as_dict(vectors.load(path)) == expected(WORDS)
-    assert len(reads) == 1 + 2 * 4
+    assert len(reads) == 1 + 2 * 3
 
 
 @pytest.mark.parametrize("name", ["model.bin", "model.vec"])
