@@ -76,9 +76,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     ran_on_ : mapping of str to str
         Device and precision of the last fit, for a detector that has a choice of them. ``steps`` describes a
         training that was shorter than its settings say; the command line prints it.
-    costs_ : mapping of str to float, or None
-        Seconds that another program needed for its scores, as far as it states them (``fit_seconds``,
-        ``score_seconds``). None, the default, if the harness measures them.
+    is_timed : bool
+        Whether the harness measures its costs; not those of another program. Of the class.
     kept_ : bool array of shape (n_train,), or None
         Training documents that a robust detector learned from in the end; None for one that uses all.
         The harness logs the others as ``set_aside.csv``.
@@ -123,7 +122,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     observer: Observer | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
-    costs_: Mapping[str, float] | None = None
+    is_timed: ClassVar[bool] = True
     kept_: NDArray[np.bool_] | None = None
     ranges: ClassVar[Mapping[str, Range]] = {
         "contamination": _Contamination("(0, 0.5]"),

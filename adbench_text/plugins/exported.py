@@ -8,9 +8,8 @@
     labels.csv    id, outlier (0 or 1) and the digest of the text: not for a program that scores
 
 Another program adds ``scores.csv`` with the columns id and score, one row for each test document in any
-order; higher is more abnormal. It may add ``fit_seconds`` and ``score_seconds`` to ``split.json``. The
-detector ``scores:DIR`` then returns these scores for the same texts, in whatever order they come. Of equal
-texts, the first gets the score of the lowest id.
+order; higher is more abnormal. The detector ``scores:DIR`` then returns these scores for the same texts, in
+whatever order they come. Of equal texts, the first gets the score of the lowest id.
 """
 
 import json
@@ -23,10 +22,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.checks import Number
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError, listing
 from adbench_text.failures import message_of
-from adbench_text.metrics import COSTS
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores
 from adbench_text.storage import atomic_path, file_digest
@@ -63,13 +60,12 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 class _Split(NamedTuple):
-    """A split that has scores: its folder, its seed, the digests of its texts, and its costs if stated."""
+    """A split that has scores: its folder, its seed, and the digests of its texts."""
 
     folder: Path
     seed: str
     train: str
     test: str
-    costs: dict[str, float]
 
     def scores(self) -> dict[str, list[float]]:
         """Return the scores of each text by its digest; copies have several, in the order of their ids."""
@@ -90,41 +86,33 @@ def _splits(folder: Path) -> Iterator[_Split]:
     for path in sorted(folder.rglob(_SCORES)):
         try:
             facts = json.loads((path.parent / _SPLIT).read_text(encoding="utf-8"))
-            digests, costs = facts["digests"], {name: facts[name] for name in COSTS if name in facts}
-            split = _Split(path.parent, facts["seed"], digests["train"], digests["test"], costs)
+            digests = facts["digests"]
+            yield _Split(path.parent, facts["seed"], digests["train"], digests["test"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidValueError(
                 f"{path.parent} is no folder that adbench-text export has written ({message_of(error)}). "
                 "Export the split again, and copy scores.csv to it."
             ) from error
-        for name, value in costs.items():
-            Number("[0, inf)").check(f"{name} in {path.with_name(_SPLIT)}", value)
-        yield split
 
 
 @lru_cache(maxsize=1024)
 def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> dict[str, list[float]]:
     """Return the scores of each text by its digest; each id of the labels must be in the file once."""
     given, known = _table(path, "id", "score"), _table(labels, "id", "text")
-    for problem, wrong in (
-        ("has several scores for", given["id"][given["id"].duplicated()]),
-        ("has no score for", known["id"][~known["id"].isin(given["id"])]),
-        ("has scores of unknown documents:", given["id"][~given["id"].isin(known["id"])]),
-    ):
-        if len(wrong):
-            listed = ", ".join(map(str, wrong[:_MOST])) + (", ..." if len(wrong) > _MOST else "")
-            raise InvalidValueError(f"{path} {problem} {len(wrong):,} of {len(known):,} ids ({listed}).")
+    doubled = given["id"][given["id"].duplicated()]
+    if wrong := {*given["id"]} ^ {*known["id"]} | {*doubled}:
+        raise InvalidValueError(
+            f"{path} must have each id of {labels.name} once. Missing, unknown or doubled: "
+            f"{listing(wrong, _MOST)}."
+        )
+    table = known.merge(given, on="id")
     try:
-        scores = given["score"].to_numpy(dtype=np.float64)
+        table["score"] = table["score"].astype(np.float64)
     except ValueError as error:
         raise InvalidValueError(f"{path}: {error}.") from None
-    for text in given["score"][~np.isfinite(scores)]:
-        raise InvalidValueError(f"{path}: a score must be finite, got {text}.")
-    score_of = dict(zip(given["id"], scores.tolist(), strict=True))
-    of_texts: dict[str, list[float]] = {}
-    for id, text in zip(known["id"], known["text"], strict=True):
-        of_texts.setdefault(text, []).append(score_of[id])
-    return of_texts
+    if not np.isfinite(table["score"]).all():
+        raise InvalidValueError(f"{path}: a score must be finite.")
+    return {str(text): group["score"].tolist() for text, group in table.groupby("text")}
 
 
 def _table(path: Path, *columns: str) -> pd.DataFrame:
@@ -144,6 +132,7 @@ class GivenScores(TextDetector):
     folder: ClassVar[str]
     computes_with: ClassVar[frozenset[str]] = frozenset()
     reads_raw: ClassVar[bool] = True
+    is_timed: ClassVar[bool] = False
 
     @property
     def regime(self) -> str | None:
@@ -187,7 +176,6 @@ class GivenScores(TextDetector):
         if any(not np.array_equal(first, other) for other in others):
             folders = ", ".join(str(split.folder) for split in same)
             raise DetectorError(f"these folders have the same texts, and different scores: {folders}.")
-        self.costs_ = same[0].costs
         return first
 
 

@@ -75,8 +75,8 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             costs["score_seconds"] = watch.seconds
         costs["peak_memory_mb"] = peak[0]
         scores = _checked(scores, len(split.test))
-        if detector.costs_ is not None:
-            costs = dict(detector.costs_)
+        if not detector.is_timed:
+            costs = {}
         return Result(
             cell,
             started,

@@ -117,26 +117,6 @@ def test_scores_go_to_their_texts_in_whatever_order_they_come(tmp_path):
         detector.decision_function(by_id[:-1])
 
 
-def test_costs_are_those_that_the_other_program_states(exported):
-    assert adbench(f"run {SPLITS} -d llr -d scores:out --no-report").exit_code == 0
-    assert cost_of("scores:out") is None
-    assert cost_of("llr")
-    for path in exported.rglob("split.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"fit_seconds": 8, "score_seconds": 0.5}))
-    assert "6 cells run" in adbench(f"run {SPLITS} -d scores:out --no-report").stderr
-    assert cost_of("scores:out") == ["8", "0.5", "60", "–"]
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"fit_seconds": -8}))
-    result = adbench(f"run {SPLITS} -d scores:out --no-report")
-    assert result.exit_code == 2
-    assert f"fit_seconds in {path} must be a number of at least 0, got -8." in result.stderr
-
-
-def cost_of(detector: str) -> list[str] | None:
-    report = adbench("report --table cost --format markdown").stdout
-    rows = [[entry.strip() for entry in line.split("|")[1:-1]] for line in report.splitlines()]
-    return next((row[2:] for row in rows if row[1:2] == [detector]), None)
-
-
 def test_scores_that_come_back_give_the_same_cells(exported):
     assert adbench(f"run {SPLITS} -d llr -d scores:out --no-report").exit_code == 0
     rows = csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout))
@@ -162,13 +142,13 @@ def test_other_scores_are_another_cell(exported):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[:-1], r"has no score for 1 of"),
-        (lambda rows: [*rows, rows[-1]], "has several scores for 1 of"),
-        (lambda rows: [*rows, "9999,1"], "has scores of unknown documents: 1 of"),
-        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "a score must be finite, got NaN"),
+        (lambda rows: rows[:-1], "must have each id of labels.csv once. Missing, unknown or doubled: "),
+        (lambda rows: [*rows, rows[-1]], "doubled: "),
+        (lambda rows: [*rows, "9999,1"], "doubled: 9999."),
+        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "a score must be finite"),
         (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], "to float: 'high'"),
         (lambda rows: ["number,score", *rows[1:]], "expected the columns id and score"),
-        (lambda rows: ["id,score"], "has no score for"),
+        (lambda rows: ["id,score"], "Missing, unknown or doubled: "),
     ],
 )
 def test_a_wrong_file_of_scores_is_one_line_and_nothing_is_counted(exported, change, message):
