@@ -193,7 +193,7 @@ def _files(model: Model) -> dict[str, bytes]:
             {
                 "name": name,
                 "package": plugins[name].package if name in plugins else _OURS,
-                "settings": _settings(name, detector),
+                "settings": detector.get_params(),
                 "resources": detector.needed_resources(),
             }
             for name, detector in detectors.items()
@@ -202,8 +202,11 @@ def _files(model: Model) -> dict[str, bytes]:
         "training": asdict(model.training),
         "sha256_of_state": hashlib.sha256(data).hexdigest(),
     }
-    description["sha256"] = _digest(description)
-    text = json.dumps(description, indent=1, allow_nan=False)
+    try:
+        description["sha256"] = _digest(description)
+        text = json.dumps(description, indent=1, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DetectorError(f"{model.name} cannot be saved: one of its settings is no JSON value.") from error
     return {_STATE: data, _DESCRIPTION: text.encode()}
 
 
@@ -223,21 +226,6 @@ def _trusted(name: str, detectors: Sequence[TextDetector]) -> frozenset[str]:
     if any(detector.trusted_types is None for detector in detectors):
         raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
     return frozenset().union(*(detector.trusted_types or () for detector in detectors))
-
-
-def _settings(detector_name: str, detector: TextDetector) -> dict[str, Any]:
-    """Return the settings of a detector; those that JSON does not have must be the default ones."""
-    defaults = type(detector).default_params()
-    settings = {}
-    for name, value in detector.get_params().items():
-        with suppress(TypeError, ValueError):
-            if json.loads(json.dumps(value, allow_nan=False)) == value:
-                settings[name] = value
-        if name not in settings and repr(value) != repr(defaults.get(name)):
-            raise DetectorError(
-                f"{detector_name} cannot be saved: its setting {name}={value!r} is no JSON value."
-            )
-    return settings
 
 
 @contextmanager
