@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from statistics import mean, pstdev, stdev
+from statistics import mean, pstdev
 from typing import TYPE_CHECKING
 
 from adbench_text import escaping
@@ -153,7 +153,7 @@ def run_of_summary(group: Sequence[Record]) -> Run:
     tags = {
         KIND: "summary",
         SUMMARY: summary_key(first.definition),
-        DESCRIPTION: "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
+        DESCRIPTION: "Mean over splits and seeds; std is over splits.",
         **run_tags(),
     }
     return Run(
@@ -167,25 +167,16 @@ def run_of_summary(group: Sequence[Record]) -> Run:
 
 
 def summary(group: Sequence[Record]) -> dict[str, float]:
-    """Average cells: seeds within each split first, then the splits.
-
-    ``..._std`` is the spread of all splits, ``..._std_seeds`` that of the seeds' means (as a sample).
-    """
+    """Average cells: seeds within each split first, then the splits; ``..._std`` is their spread."""
     good = [record for record in group if record.is_ok]
-    splits, seeds = sorted({record.inlier for record in good}), sorted({record.seed for record in good})
-    is_complete = len(seeds) > 1 and len(good) == len(seeds) * len(splits)
+    splits = sorted({record.inlier for record in good})
     means: dict[str, float] = {}
     for metric in (*METRICS, *COSTS):
-        if len({record.seed for record in group}) > 1:
-            means[f"{metric}_std_seeds"] = math.nan  # unless each seed has every split
         # NaN where no cell is left that is finished: a number would be that of an earlier summary.
         # And where a cell was run before the metric was measured: the mean would be of fewer cells.
         means |= {metric: math.nan, f"{metric}_std": math.nan}
         if good and all(metric in record.metrics for record in good):
             of_split = [mean(r.metrics[metric] for r in good if r.inlier == split) for split in splits]
             means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
-            if is_complete:
-                of_seed = [mean(r.metrics[metric] for r in good if r.seed == seed) for seed in seeds]
-                means[f"{metric}_std_seeds"] = stdev(of_seed)
     # last: MLflow's comparison of selected runs opens on the first
     return means | {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}

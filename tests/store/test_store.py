@@ -10,7 +10,7 @@ import textwrap
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from statistics import pstdev, stdev
+from statistics import pstdev
 
 import numpy as np
 import pandas as pd
@@ -223,7 +223,6 @@ def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
     assert metrics["failed_cells"] == 0
     assert metrics["auroc"] == pytest.approx(0.7)  # of 0.85 and 0.55
     assert metrics["auroc_std"] == pytest.approx(pstdev([0.85, 0.55]))
-    assert metrics["auroc_std_seeds"] == pytest.approx(stdev([0.7, 0.7]), abs=1e-12)
     assert metrics["aupr_in"] == pytest.approx(0.35)
     assert metrics["fit_seconds"] == 2
     params, versions = params_and_tags(definition(result()))
@@ -234,15 +233,6 @@ def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
 def test_splits_count_the_same_however_many_seeds_they_have(store):
     log(store, result(0.9, seed=0), result(0.7, seed=1), result(0.4, inlier="law"))
     assert runs(store, "summary")[0].data.metrics["auroc"] == pytest.approx(0.6)  # of 0.8 and 0.4
-
-
-def test_the_spread_of_the_seeds_is_none_while_a_further_seed_lacks_splits(store):
-    log(store, *(result(inlier=inlier, seed=seed) for inlier in ("sea", "law") for seed in (0, 1)))
-    assert runs(store, "summary")[0].data.metrics["auroc_std_seeds"] == pytest.approx(0)
-    log(store, result(0.1, inlier="sea", seed=2))
-    assert math.isnan(runs(store, "summary")[0].data.metrics["auroc_std_seeds"])
-    log(store, result(0.1, inlier="law", seed=2))
-    assert runs(store, "summary")[0].data.metrics["auroc_std_seeds"] > 0.1
 
 
 def test_another_detector_level_code_or_corpus_has_its_own_summary(store):
