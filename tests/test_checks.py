@@ -91,14 +91,3 @@ def test_every_detector_checks_its_contamination_before_pyod_does(share):
         InvalidValueError, match=re.escape(f"contamination must be in (0, 0.5], got {share!r}.")
     ):
         detector("llr")(contamination=share)
-
-
-def test_a_thresholder_is_a_contamination_as_it_is_for_pyod():
-    class Thresholder:
-        def fit(self, scores):
-            self.thresh_ = np.median(scores)
-            self.labels_ = (scores > self.thresh_).astype(int)
-
-    texts = ["ship sail", "tide wave"] * 3
-    fitted = detector("llr")(contamination=Thresholder()).fit([*texts, "judge court"])
-    assert fitted.labels_.sum() == 1

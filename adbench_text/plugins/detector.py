@@ -7,7 +7,6 @@ library scores normality negates it where it calls that library.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
-from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -39,11 +38,6 @@ class Observer(Protocol):
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Receive the mean losses since the last call, by name; `steps` is the number of all steps."""
-
-
-class _Contamination(Number):
-    def _accepts(self, value: Any) -> bool:
-        return hasattr(value, "fit") or super()._accepts(value)  # PyOD takes a thresholder of PyThresh too
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
@@ -125,7 +119,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     is_timed: ClassVar[bool] = True
     kept_: NDArray[np.bool_] | None = None
     ranges: ClassVar[Mapping[str, Range]] = {
-        "contamination": _Contamination("(0, 0.5]"),
+        "contamination": Number("(0, 0.5]"),
         "random_state": SEED,
     }
     computes_with: ClassVar[frozenset[str]] = frozenset({"numpy", "scipy", "scikit-learn"})
@@ -139,8 +133,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
         TextDetector.ranges["contamination"].check("contamination", contamination)  # before PyOD does
-        if isinstance(contamination, Real):
-            contamination = float(contamination)  # PyOD takes NumPy's short floats for thresholders
         super().__init__(contamination=contamination)
         self.random_state = random_state
 
