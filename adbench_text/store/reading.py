@@ -75,16 +75,6 @@ class DatabaseReader:
             values[run_id][intern(name)] = intern(found) if isinstance(found, str) else _number(found)
         return values
 
-    def curve(self, run_id: str, metric: str) -> list[tuple[int, float]]:
-        """Return all logged steps and values of a metric, oldest first."""
-        rows = self._rows(
-            f"SELECT v.step, {_NUMBER} FROM metrics v WHERE v.run_uuid = :run AND v.key = :metric "
-            "ORDER BY v.timestamp, v.step, v.value",
-            run=run_id,
-            metric=metric,
-        )
-        return [(step, _number(value)) for step, value in rows]
-
 
 class ClientReader:
     """Reads a server through MLflow's client."""
@@ -109,10 +99,6 @@ class ClientReader:
                     *(info.run_name, info.status, info.start_time, data.tags, data.params, data.metrics),
                     run_id=info.run_id,
                 )
-
-    def curve(self, run_id: str, metric: str) -> list[tuple[int, float]]:
-        """Return all logged steps and values of a metric, oldest first."""
-        return [(point.step, point.value) for point in self._client.get_metric_history(run_id, metric)]
 
 
 def _number(value: float | None) -> float:

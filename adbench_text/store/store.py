@@ -254,10 +254,6 @@ class Store:
             path = self.client.download_artifacts(record.run_id, name, folder)
             return Path(path).read_text(encoding="utf-8")
 
-    def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
-        """Return the steps and values of a metric of a cell; empty if it has none."""
-        return self._owners.get(record.run_id, self).reader.curve(record.run_id, metric)
-
     def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
         """Return the runs of a kind that meet all conditions, in MLflow's language of filters."""
         experiment = self.client.get_experiment_by_name(self._experiment(dataset))

@@ -3,7 +3,6 @@
 import pytest
 from stores import STARTED, log, result
 
-from adbench_text.run.result import Point
 from adbench_text.store.store import Store, opened
 
 
@@ -39,16 +38,14 @@ def test_the_newest_holds_the_older_results_of_all_stores(stores):
         assert sorted(older.metrics.get("auroc", 0) for older in record.older) == [0, 0.5, 0.9]
 
 
-def test_artifacts_and_curves_are_those_of_the_store_that_the_cell_is_from(stores):
+def test_artifacts_are_those_of_the_store_that_the_cell_is_from(stores):
     laptop, node = stores
     for store, figure in ((laptop, 0.9), (node, 0.8)):
-        curve = [Point(1, figure, STARTED)]
-        log(store, result(figure, seed=int(10 * figure), curves={"loss_total": curve}))
+        log(store, result(figure, seed=int(10 * figure)))
     together = opened(uris(stores))
     for record in together.cells(["tiny"]):
         (owner,) = [s for s in stores if record.run_id in {r.run_id for r in s.cells(["tiny"])}]
         assert together.artifact(record, "scores.csv") == owner.artifact(record, "scores.csv") is not None
-        assert together.curve(record, "loss_total") == [(1, record.metrics["auroc"])]
 
 
 def test_all_stores_are_named(stores):
