@@ -133,7 +133,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
         TextDetector.ranges["contamination"].check("contamination", contamination)  # before PyOD does
-        super().__init__(contamination=contamination)
+        # PyOD takes NumPy's short floats for thresholders
+        super().__init__(contamination=float(contamination))
         self.random_state = random_state
 
     @classmethod
