@@ -78,8 +78,8 @@ def _check_server(uri: str) -> None:
 
 def _check_file(path: Path, writes: bool) -> None:
     verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
-    if not {"?", "%"}.isdisjoint(str(path)):
-        reason = "its path has a ? or a %, which have another meaning in an address"
+    if "?" in path.name:
+        reason = "the name of its file has a ?, which would begin an option"
     elif not path.parent.is_dir():
         reason = f"there is no folder {path.parent}"
     elif not os.access(path if path.exists() else path.parent, mode):
@@ -115,9 +115,20 @@ def sqlite_file(uri: str) -> Path | None:
 
 
 def mlflow_uri(uri: str) -> str:
-    """Return an address as MLflow needs it: the path of a SQLite file is absolute."""
+    """Return an address as MLflow needs it: the path of a SQLite file is absolute, and quoted if necessary.
+
+    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
+    """
+    from sqlalchemy.engine import URL
+
     file = sqlite_file(uri)
-    return uri if file is None else f"sqlite:///{file.absolute()}"
+    if file is None:
+        return uri
+    path = str(file.absolute())
+    if {"?", "%"}.isdisjoint(path):
+        return f"sqlite:///{path}"
+    # with the name of the driver, or else MLflow creates a folder of the quoted name
+    return URL.create("sqlite+pysqlite", database=path).render_as_string()
 
 
 def sqlite_tables(path: Path) -> set[str]:

@@ -87,7 +87,7 @@ def test_users_passwords_and_secrets_of_a_query_are_hidden(text, shown):
 # SQLite
 
 
-@pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space and ü.db"])
+@pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space % and ü.db"])
 def test_a_sqlite_store_may_be_new_or_a_database(name, tmp_path):
     with closing(sqlite3.connect(tmp_path / "old.db")) as database, database:
         database.executescript("CREATE TABLE experiments (x); CREATE TABLE runs (x)")
@@ -139,7 +139,7 @@ def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch
         )
 
 
-@pytest.mark.parametrize("name", ["it's", "a#b", "with space ü"])
+@pytest.mark.parametrize("name", ["a%41b", "100%", "what?", "a?b=c", "it's", "a#b", "with space ü"])
 def test_the_address_for_mlflow_is_of_exactly_this_file(name, tmp_path, monkeypatch):
     (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / name)
@@ -162,7 +162,7 @@ def test_an_ordinary_address_stays_as_it_is():
     [
         ("sqlite:///FOLDER/absent/mlflow.db", "there is no folder FOLDER/absent"),
         ("sqlite:///FOLDER", "FOLDER is not a usable SQLite database"),
-        ("sqlite:///FOLDER/mlflow.db?timeout=9", "its path has a ? or a %"),
+        ("sqlite:///FOLDER/mlflow.db?timeout=9", "the name of its file has a ?"),
         *(
             (uri, "is no store: give a SQLite file (sqlite:///path/to/mlflow.db), or the http address")
             for uri in (
