@@ -26,7 +26,6 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
 from adbench_text.plugins.detector import OF_TRAINING, Scores, TextDetector, TokenScore
-from adbench_text.plugins.labels import FINE, ODD
 from adbench_text.plugins.scores import REGIMES
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import METHODS, find_method
@@ -216,22 +215,16 @@ class Mean(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         self._members = self.build_members()
         first, *others = self._members
-        self._fit_member(first, texts, np.ones(len(texts), dtype=np.bool_))
+        self._labelled.fit(first, texts)
         self.kept_ = first.kept_
         kept = np.ones(len(texts), dtype=np.bool_) if first.kept_ is None else first.kept_
         for member in others:
-            self._fit_member(member, texts, kept)
+            self._labelled.fit(member, texts, kept)
         self._of_training = [first.decision_scores_[: len(texts)]] + [
             _scores_of_training(member, texts, kept) for member in others
         ]
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
-
-    def _fit_member(self, member: TextDetector, texts: list[str], kept: NDArray[np.bool_]) -> None:
-        """Fit a member on documents that were kept, and on the known outliers if it learns from them."""
-        odd = self._labelled.odd if member.takes_labels else []
-        fine = np.where(self._labelled.is_fine[kept], FINE, np.nan)
-        member.fit([*compress(texts, kept), *odd], np.append(fine, [ODD] * len(odd)))
 
     def _score(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_function(texts) for member in self._members])

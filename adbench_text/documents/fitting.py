@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
-from adbench_text.documents.left_out import N_FOLDS, NOTHING_KNOWN, Known
+from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.ranking import form_beside, learned
 from adbench_text.documents.survey import FileTexts, Look, Survey, survey
@@ -17,6 +17,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import WORDS, Model, Training, keys
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
+from adbench_text.plugins.labels import Known
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 
 _LEAST_SINGLE = 0.5  # of the different documents
@@ -94,8 +95,7 @@ def fit_model(
     found = survey(noted(), look, sample, jobs, progress)
     progress("learning", 0, None)
     known_odd = _outliers(outliers, cleaner, found)
-    labels = Known(known_odd) if known_odd else NOTHING_KNOWN
-    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=True, known=labels)
+    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=True, known=Known(known_odd))
     is_single = _are_single(found)
     scores, form = of_words.scores[is_single[: len(of_words.scores)]], None
     calibrations = {"words": np.sort(scores)}

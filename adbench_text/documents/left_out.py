@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
-from adbench_text.plugins.labels import FINE, ODD
+from adbench_text.plugins.labels import NOTHING_KNOWN, Known
 from adbench_text.plugins.scores import N_TYPICAL, TokenScore, centre
 
 if TYPE_CHECKING:
@@ -67,28 +66,6 @@ class LeftOut:
                 found = getattr(detector, method)([texts[number] for number in asked])
             answers |= zip(asked, found, strict=True)
         return [answers[number] for number in range(len(texts))]
-
-
-class Known(NamedTuple):
-    """What is known of some documents, for a detector that `takes_labels`; any other learns nothing of it."""
-
-    odd: Sequence[str] = ()  #: outliers, besides the documents to be scored
-    is_fine: NDArray[np.bool_] | None = None  #: which of these are known to be normal
-
-    def fit(
-        self, detector: "TextDetector", texts: Sequence[str], kept: NDArray[np.bool_] | None = None
-    ) -> "TextDetector":
-        """Fit a detector on documents, on those that are kept."""
-        kept = np.ones(len(texts), dtype=np.bool_) if kept is None else kept
-        learned = list(compress(texts, kept))
-        if not detector.takes_labels or (not self.odd and self.is_fine is None):
-            return detector.fit(learned)
-        is_fine = np.zeros(len(texts), dtype=np.bool_) if self.is_fine is None else self.is_fine
-        labels = np.append(np.where(is_fine[kept], FINE, np.nan), [ODD] * len(self.odd))
-        return detector.fit([*learned, *self.odd], labels)
-
-
-NOTHING_KNOWN = Known()
 
 
 def left_out(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adbench_text.checks import Number, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.documents.left_out import N_FOLDS, NOTHING_KNOWN, Known, LeftOut, left_out
+from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.marks import Marked, Marking
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.ranked import (
@@ -31,6 +31,7 @@ from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
+from adbench_text.plugins.labels import NOTHING_KNOWN, Known
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import likely_language, share_of_common_words, words_looked_at
 

@@ -7,6 +7,7 @@ library scores normality negates it where it calls that library.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
+from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -17,7 +18,7 @@ from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.labels import Labels
+from adbench_text.plugins.labels import NOTHING_KNOWN, is_odd
 from adbench_text.plugins.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
@@ -328,8 +329,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         checked = check_texts(texts)
         self.check_params()
         self._set_n_classes(None)
-        self._labelled = Labels.of(checked, y if self.takes_labels else None)
-        checked = self._labelled.rest(checked)
+        self._labelled, self._is_odd = NOTHING_KNOWN, np.zeros(len(checked), dtype=np.bool_)
+        if y is not None and self.takes_labels:
+            self._is_odd, self._labelled = is_odd(checked, y)
+            checked = list(compress(checked, ~self._is_odd))
         # set before _fit: a detector may score while it trains
         self._training_texts: list[str] | None = checked
         try:
@@ -393,7 +396,14 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return self
 
     def _not_learned(self) -> set[str]:
-        return {"_training_texts", "_labelled", "observer", *self.not_saved, *self.get_params(deep=False)}
+        return {
+            "_training_texts",
+            "_labelled",
+            "_is_odd",
+            "observer",
+            *self.not_saved,
+            *self.get_params(deep=False),
+        }
 
     def __getattr__(self, name: str) -> Any:
         # Scores of the training documents cost as much as any; a benchmark never asks for them.
@@ -414,9 +424,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         scores = check_scores(self._score_training(texts), len(texts))
         if not self._labelled.odd:
             return scores
-        of_all = np.empty(len(self._labelled.is_odd))
-        of_all[~self._labelled.is_odd] = scores
-        of_all[self._labelled.is_odd] = self.decision_function(self._labelled.odd)
+        of_all = np.empty(len(self._is_odd))
+        of_all[~self._is_odd] = scores
+        of_all[self._is_odd] = self.decision_function(self._labelled.odd)
         return of_all
 
     def predict(self, X: Sequence[str], return_confidence: bool = False) -> Any:

@@ -120,6 +120,7 @@ class Foreign(TextDetector):
     implementation = _attribute(type)
     is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
     reads_raw = _attribute(lambda wrapped: getattr(wrapped, "reads_raw", False) is True)
+    takes_labels = _attribute(lambda wrapped: getattr(wrapped, "takes_labels", False) is True)
     trusted_types = _attribute(lambda wrapped: getattr(wrapped, "trusted_types", None))
     not_saved: ClassVar[frozenset[str]] = frozenset({"wrapped", "_settings"})
     prepare = _method("prepare")
@@ -236,7 +237,7 @@ class Foreign(TextDetector):
         if is_watched:
             self.wrapped.observer = self.observer
         try:
-            self.wrapped.fit(list(texts))  # a copy: it may change its input
+            self._labelled.fit(self.wrapped, texts)  # on a copy: it may change its input
         finally:
             if is_watched:
                 self.wrapped.observer = None

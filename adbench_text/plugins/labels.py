@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,47 +11,56 @@ from adbench_text.errors import InvalidValueError
 
 ODD, FINE = 1.0, 0.0  # as in PyOD: 1 is an outlier
 
+Mask = NDArray[np.bool_]
 
-class Labels(NamedTuple):
-    """Labels of training documents.
 
-    >>> labels = Labels.of(["ship", "court", "crew"], [0, 1, float("nan")])
-    >>> labels.odd, labels.is_fine
-    (['court'], array([ True, False]))
+class Known(NamedTuple):
+    """What is known besides training documents that may be normal or not.
+
+    >>> Known(["court"]).fit(detector, ["ship", "crew"])  # doctest: +SKIP
     """
 
-    is_odd: NDArray[np.bool_]  # (n_train,)
-    odd: list[str]  # the known outliers
-    is_fine: NDArray[np.bool_]  # of the other documents: which are known to be normal
+    odd: Sequence[str] = ()  #: outliers, besides the training documents
+    is_fine: Mask | None = None  #: (n_train,), those that are known to be normal; None for none
 
-    @classmethod
-    def of(cls, texts: Sequence[str], y: object = None) -> "Labels":
-        """Return the labels of documents; `y` is None, or has 1, 0 or NaN for each.
+    def fit(self, detector: Any, texts: Sequence[str], kept: Mask | None = None) -> Any:
+        """Fit a detector on the training documents that are kept, and on what is known if it takes labels."""
+        kept = np.ones(len(texts), dtype=np.bool_) if kept is None else kept
+        learned = list(compress(texts, kept))
+        if not getattr(detector, "takes_labels", False) or (not self.odd and self.is_fine is None):
+            return detector.fit(learned)
+        labels = np.full(len(learned) + len(self.odd), ODD)
+        labels[: len(learned)] = (
+            np.nan if self.is_fine is None else np.where(self.is_fine[kept], FINE, np.nan)
+        )
+        return detector.fit([*learned, *self.odd], labels)
 
-        Raises
-        ------
-        InvalidValueError
-            If `y` has another shape or another value, or all documents are known outliers.
-        """
-        n = len(texts)
-        if y is None:
-            return cls(np.zeros(n, np.bool_), [], np.zeros(n, np.bool_))
-        try:
-            given = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidValueError(f"y must hold 1, 0 or NaN for each text, got {y!r:.80}.") from error
-        if given.shape != (n,):
-            raise InvalidValueError(f"y must have a label for each of {n:,} texts, got shape {given.shape}.")
-        wrong = given[~np.isnan(given) & (given != ODD) & (given != FINE)]
-        if len(wrong):
-            raise InvalidValueError(f"A label is 1 (odd), 0 (fine) or NaN (unknown), got {wrong[0]:g}.")
-        is_odd = given == ODD
-        if is_odd.all():
-            raise InvalidValueError(
-                f"All {n:,} texts are labelled odd; a detector also needs some that are not."
-            )
-        return cls(is_odd, list(compress(texts, is_odd)), (given == FINE)[~is_odd])
 
-    def rest(self, texts: list[str]) -> list[str]:
-        """Return the documents that are no known outliers."""
-        return list(compress(texts, ~self.is_odd)) if self.odd else texts
+NOTHING_KNOWN = Known()
+
+
+def is_odd(texts: Sequence[str], y: object) -> tuple[Mask, Known]:
+    """Return which documents are known outliers, and what is known besides the others.
+
+    >>> is_odd(["ship", "court", "crew"], [0, 1, float("nan")])
+    (array([False,  True, False]), Known(odd=['court'], is_fine=array([ True, False])))
+
+    Raises
+    ------
+    InvalidValueError
+        If `y` does not have 1, 0 or NaN for each document, or all are known outliers.
+    """
+    n = len(texts)
+    try:
+        given = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(f"y must hold 1, 0 or NaN for each text, got {y!r:.80}.") from error
+    if given.shape != (n,):
+        raise InvalidValueError(f"y must have a label for each of {n:,} texts, got shape {given.shape}.")
+    wrong = given[~np.isnan(given) & (given != ODD) & (given != FINE)]
+    if len(wrong):
+        raise InvalidValueError(f"A label is 1 (odd), 0 (fine) or NaN (unknown), got {wrong[0]:g}.")
+    odd = given == ODD
+    if odd.all():
+        raise InvalidValueError(f"All {n:,} texts are labelled odd; a detector also needs some that are not.")
+    return odd, Known(list(compress(texts, odd)), (given == FINE)[~odd])

@@ -23,7 +23,7 @@ from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
 from adbench_text.metrics import COSTS, all_metrics, auroc
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.labels import ODD
+from adbench_text.plugins.labels import Known
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
@@ -68,7 +68,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         detector.observer = training = _Training(partial(progress.step, cell))
         with _peak_memory() as peak:
             with Stopwatch() as watch:
-                _fit(detector, split)
+                Known(split.labelled).fit(detector, split.train)
             costs["fit_seconds"] = watch.seconds
             with Stopwatch() as watch:
                 scores = detector.decision_scores_ if is_fit_enough else _scores(detector, split, is_oracle)
@@ -134,15 +134,6 @@ def split_of(cell: Cell, corpus: Corpus) -> Split:
     """Return the split of a cell."""
     names = cell.protocol, cell.test_outliers, cell.labelled, cell.labelled_from
     return draw(corpus, cell.inlier, cell.contamination, cell.seed, *names)
-
-
-def _fit(detector: TextDetector, split: Split) -> None:
-    """Fit on the training documents, and on the known outliers if the detector learns from them."""
-    if not split.labelled or not detector.takes_labels:
-        detector.fit(list(split.train))
-        return
-    labels = np.repeat([np.nan, ODD], [len(split.train), len(split.labelled)])
-    detector.fit([*split.train, *split.labelled], labels)
 
 
 def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:
