@@ -29,7 +29,7 @@ def summary(name: str) -> str:
     source = (_folder() / f"{module.rpartition('.')[2]}.py").read_bytes()
     (node,) = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == class_name]
     paragraph = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
-    return shorten(paragraph.partition(". ")[0].rstrip("."), 100, placeholder=" ...")
+    return shorten(paragraph.partition(". ")[0].rstrip("."), 100, placeholder=" ...") or class_name
 
 
 @cache

@@ -396,14 +396,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return self
 
     def _not_learned(self) -> set[str]:
-        return {
-            "_training_texts",
-            "_labelled",
-            "_is_odd",
-            "observer",
-            *self.not_saved,
-            *self.get_params(deep=False),
-        }
+        of_training = "_training_texts", "_labelled", "_is_odd"
+        return {*of_training, "observer", *self.not_saved, *self.get_params(deep=False)}
 
     def __getattr__(self, name: str) -> Any:
         # Scores of the training documents cost as much as any; a benchmark never asks for them.

@@ -15,10 +15,7 @@ Mask = NDArray[np.bool_]
 
 
 class Known(NamedTuple):
-    """What is known besides training documents that may be normal or not.
-
-    >>> Known(["court"]).fit(detector, ["ship", "crew"])  # doctest: +SKIP
-    """
+    """What is known besides training documents that may be normal or not."""
 
     odd: Sequence[str] = ()  #: outliers, besides the training documents
     is_fine: Mask | None = None  #: (n_train,), those that are known to be normal; None for none
@@ -30,9 +27,8 @@ class Known(NamedTuple):
         if not getattr(detector, "takes_labels", False) or (not self.odd and self.is_fine is None):
             return detector.fit(learned)
         labels = np.full(len(learned) + len(self.odd), ODD)
-        labels[: len(learned)] = (
-            np.nan if self.is_fine is None else np.where(self.is_fine[kept], FINE, np.nan)
-        )
+        fine = np.zeros(len(texts), dtype=np.bool_) if self.is_fine is None else self.is_fine
+        labels[: len(learned)] = np.where(fine[kept], FINE, np.nan)
         return detector.fit([*learned, *self.odd], labels)
 
 
