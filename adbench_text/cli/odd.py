@@ -138,9 +138,8 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         notes = [*families, in_any_file]
-        of_page = MarksOfPage(
-            {rows.id(row): mark for row, mark in marks.items()}, f"adbench-text odd {file} --marked marks.csv"
-        )
+        earlier = {rows.id(row): mark for row, mark in marks.items()}
+        of_page = MarksOfPage(earlier, "the same command with --marked marks.csv")
         above = [summary, *effect, *called_odd]
         write_page(page, file, above, sections, ranked.centre, notes, rows.id_name, of_page)
     click.echo("\n".join(called_odd))

@@ -408,7 +408,9 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     assert without_rank == first.keys()
     assert len(rows) == 162
     assert re.search("Odd by", (tmp_path / "odd.html").read_text()) is None
-    assert lines[1] in (tmp_path / "odd.html").read_text()
+    page = (tmp_path / "odd.html").read_text()
+    assert lines[1] in page
+    assert "the same command with --marked marks.csv" in page
     mark(tmp_path / "odd.csv", {rows[0]["key"]: "odd", rows[1]["key"]: "fine"})
     again = odd(posts, *COLUMNS, "--marked", "odd.csv")
     assert again.stdout.splitlines()[1].startswith("Marks: 4 odd, 2 fine; ")
