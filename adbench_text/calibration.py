@@ -83,7 +83,7 @@ def odds_of_form(
         (sum of r over documents marked odd + 1) / (sum of r over those marked fine + 1)
 
     >>> odds_of_form(np.array([0.5, 0.01]), np.array([0.001, 0.5]), np.array([True, False]))
-    3.95...
+    3.91...
     """
     by_form = _FORM_WEIGHT / p_form
     of_form = by_form / (1 / np.nan_to_num(p_words, nan=1.0) + by_form)

@@ -121,7 +121,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
             progress=progress,
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
-    effect = [_effect(ranked)] if marks else []
+    effect = [_effect(ranked)] if len(ranked.marked.rows) else []
     click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
     # with one list, its order has no name
     names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
@@ -138,9 +138,8 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         notes = [*families, in_any_file]
-        of_page = MarksOfPage(
-            {rows.id(row): mark for row, mark in marks.items()}, f"adbench-text odd {file} --marked marks.csv"
-        )
+        earlier = {rows.id(row): mark for row, mark in marks.items()}
+        of_page = MarksOfPage(earlier, "the same command with --marked marks.csv")
         above = [summary, *effect, *called_odd]
         write_page(page, file, above, sections, ranked.centre, notes, rows.id_name, of_page)
     click.echo("\n".join(called_odd))
@@ -201,9 +200,9 @@ class _Rows:
 def _summary(ranked: "OddDocuments", seconds: float) -> str:
     documents = ranked.table
     is_copy = documents["copy_of"].notna()
-    n_copies = (is_copy & documents["rank"].notna()).sum()
+    n_copies = (is_copy & (documents["rank"].notna() | (documents["mark"] != ""))).sum()
     n_different = (~is_copy & documents["p"].notna()).sum()
-    n_empty = (documents["p"].isna() & (documents["mark"] == "")).sum()
+    n_empty = documents["score"].isna().sum()
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
@@ -220,7 +219,8 @@ def _effect(ranked: "OddDocuments") -> str:
     marked, odds = ranked.marked, ranked.odds_of_form
     (documents,) = ranked.lists.values()
     n_like = documents["why"].map(lambda why: LIKE_MARKED in why).sum()
-    change = "" if odds == 1 else f"; form counts {odds:.2g} times as much beside words as without marks"
+    times = f"{odds:.2g}"
+    change = "" if times == "1" else f"; form counts {times} times as much beside words as without marks"
     return (
         f"Marks: {len(marked.odd):,} odd, {len(marked.fine):,} fine{change}; {n_like:,} of the "
         f"{len(documents):,} documents listed are there for being like those marked odd."

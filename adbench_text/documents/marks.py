@@ -1,7 +1,10 @@
 """Marks: a user has read some documents, and says which are odd and which are fine."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from adbench_text.documents.left_out import LeftOut
 from adbench_text.documents.own_detector import OwnDetector
 from adbench_text.documents.survey import Survey
 from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import one_line
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.labels import Known
 
@@ -48,9 +52,9 @@ class Marked:
             If a row is not there, or a mark is neither odd nor fine.
         """
         for row, mark in marks.items():
-            if not 0 <= row < len(original):
+            if not isinstance(row, Integral) or not 0 <= row < len(original):
                 raise InvalidValueError(
-                    f"Row {row} is marked, but there are {len(original):,} documents, from row 0 on."
+                    f"Row {row!r} is marked, but there are {len(original):,} documents, from row 0 on."
                 )
             if mark not in MARKS:
                 raise InvalidValueError(f"The mark of row {row} is {mark!r}; a mark is odd or fine.")
@@ -83,9 +87,25 @@ class Marking:
     before: LeftOut  # by words, of the sample, without marks
     of_form: LeftOut | None  # likewise, by form
 
+    @cached_property
+    def normal(self) -> Survey:
+        """What was found, with a sample without the documents marked odd.
+
+        Raises
+        ------
+        InvalidValueError
+            If it has fewer than two documents with words.
+        """
+        normal = self.found.without(self.marked.odd)
+        if (n := len(normal.cleaned_with_words)) < 2:
+            raise InvalidValueError(
+                f"At least 2 different documents with words that are not marked odd are needed, got {n}."
+            )
+        return normal
+
     def known(self) -> Known:
         """Return the documents marked odd, and which of the others in the sample are marked fine."""
-        normal = self.found.without(self.marked.odd)
+        normal = self.normal
         is_fine = np.isin(normal.sample[: len(normal.cleaned_with_words)], self.marked.fine)
         return Known([text for _, text in self._odd_with_words()], is_fine)
 
@@ -156,9 +176,12 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
         If the file cannot be read, a column is missing, or a mark is wrong.
     """
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
+            options: Any = {"dtype": str, "keep_default_na": False, "index_col": False}
+            table = pd.read_csv(path, encoding="utf-8-sig", **options)
     except (OSError, ValueError) as error:  # also of pandas' parser, and of the encoding
-        raise DataError(f"{path} cannot be read as a CSV of marks: {error}") from error
+        raise DataError(f"{path} cannot be read as a CSV of marks: {one_line(str(error))}") from error
     name = next((name for name in names if name in table), None)
     if MARK not in table or name is None:
         raise DataError(
@@ -178,6 +201,6 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
         elif marks.setdefault(row, given) != given:
             wrong.append(f"{name} {own!r} is marked odd and fine")
     if wrong:
-        more = f"\nand {len(wrong) - _MOST_NAMED:,} more" if len(wrong) > _MOST_NAMED else ""
+        more = f"; and {len(wrong) - _MOST_NAMED:,} more" if len(wrong) > _MOST_NAMED else ""
         raise DataError(f"{path}: {'; '.join(wrong[:_MOST_NAMED])}{more}.")
     return marks

@@ -104,8 +104,8 @@ def table_of(
     p, p_form = p_values_within(by_words), p_values_within(by_form)
     ranked = {"p": by_words, "p_form": by_form, "p_both": joined(p, p_form, odds)}
     is_out = np.isin(rows, unranked)
-    p_values = {name: p_values_within(np.where(is_out, np.nan, of_name)) for name, of_name in ranked.items()}
-    numbers = {"score": by_words, **p_values}
+    shares = {name: p_values_within(np.where(is_out, np.nan, of_name)) for name, of_name in ranked.items()}
+    numbers = {"score": by_words, **shares}
     return pd.DataFrame(
         {
             "row": rows,

@@ -159,7 +159,7 @@ def odd_documents(
         of_marked = _written(texts, {*marked.rows.tolist()})
         before = learned(own.copy(), found.cleaned_with_words, n_folds, seed, for_others=True)
         marking = Marking(marked, found, of_marked, cleaner, before, of_form)
-        normal, known = found.without(marked.odd), marking.known()
+        normal, known = marking.normal, marking.known()
     of_words = learned(
         *(own, normal.cleaned_with_words, n_folds, seed),
         for_others=len(rest) > 0 or marking is not None,

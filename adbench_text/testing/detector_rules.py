@@ -156,7 +156,9 @@ def leaves_texts_alone(subject: Subject) -> Iterator[str]:
 
 def scores_odd_texts(subject: Subject) -> Iterator[str]:
     """Odd texts get finite scores: empty, very long, without any known word."""
-    settings = [{"encoder": "tfidf"}, {"encoder": "svd"}] if "encoder" in subject.parameters else [{}]
+    settings: list[dict[str, Any]] = [{"encoder": "svd"}] if "encoder" in subject.parameters else [{}]
+    if "vectors" in subject.parameters:  # or else there are none of the topics to average
+        settings = [{"encoder": "tfidf"}, *settings] if "encoder" in subject.parameters else settings
     for more in settings:
         before = subject.fit(subject.make(**more)) if more else subject.fitted
         after = subject.fit(subject.make(**more), TRAIN + _ODD)

@@ -364,3 +364,64 @@ def test_documents_without_cleaning(home):
         fit_model(["", "..."])
     with pytest.raises(InvalidValueError, match="with words are needed, got 1"):
         fit_model(["The ship sails", "ship sails!"])
+
+
+# Known outliers
+
+
+def test_new_documents_like_known_outliers_are_more_abnormal(adbench, tmp_path):
+    odd = [*texts_about("law", 8, 5), "", "12 34"]
+    odd_lines = "\n".join(json.dumps({"body": text}) for text in [*odd, odd[0].upper()])
+    (tmp_path / "odd.jsonl").write_text(odd_lines)
+    plain = adbench("fit", "normal.csv", "--text", "body", "-m", "plain")
+    fitted = adbench("fit", "normal.csv", "--text", "body", "-m", "kept", "--outliers", "odd.jsonl")
+    assert fitted.exit_code == 0, fitted.output
+    assert re.search("; mean:topics, without word vectors, knows 8 outliers, calib", fitted.stdout)
+    assert "outlier" not in plain.stdout
+    scored = [lines(adbench("score", kept, "new.jsonl", "--text", "body")) for kept in ("plain", "kept")]
+    before, after = ([result["score"] for result in results] for results in scored)
+    assert after[4] - before[4] > 0.1  # the judge
+    assert [result["odd"] for result in scored[1]] == [False] * 4 + [True, False]
+    description = (tmp_path / "kept" / "model.json").read_text()
+    assert json.loads(description)["training"]["options"]["n_outliers"] == 8
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "kept").rglob("*") if path.is_file())
+    assert not any(text.encode() in stored for text in odd[:8])
+
+
+def test_known_outliers_are_the_same_from_python_and_the_command(adbench, tmp_path):
+    odd = texts_about("law", 5, 5)
+    (tmp_path / "odd.csv").write_text("\n".join(["id,body", *(f"N{n},{text}" for n, text in enumerate(odd))]))
+    adbench("fit", "normal.csv", "-m", "kept", "--outliers", "odd.csv")  # identifiers may be in both files
+    scored = lines(adbench("score", "kept", "new.jsonl", "--text", "body"))
+    expected = Scorer(fit_model(SEA, outliers=odd)).score(NEW).score
+    given = [math.nan if result["score"] is None else result["score"] for result in scored]
+    assert given == pytest.approx(expected.tolist(), rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--outliers", "none.csv"], 1, "There is no file none.csv."),
+        (
+            ["--outliers", "odd.csv", "-d", "iforest", "--set", "encoder=svd"],
+            2,
+            "iforest(encoder=svd) learns nothing from known outliers. Choose a --detector that does, such as",
+        ),
+        (
+            ["--outliers", "both.csv"],
+            2,
+            f"1 of the known outliers are among the normal documents, too, such as {SEA[7].upper()!r:.60}",
+        ),
+        (["--outliers", "other.csv", "--text", "body"], 2, "No column named 'body'"),
+    ],
+)
+def test_wrong_outliers_are_one_line_and_no_model(adbench, tmp_path, arguments, code, message):
+    (tmp_path / "odd.csv").write_text("body\nthe judge heard\n")
+    (tmp_path / "both.csv").write_text(f"body\nthe judge heard\n{SEA[7].upper()}\n")
+    (tmp_path / "other.csv").write_text("text\nthe judge heard\n")
+    fitted = adbench("fit", "normal.csv", "-m", "kept", *arguments)
+    assert (fitted.exit_code, fitted.stdout) == (code, "")
+    assert fitted.stderr.startswith("Error: ")
+    assert message in fitted.stderr
+    assert fitted.stderr.count("\n") == 1
+    assert not (tmp_path / "kept").exists()

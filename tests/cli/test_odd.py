@@ -67,7 +67,7 @@ def test_a_session(odd, tmp_path):
         "All documents: odd.csv. Page: odd.html.",
     ]
     rows = table(tmp_path / "odd.csv")
-    ours = ["rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
+    ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
     assert list(rows[0]) == [*ours, "key", "queue", "body"]
     assert {rows[0][name] for name in ("p", "p_form", "p_both")} == {"0.006623"}
     assert [row["key"] for row in rows][:: len(rows) - 1] == ["X1", "X2"]
@@ -174,7 +174,7 @@ def test_a_large_file_has_its_rows_in_the_table(odd, tmp_path, monkeypatch):
     for identifiers, columns in (([], []), (["--id", "key"], ["id"])):
         assert odd("a.csv", "--text", "text", *identifiers).exit_code == 0
         written = table(tmp_path / "odd.csv")
-        assert list(written[0])[9:] == ["copy_of", *columns]
+        assert list(written[0])[10:] == ["copy_of", *columns]
         assert sorted(int(row["row"]) for row in written) == list(range(150))
     assert all(row["id"] == f"T{row['row']}" for row in written)
 
@@ -349,3 +349,226 @@ def test_the_results_are_no_documents_of_the_folder(odd, tmp_path):
     for _ in range(2):
         assert odd("tickets").stdout.startswith("150 documents, ")
     assert len(list(folder.iterdir())) == 150
+
+
+# Marks
+
+LAW = texts_about("law", 9, 1)
+
+
+@pytest.fixture
+def posts(tmp_path):
+    """A file of the sea with nine documents about law and some of form."""
+    rows = [(f"T{n}", text) for n, text in enumerate([*SEA, *LAW, "12 34 56", "78 90 12"])]
+    return write(tmp_path / "posts.csv", [*rows, ("=1+1", "the judge, once again")], ("key", "body"))
+
+
+def mark(path, marks, name="key"):
+    """Write marks into a table as a spreadsheet does; return it."""
+    rows = table(path)
+    for row in rows:
+        row["mark"] = marks.get(row[name], row["mark"])
+    with path.open("w", newline="", encoding="utf-8-sig") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def marks_of(path, name="key"):
+    return {row[name]: row["mark"] for row in table(path) if row["mark"]}
+
+
+COLUMNS = ["--text", "body", "--id", "key"]
+
+
+def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
+    assert odd(posts, *COLUMNS).exit_code == 0
+    assert marks_of(tmp_path / "odd.csv") == {}
+    marks = {"T150": "odd", "T151": "ODD", "T3": "fine", "'=1+1": " odd"}
+    mark(tmp_path / "odd.csv", marks)
+    result = odd(posts, *COLUMNS, "--marked", "odd.csv")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("162 documents, 0 duplicates, 2 empty; mean:robust, without word vectors")
+    assert re.fullmatch(
+        r"Marks: 3 odd, 1 fine; \d+ of the 10 documents listed are there for being like those marked odd.",
+        lines[1],
+    )
+    assert lines[2].split() == ["rank", "id", "p", "why", "text"]  # one list
+    assert lines[-3:] == [
+        "Called odd: 1 of 158 different documents, those with p of at most 0.01 (--alpha).",
+        "p is the share of the different documents without a mark that score at least as high.",
+        "All documents: odd.csv. Page: odd.html.",
+    ]
+    first = {"T150": "odd", "T151": "odd", "T3": "fine", "'=1+1": "odd"}
+    assert marks_of(tmp_path / "odd.csv") == first
+    rows = table(tmp_path / "odd.csv")
+    without_rank = {row["key"] for row in rows if (row["rank"], row["p"], row["odd"]) == ("", "", "")}
+    assert without_rank == first.keys()
+    assert len(rows) == 162
+    assert re.search("Odd by", (tmp_path / "odd.html").read_text()) is None
+    page = (tmp_path / "odd.html").read_text()
+    assert lines[1] in page
+    assert "the same command with --marked marks.csv" in page
+    mark(tmp_path / "odd.csv", {rows[0]["key"]: "odd", rows[1]["key"]: "fine"})
+    again = odd(posts, *COLUMNS, "--marked", "odd.csv")
+    assert again.stdout.splitlines()[1].startswith("Marks: 4 odd, 2 fine; ")
+    assert marks_of(tmp_path / "odd.csv") == first | {rows[0]["key"]: "odd", rows[1]["key"]: "fine"}
+    taken_back = mark(tmp_path / "odd.csv", {"T3": "", "T150": "fine"})
+    odd(posts, *COLUMNS, "--marked", taken_back)
+    assert "T3" not in marks_of(tmp_path / "odd.csv")
+    assert marks_of(tmp_path / "odd.csv")["T150"] == "fine"
+
+
+def test_the_file_of_the_page_is_taken_too(odd, posts, tmp_path):
+    (tmp_path / "marks.csv").write_bytes(b"id,mark\r\nT150,odd\r\n'=1+1,odd\r\n")
+    result = odd(posts, *COLUMNS, "--marked", "marks.csv", "--top", 0)
+    assert "Marks: 2 odd, 0 fine; " in result.stdout
+    assert marks_of(tmp_path / "odd.csv") == {"T150": "odd", "'=1+1": "odd"}
+    rows = ["--text", "body", "--marked", "marks.csv", "--by", "words"]
+    refused = odd(posts, *rows, "--id", "")
+    assert refused.exit_code == 1
+    assert "marks.csv needs the columns 'mark' and 'row'" in refused.stderr
+    (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n")
+    result = odd(posts, *rows, "--id", "")
+    assert "Marks: 1 odd, 0 fine; " in result.stdout  # of words alone, form does not count
+    assert marks_of(tmp_path / "odd.csv", "row") == {"150": "odd"}
+
+
+def test_marked_documents_may_be_ranked_too(odd, posts, tmp_path):
+    (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n3,fine\n")
+    options = ["--text", "body", "--marked", "marks.csv"]
+    result = odd(posts, *options, "--keep-marked")
+    assert "p is the share of the different documents that score at least as high." in result.stdout
+    assert "of 162 different documents" in result.stdout
+    assert all(row["rank"] for row in table(tmp_path / "odd.csv"))
+    assert marks_of(tmp_path / "odd.csv", "row") == {"150": "odd", "3": "fine"}
+
+
+def test_a_mark_of_a_document_counts_for_its_copies(home, odd, tmp_path):
+    rows = [(f"T{n}", text) for n, text in enumerate([*SEA, *LAW, LAW[0].upper(), f"{LAW[0]}!"])]
+    write(tmp_path / "a.csv", rows, ("key", "body"))
+    (tmp_path / "marks.csv").write_text("id,mark\nT160,odd\n")
+    result = odd("a.csv", *COLUMNS, "--marked", "marks.csv")
+    assert result.stdout.startswith("161 documents, 2 duplicates, 0 empty; ")
+    assert marks_of(tmp_path / "odd.csv") == dict.fromkeys(("T150", "T159", "T160"), "odd")
+    assert "of 158 different documents" in result.stdout
+
+
+def test_a_marked_family_is_no_negative_number_of_duplicates(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+    different = [" ".join(words[n * 6 : n * 6 + 6]) for n in range(100)]
+    prize = "claim your guaranteed cash prize by calling our free number today, press button now"
+    texts = [*different, *(f"{prize} {words[-n]}" for n in range(1, 11)), different[0]]
+    write(tmp_path / "a.csv", [[text] for text in texts], ("text",))
+    (tmp_path / "marks.csv").write_text("row,mark\n105,odd\n")
+    options = ["a.csv", "-d", "knn-words", "--by", "words", "--marked", "marks.csv"]
+    result = CliRunner().invoke(main, ["odd", *options])
+    assert result.stdout.startswith("111 documents, 1 duplicate, 9 near-copies, 0 empty; ")
+    assert "of 100 different documents" in result.stdout
+
+
+@pytest.mark.parametrize("marks", ["", "5,\n", "162,odd\n"])  # the last is an empty document
+def test_without_marks_there_are_two_lists(odd, tmp_path, marks):
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *LAW, "12 34", "!?", "?!", ""]], ("text",))
+    (tmp_path / "marks.csv").write_text(f"row,mark\n{marks}")
+    result = odd("a.csv", "--marked", "marks.csv")
+    assert result.exit_code == 0, result.output
+    assert "Odd by form:" in result.stdout
+    assert "Marks:" not in result.stdout
+
+
+def test_what_marks_change_about_form_is_printed(odd, tmp_path):
+    digits = ["12 34 56", "78 90 12", "11 22 33"]
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *digits]], ("text",))
+    (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n151,odd\n")
+    result = odd("a.csv", "--marked", "marks.csv")
+    assert re.search(
+        r"Marks: 2 odd, 0 fine; form counts 2\.\d times as much beside words as without marks; 0 of the ",
+        result.stdout,
+    )
+
+
+def test_a_marked_document_without_words_is_still_empty(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, "12 34", "beat the eggs", ""]], ("text",))
+    (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n151,fine\n")
+    assert odd("a.csv", "--marked", "marks.csv").stdout.startswith("153 documents, 0 duplicates, 2 empty; ")
+
+
+def test_all_documents_may_be_marked_as_fine(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in SEA[:5]], ("text",))
+    (tmp_path / "marks.csv").write_text("row,mark\n" + "".join(f"{n},fine\n" for n in range(5)))
+    result = odd("a.csv", "--marked", "marks.csv")
+    assert result.exit_code == 0, result.output
+    assert "Marks: 0 odd, 5 fine" in result.stdout
+    assert "Called odd: 0 of 0 different documents" in result.stdout
+    assert (tmp_path / "odd.html").exists()
+
+
+def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
+    (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n3,fine\n")
+    options = ["--text", "body", "--by", "words", "--marked", "marks.csv", "--folds", 2]
+    result = odd(posts, "-d", "iforest", "--set", "encoder=svd", "--set", "n_estimators=10", *options)
+    assert result.exit_code == 0, result.output
+    assert notes(result) == [
+        "Note: iforest(encoder=svd, n_estimators=10) leaves documents marked odd out, and learns nothing "
+        "else from them."
+    ]
+    assert notes(odd(posts, "-d", "knn-words", *options)) == []
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        (None, "marks.csv cannot be read as a CSV of marks: "),
+        ("", "marks.csv cannot be read as a CSV of marks: No columns to parse from file"),
+        ("key,text\nT1,odd\n", "needs the columns 'mark' and 'input_key' or 'key' or 'id', as in a table"),
+        ("key,mark\nT999,odd\n", "marks.csv: key 'T999' is marked odd, but there is no such document."),
+        ("key,mark\nT1,o\n", "marks.csv: key 'T1' has the mark 'o'; a mark is odd, fine or empty."),
+        ("key,mark\nT1,odd\nT1,fine\n", "marks.csv: key 'T1' is marked odd and fine."),
+        ("key,mark\n\x1b[31m,odd\n", "is marked odd, but there is no such document."),
+    ],
+)
+def test_wrong_marks_are_one_line_and_no_file(odd, posts, tmp_path, marks, message):
+    if marks is not None:
+        (tmp_path / "marks.csv").write_text(marks)
+    result = odd(posts, *COLUMNS, "--marked", "marks.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "\x1b" not in result.stderr
+    assert not (tmp_path / "odd.csv").exists()
+
+
+def test_a_column_mark_of_the_file_keeps_its_values(odd, tmp_path):
+    rows = [(n, "school", text) for n, text in enumerate([*SEA, *LAW])]
+    write(tmp_path / "a.csv", rows, ("id", "mark", "text"))
+    odd("a.csv")
+    mark(tmp_path / "odd.csv", {"150": "odd"}, "id")
+    result = odd("a.csv", "--marked", "odd.csv")
+    assert result.exit_code == 0, result.output
+    assert {row["input_mark"] for row in table(tmp_path / "odd.csv")} == {"school"}
+    assert marks_of(tmp_path / "odd.csv", "id") == {"150": "odd"}
+
+
+def test_identifiers_with_a_name_of_ours_are_found_again(odd, tmp_path):
+    rows = [(1000 + n, text) for n, text in enumerate([*SEA, *LAW])]
+    write(tmp_path / "a.csv", rows, ("row", "text"))
+    odd("a.csv", "--id", "row")
+    mark(tmp_path / "odd.csv", {"1150": "odd"}, "input_row")
+    assert odd("a.csv", "--id", "row", "--marked", "odd.csv").exit_code == 0
+    assert marks_of(tmp_path / "odd.csv", "row") == {"150": "odd"}
+    (tmp_path / "marks.csv").write_text("id,mark\n1151,odd\n")
+    assert odd("a.csv", "--id", "row", "--marked", "marks.csv").exit_code == 0
+    assert marks_of(tmp_path / "odd.csv", "row") == {"151": "odd"}
+
+
+def test_marks_of_a_large_file_are_found_by_its_identifiers(odd, posts, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli, "_MOST_WRITTEN", 100)
+    odd(posts, *COLUMNS)
+    mark(tmp_path / "odd.csv", {"T150": "odd"}, "id")
+    assert odd(posts, *COLUMNS, "--marked", "odd.csv").exit_code == 0
+    assert marks_of(tmp_path / "odd.csv", "id") == {"T150": "odd"}

@@ -254,3 +254,53 @@ def test_the_presets_are_one_configuration_each():
     for name in ("topics", "robust"):
         (settings,) = LLR.presets("any")[name]
         assert LLR(**settings).regime == "word frequencies or vectors"
+
+
+# Known outliers
+
+
+def test_known_outliers_are_in_the_language_that_a_document_is_judged_against():
+    odd = ["law law court", "court ship", "", "jury"]
+    y = [np.nan] * 2 + [1.0] * 4
+    detector = LLR(background="uniform", smoothing=10, shrinkage=2, cap=None).fit([*TRAIN, *odd], y)
+    m, q = Counter(word for text in odd for word in set(text.split())), 1 / 400_000
+    assert m == {"law": 1, "court": 2, "ship": 1, "jury": 1}
+
+    def evidence(word, n):  # half of log(q'/q), with q' = (m + 3000 q) / (M + 3000), is taken from it
+        changed = (m[word] + 3000 * q) / (5 + 3000)
+        return log((n + 10 * q) / (5 + 10) / q) - 0.5 * log(changed / q)
+
+    scores = detector.decision_function(["ship", "law ship law", "zzqxv"])
+    ship, law, unknown = evidence("ship", 3), evidence("law", 0), evidence("zzqxv", 0)
+    assert scores == pytest.approx([-ship / 3, -(ship + 2 * law) / 5, -unknown / 3])
+    tokens = detector.token_scores(["Law, ship"])[0]
+    assert [token.score for token in tokens] == pytest.approx([-law, -ship])
+    anchor, left_out = log((10 * q) / (2 + 10) / q), log((1 + 10 * q) / (2 + 10) / q)
+    expected = -(anchor + 2 * left_out - 0.5 * (log(3000 / 3005) + 2 * log((1 + 3000 * q) / 3005 / q))) / 5
+    assert detector.decision_scores_[1] == pytest.approx(expected)
+    assert detector.training_token_scores([1])[0][2].score == pytest.approx(
+        -(anchor - 0.5 * log(3000 / 3005))
+    )
+
+
+@pytest.mark.parametrize("settings", [{}, {"em_rounds": 3}, {"topics": 4, "em_rounds": 3}])
+def test_the_score_of_a_training_document_leaves_it_out_beside_known_outliers(settings):
+    y = [np.nan] * len(SEA) + [1.0] * len(LAW)
+    plain = LLR(background="uniform", **settings).fit(SEA)
+    detector = LLR(background="uniform", **settings).fit([*SEA, *LAW], y)
+    place = 7
+    words_of = [token.token for token in detector.token_scores([SEA[place]])[0]]
+    known = detector._outliers.evidence(np.array(words_of), np.full(len(words_of), 1 / 400_000))
+    expected = plain.decision_scores_[place] + known.sum() / (len(words_of) + 5)
+    assert detector.decision_scores_[place] == pytest.approx(expected)
+
+
+def test_a_few_outliers_have_little_weight_and_many_have_half():
+    def share(n_outliers):
+        """Return the weight of outliers of sixty words in the language that a document is judged against."""
+        odd = [" ".join(f"w{n}" for n in range(60))] * n_outliers
+        detector = LLR(background="uniform").fit([*TRAIN, *odd], [np.nan] * 2 + [1.0] * n_outliers)
+        known = detector._outliers.evidence(np.array(["zzqxv"]), np.array([1 / 400_000]))
+        return 1 - np.exp(2 * known[0])
+
+    assert [share(n) for n in (1, 50)] == pytest.approx([60 / 3060, 0.5])

@@ -166,3 +166,32 @@ def test_members_that_are_given_are_in_no_preset():
     own = own_detector("mean(members=llr, knn-words)")
     assert own.label == "mean(members=llr, knn-words)"
     assert own.detector.members == "llr, knn-words"
+
+
+def test_known_outliers_go_to_the_members_and_have_no_part_in_their_scales():
+    odd = texts_about("law", 4, seed=3)
+    members = "llr, knn-words(k=5)"
+    detector = Mean(members=members).fit([*odd, *TRAIN], [1] * 4 + [0] * 10 + [np.nan] * 20)
+    alone = [
+        registry.detector("llr")().fit([*TRAIN, *odd], [np.nan] * 30 + [1] * 4),
+        registry.detector("knn-words")(k=5).fit(TRAIN),
+    ]
+    z = [robust_z(member.decision_function(TEST), member.decision_scores_[:30]) for member in alone]
+    np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
+    fine = [member._labelled.is_fine.tolist() for member in detector._members]
+    assert fine == [[True] * 10 + [False] * 20] * 2
+    np.testing.assert_allclose(detector.decision_scores_[:4], detector.decision_function(odd))
+
+
+def test_labels_follow_the_documents_that_the_first_member_keeps():
+    odd = ["court judge verdict", "appeal court trial"]
+    texts, y = [*TRAIN, *odd, "the marked one"], [0] * 15 + [np.nan] * 15 + [0, np.nan, 1]
+    robust = "llr(background=uniform, cap=null, em_rounds=3)"
+    detector = Mean(members=f"{robust}, knn-words(k=5)").fit(texts, y)
+    assert not detector.kept_[-2:].any()
+    assert len(detector.kept_) == 32
+    knn = detector._members[1]
+    assert knn._labelled.odd == ["the marked one"]
+    expected = [is_fine for is_fine, is_kept in zip(y[:32], detector.kept_, strict=True) if is_kept]
+    assert knn._labelled.is_fine.tolist() == [label == 0 for label in expected]
+    assert len(detector.decision_scores_) == 33

@@ -1,9 +1,17 @@
 """The page of own documents."""
 
+import json
 import re
+import shutil
+import subprocess
+from base64 import b64encode
+from hashlib import sha256
+from html import unescape
+
+import pytest
 
 from adbench_text.documents import page as of_documents
-from adbench_text.documents.page import PageDocument, page_of_documents
+from adbench_text.documents.page import MarksOfPage, PageDocument, page_of_documents
 from adbench_text.plugins.scores import TokenScore
 
 
@@ -113,3 +121,194 @@ def test_a_page_of_very_many_documents_is_below_a_megabyte():
         documents = [document(text, [1.0] * len(text.split()), ["<" * 40] * 4, text * 9, facts)] * 1500
         n_bytes = len(page(a=documents, b=documents).encode())
         assert 200_000 < n_bytes < 1_000_000, text[:9]
+
+
+# Marks
+
+POLICY = re.compile('<meta http-equiv="Content-Security-Policy" content="(.*?)">')
+
+
+def page_to_mark(ids, earlier=None, id_name="id", **sections):
+    documents = [document(f"text of {number}", id=own) for number, own in enumerate(ids)]
+    marks = MarksOfPage(earlier or {}, "adbench-text odd posts.csv --marked marks.csv")
+    return page_of_documents(
+        "T", ["now"], ["Summary."], sections or {"The most odd": documents}, 0.0, (), id_name, marks
+    )
+
+
+def test_a_page_with_marks_runs_its_own_script_alone():
+    markup = page_to_mark(["A", "B"])
+    (code,) = re.findall("<script>(.*?)</script>", markup, re.S)
+    digest = b64encode(sha256(code.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in POLICY.search(markup)[1]
+    assert "unsafe" not in POLICY.search(markup)[1].replace("style-src 'unsafe-inline'", "")
+    assert not re.search(r"\son\w+=", markup.replace(code, ""))
+    assert "save marks" in markup
+    assert "adbench-text odd posts.csv --marked marks.csv" in markup
+
+
+def test_a_page_without_marks_has_no_script():
+    markup = page(document("some text"))
+    assert "script" not in markup
+    assert "<button" not in markup
+    assert "data-id" not in markup
+
+
+def test_what_a_page_with_marks_takes_from_the_documents_is_escaped():
+    hostile = "\"></div><script>alert(1)</script>'{{ 7 * 7 }}"
+    markup = page_to_mark([hostile], {hostile: "odd"}, hostile)
+    assert markup.count("<script>") == 1
+    (marks,) = re.findall('data-marks="(.*?)">', markup, re.S)
+    assert json.loads(unescape(marks)) == {"earlier": {hostile: "odd"}, "name": hostile}
+
+
+def test_marks_of_other_pages_are_kept_apart():
+    def key(markup):
+        return re.search('data-key="(.*?)"', markup)[1]
+
+    first = key(page_to_mark(["A", "B"]))
+    assert first == key(page_to_mark(["A", "B"]))
+    others = [
+        page_to_mark(["A", "C"]),
+        page_to_mark(["A", "B"], {"X": "odd"}),
+        page_to_mark(["A", "B"], {}, "row"),
+    ]
+    assert len({first, *map(key, others)}) == 4
+
+
+DRIVER = """<script>
+Element.prototype.scrollIntoView = () => {};
+const seen = {}, saved = [];
+const url = URL.createObjectURL;
+URL.createObjectURL = (blob) => { saved.push(blob); return url(blob); };
+HTMLAnchorElement.prototype.click = function () { seen.file = this.download; };  // a browser waits for it
+const key = (name, more) =>
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, ...more }));
+const own = [...document.querySelectorAll("article")];
+const at = () => own.indexOf(document.activeElement);
+const marked = () => own.map((each) => {
+  const pressed = each.querySelector("[aria-pressed=true]");
+  return pressed ? pressed.dataset.mark : "";
+});
+const out = () => document.querySelector("output").textContent;
+const look = async () => {
+  STEPS
+  seen.csv = await Promise.all(saved.map((blob) => blob.text()));
+  const result = document.createElement("pre");
+  result.id = "result";
+  result.textContent = JSON.stringify(seen);
+  document.body.append(result);
+};
+look();
+</script></body>"""
+
+
+def dumped(markup, folder):
+    """Return the page and the log of a browser that has opened a page."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        pytest.skip("no chromium here")
+    (folder / "page.html").write_text(markup, encoding="utf-8")
+    options = "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --virtual-time-budget=4000"
+    ran = subprocess.run(
+        [
+            *(browser, *options.split(), "--dump-dom", f"--user-data-dir={folder / 'profile'}"),
+            (folder / "page.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "</html>" not in ran.stdout:
+        pytest.skip("chromium does not run here")
+    return ran.stdout, ran.stderr
+
+
+def in_browser(markup, steps, folder):
+    """Return what a browser saw of a page while steps were taken in it; nothing went wrong."""
+    markup = POLICY.sub("", markup).replace("</body>", DRIVER.replace("STEPS", steps))
+    opened, log = dumped(markup, folder)
+    assert "CONSOLE" not in log, log
+    return json.loads(unescape(re.search(r'<pre id="result">(.+?)</pre>', opened)[1]))
+
+
+@pytest.fixture(scope="module")
+def marking(tmp_path_factory):
+    """What happens to a page of four documents, one with a name as of a formula, and an earlier mark."""
+    markup = page_to_mark(["A", "=1+1", 'C "c", d', "D"], {"X": "odd", "D": "fine"})
+    steps = """
+    seen.shown = [document.querySelector("#marks").hidden, out(), marked()];
+    key("o");
+    seen.nowhere = [at(), marked()];
+    key("ArrowRight"); key("ArrowLeft");
+    seen.first = at();
+    key("o");
+    seen.odd = [at(), marked(), out()];
+    key("f"); key("ArrowLeft"); key("f");
+    seen.taken_back = [at(), marked(), out()];
+    key("o", { ctrlKey: true });
+    seen.control = marked();
+    own[2].querySelector("[data-mark=odd]").click();
+    own[3].querySelector("[data-mark=odd]").click();
+    seen.clicked = [marked(), out()];
+    seen.rows = [...document.querySelectorAll("tbody tr")].map((row) => row.dataset.marked);
+    document.querySelector("#marks button").click();
+    seen.kept = JSON.parse(localStorage.getItem(`marks ${document.querySelector("#marks").dataset.key}`));
+    """
+    return in_browser(markup, steps, tmp_path_factory.mktemp("browser"))
+
+
+def test_keys_mark_a_document_and_go_to_the_next_one(marking):
+    assert marking["shown"] == [False, "1 odd, 1 fine", ["", "", "", ""]]
+    assert marking["nowhere"] == [-1, [""] * 4]
+    assert marking["first"] == 0
+    assert marking["odd"] == [1, ["odd", "", "", ""], "2 odd, 1 fine"]
+
+
+def test_the_same_mark_again_takes_it_back(marking):
+    assert marking["taken_back"] == [1, ["odd", "", "", ""], "2 odd, 1 fine"]
+    assert marking["control"] == ["odd", "", "", ""]
+
+
+def test_buttons_mark_too_and_rows_show_it(marking):
+    assert marking["clicked"] == [["odd", "", "odd", "odd"], "4 odd, 0 fine"]
+    assert marking["rows"] == ["odd", "", "odd", "odd"]
+
+
+def test_earlier_marks_are_saved_too(marking):
+    (csv,) = marking["csv"]
+    assert csv == 'id,mark\r\nX,odd\r\nD,odd\r\nA,odd\r\n"C ""c"", d",odd\r\n'
+    assert marking["file"] == "marks.csv"
+    assert marking["kept"] == {"A": "odd", 'C "c", d': "odd", "D": "odd"}
+
+
+def test_a_document_of_two_lists_has_one_mark_and_its_name_is_no_formula(tmp_path):
+    both = [document("text", id="=1+1"), document("other", id="2")]
+    markup = page_to_mark([], {}, "row", **{"Odd by words": both, "Odd by form": both[::-1]})
+    steps = """
+    own[0].querySelector("[data-mark=odd]").click();
+    seen.marked = marked();
+    document.querySelector("#marks button").click();
+    """
+    seen = in_browser(markup, steps, tmp_path)
+    assert seen["marked"] == ["odd", "", "", "odd"]
+    assert seen["csv"] == ["row,mark\r\n'=1+1,odd\r\n"]
+
+
+def test_marks_are_there_again_when_the_page_is_opened_again(tmp_path):
+    markup = page_to_mark(["A", "B"])
+    key = re.search('data-key="(.*?)"', markup)[1]
+    kept = f"""<script>localStorage.setItem("marks {key}", '{{"B":"fine"}}')</script>"""
+    seen = in_browser(markup.replace("</head>", f"{kept}</head>"), "seen.marked = marked();", tmp_path)
+    assert seen["marked"] == ["", "fine"]
+
+
+def test_the_policy_of_the_page_lets_its_script_run_and_no_other(tmp_path):
+    other = "<script>document.title = 'changed'</script>"
+    opened, log = dumped(page_to_mark(["A"]).replace("</body>", f"{other}</body>"), tmp_path)
+    assert re.search('<p class="marks"><button', opened)  # shown by the script
+    assert "0 odd, 0 fine" in opened
+    assert "<title>T</title>" in opened
+    assert log.count("CONSOLE") == 1
+    assert "Content Security Policy" in log

@@ -1,0 +1,319 @@
+"""Marks: what a user says of some documents changes the ranks of the others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adbench_text.calibration import joined, odds_of_form, p_values_within
+from adbench_text.documents.marks import LIKE_MARKED, Marked, read_marks
+from adbench_text.documents.ranking import odd_documents
+from adbench_text.documents.survey import FileTexts
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.testing.topics import texts_about
+
+SEA = texts_about("sea", 120, 0)
+LAW, SKY = texts_about("law", 6, 1), texts_about("sky", 6, 1)
+TEXTS = [*SEA, *LAW, *SKY]
+LAW_ROWS, SKY_ROWS = [*range(120, 126)], [*range(126, 132)]
+SETTINGS = {"background": "uniform", "coherence": 0, "capped": 0, "cap": None}
+FOREST = {"encoder": "svd", "n_estimators": 10}
+
+
+def ranked(texts=TEXTS, marks=None, **options):
+    options = {"detector": "llr", "settings": SETTINGS, "keep_copies": True, **options}
+    return odd_documents(texts, marks=marks, **options)
+
+
+def of_rows(table, rows, name):
+    return table.set_index("row").loc[rows, name].tolist()
+
+
+def test_marked_documents_leave_the_ranks():
+    marks = {120: "odd", 121: "odd", 3: "fine"}
+    result, before = ranked(marks=marks), ranked(by="both")
+    table = result.table
+    assert list(result.lists) == ["both"]  # two lists become one
+    assert table["rank"].isna().sum() == 3
+    assert sorted(table.row[-3:]) == [3, 120, 121]
+    assert table[table["rank"].isna()][["p", "p_form", "p_both"]].isna().all(axis=None)
+    assert not table.odd[table["rank"].isna()].any()
+    assert of_rows(table, [120, 121, 3, 5], "mark") == ["odd", "odd", "fine", ""]
+    assert set(table.mark) == {"odd", "fine", ""}
+    assert table.score.notna().all()
+    others = table[table["rank"].notna()]
+    assert sorted(others["rank"]) == list(range(1, 130))
+    for name in ("p", "p_form", "p_both"):
+        assert (others[name] * 129).round(9).isin(range(1, 130)).all()
+        assert others[name].max() == 1
+    assert others.p.tolist() == p_values_within(others.score.to_numpy()).tolist()
+    listed = result.lists["both"]
+    assert not set(listed.row) & set(marks)
+    assert (before.marked.rows.tolist(), before.odds_of_form, set(before.table.mark)) == ([], 1.0, {""})
+    assert result.marked.odd.tolist() == [120, 121]
+    assert result.marked.fine.tolist() == [3]
+    assert result.learns_from_marks
+
+
+def test_documents_like_those_marked_rise_and_say_so():
+    before = ranked(by="words")
+    law = dict.fromkeys(LAW_ROWS[:3], "odd")
+    after = ranked(marks=law, by="words")
+
+    def above(result):
+        return np.mean(of_rows(result.table, LAW_ROWS[3:], "score")) - np.mean(
+            of_rows(result.table, SKY_ROWS, "score")
+        )
+
+    assert above(after) > above(before) + 0.1
+    assert after.table.row[:3].isin(LAW_ROWS).all()
+    why = of_rows(after.lists["words"], LAW_ROWS[3:], "why")
+    assert all(LIKE_MARKED not in own for own in of_rows(before.lists["words"], LAW_ROWS[3:], "why"))
+    mixed = ranked([*TEXTS, *texts_about("law", 1, 9)], marks=dict.fromkeys(LAW_ROWS, "odd"), by="words")
+    assert of_rows(mixed.lists["words"], [132], "why")[0][0] == LIKE_MARKED
+    assert all(set(own) & set(" ".join(LAW).split()) for own in why)
+
+
+def test_marks_as_fine_alone_give_no_reason():
+    result = ranked(marks={120: "fine", 126: "fine"})
+    assert not any(LIKE_MARKED in why for why in result.lists["both"].why)
+    assert result.odds_of_form != 1
+
+
+def test_kept_marks_are_ranked_too():
+    marks = {120: "odd", 3: "fine"}
+    result = ranked(marks=marks, keep_marked=True)
+    assert result.table["rank"].tolist() == list(range(1, 133))
+    assert result.table.p.tolist().count(1 / 132) == 1
+    assert of_rows(result.table, [120, 3, 0], "mark") == ["odd", "fine", ""]
+    assert 120 in result.lists["both"].row.tolist()
+    assert of_rows(result.lists["both"], [120], "words")[0] != []
+    left = ranked(marks=marks).table
+    assert left.set_index("row").score.equals(result.table.set_index("row").score[left.row])
+
+
+@pytest.mark.parametrize("mark", ["odd", "fine"])
+def test_copies_share_a_mark(mark):
+    spam = "claim your cash prize today by calling our free number {} before midnight or text winner to us"
+    words = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgk"]
+    different = [" ".join(words[n * 5 : n * 5 + 5]) for n in range(40)]
+    family = [spam.format(name) for name in ("anna", "berta", "carla", "dora")]
+    texts = [*different, *family, different[0].upper()]
+    result = ranked(texts, {42: mark, 40: mark, 44: mark}, keep_copies=False)
+    assert of_rows(result.table, [0, 40, 41, 42, 43, 44], "mark") == [mark] * 6
+    assert of_rows(result.table, [0, 41, 44], "rank") == [pd.NA] * 3
+    assert result.table["rank"].count() == 39
+    assert len(getattr(result.marked, mark)) == 2  # originals
+
+
+def test_a_family_with_both_marks_is_odd():
+    original = np.array([0, 0, 2, 3, 3, -1])
+    marked = Marked.of({0: "fine", 1: "odd", 2: "fine", 4: "fine", 5: "odd"}, original)
+    assert (marked.odd.tolist(), marked.fine.tolist(), marked.rows.tolist()) == ([0], [2, 3], [0, 2, 3])
+    assert marked.of_rows(original) == ["odd", "odd", "fine", "fine", "fine", ""]
+    assert Marked.of({}, original).of_rows(original) == [""] * 6
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        ({132: "odd"}, "Row 132 is marked, but there are 132 documents, from row 0 on."),
+        ({-1: "fine"}, "Row -1 is marked, but there are 132 documents"),
+        ({"3": "odd"}, "Row '3' is marked, but"),
+        ({1.5: "odd"}, "Row 1.5 is marked, but"),
+        ({3: "strange"}, "The mark of row 3 is 'strange'; a mark is odd or fine."),
+        ({3: None}, "The mark of row 3 is None; a mark is odd or fine."),
+        (
+            dict.fromkeys(range(131), "odd"),
+            "2 different documents with words that are not marked odd .* got 1",
+        ),
+    ],
+)
+def test_a_wrong_mark_is_an_error(marks, message):
+    with pytest.raises(InvalidValueError, match=message):
+        ranked(marks=marks)
+
+
+@pytest.mark.parametrize("detector", ["knn-words", "iforest"])
+def test_there_are_documents_left_to_learn_from(detector):
+    settings = FOREST if detector == "iforest" else {}
+    with pytest.raises(InvalidValueError, match="not marked odd are needed, got 0"):
+        ranked(SEA[:3], dict.fromkeys(range(3), "odd"), detector=detector, settings=settings)
+    result = ranked(SEA[:3], dict.fromkeys(range(3), "fine"), detector="knn-words", settings={})
+    assert result.table["rank"].count() == 0
+
+
+def test_marks_of_nothing_change_nothing():
+    before = ranked([*TEXTS, ""])
+    for marks in ({}, {132: "odd"}):  # an empty document is no outlier
+        result = ranked([*TEXTS, ""], marks)
+        assert result.table.equals(before.table)
+        assert list(result.lists) == ["words", "form"]
+
+
+def test_a_detector_that_takes_no_labels_leaves_documents_marked_odd_out():
+    marks = {**dict.fromkeys(LAW_ROWS[:5], "odd"), 0: "fine"}
+    options = {"detector": "iforest", "settings": FOREST, "by": "words", "n_folds": 2}
+    result = ranked(marks=marks, **options)
+    assert not result.learns_from_marks
+    assert result.n_learned == 127  # those marked fine are among them
+    rest = [text for row, text in enumerate(TEXTS) if row not in LAW_ROWS[:5]]
+    alone = ranked(rest, **options)
+    rows = [row for row in range(132) if row not in LAW_ROWS[:5]]
+    expected = alone.table.set_index("row").score.sort_index().tolist()
+    assert of_rows(result.table, rows, "score") == pytest.approx(expected)
+    assert result.table.score.notna().all()
+
+
+def test_documents_without_words_and_of_form_can_be_marked():
+    texts = [*TEXTS, "12 34 56", "12 34 57", "77 1234 5", "!? !? !?"]
+    before = ranked(texts, by="both")
+    result = ranked(texts, {132: "odd", 133: "odd"})
+    assert result.odds_of_form > 1
+    assert of_rows(result.table, [132, 133], "rank") == [pd.NA] * 2
+    assert of_rows(result.table, [132], "mark") == ["odd"]
+    digits = [of_rows(each.table, [134], "rank")[0] for each in (before, result)]
+    assert digits[1] <= digits[0]
+    assert ranked(texts, dict.fromkeys(LAW_ROWS, "odd")).odds_of_form < 1
+    by_form = ranked(texts, {132: "odd"}, by="form")
+    assert list(by_form.lists) == ["form"]
+    assert by_form.table["rank"].count() == 135
+    by_words = ranked(texts, {132: "odd", 120: "odd"}, by="words")
+    assert by_words.odds_of_form == 1
+    assert by_words.table["rank"].count() == 131
+    raw = odd_documents(texts, "form", marks={132: "odd"})
+    assert raw.table["rank"].count() == 135
+
+
+def test_a_marked_document_outside_the_sample_counts_as_any_other():
+    texts = [*texts_about("sea", 300, 0), *LAW]
+    assert ranked(texts, by="words", sample=100).n_learned == 100
+    marks = dict.fromkeys(range(40), "fine") | dict.fromkeys(range(300, 304), "odd")
+    for options in (
+        {"by": "words"},
+        {},
+        {"detector": "mean", "settings": {"members": "llr, knn-words(k=5)"}},
+    ):
+        in_memory, of_file = (
+            ranked(each, marks, sample=100, **options) for each in (texts, FileTexts(lambda: iter(texts)))
+        )
+        assert in_memory.table.equals(of_file.table)
+        assert 95 < in_memory.n_learned <= 100
+        assert in_memory.table["rank"].count() == 306 - 44
+        assert in_memory.table.score.notna().all()
+        assert sorted(of_file.marked.odd) == [300, 301, 302, 303]
+
+
+def test_another_language_has_marks_too():
+    german = ["Der Kessel verliert Wasser", "Die Heizung im Keller bleibt kalt", "Das Thermostat ist defekt"]
+    texts = [f"{text} {word}" for text, word in zip(german * 8, texts_about("law", 24, 0), strict=True)]
+    result = odd_documents([*texts, "Eier und Mehl"], language="de", marks={24: "odd"}, keep_copies=True)
+    assert result.learns_from_marks
+    assert of_rows(result.table, [24], "mark") == ["odd"]
+
+
+# The odds of form
+
+
+def test_the_odds_of_form_by_hand():
+    p_words, p_form = np.array([0.001, 0.2, 1.0, np.nan]), np.array([0.5, 0.001, 0.01, 0.001])
+    is_odd = np.array([False, True, True, True])
+    form = 0.5 / p_form
+    share = form / (1 / np.array([0.001, 0.2, 1.0, 1.0]) + form)
+    of_form = (share[1:].sum() + 1) / (share[0] + 1)
+    of_words = ((1 - share[1:]).sum() + 1) / (1 - share[0] + 1)
+    assert odds_of_form(p_words, p_form, is_odd) == pytest.approx(of_form / of_words)
+    assert odds_of_form(p_words, p_form, ~is_odd) == pytest.approx(of_words / of_form)
+    assert odds_of_form(p_words[:0], p_form[:0], is_odd[:0]) == 1
+
+
+def test_odds_weigh_form_in_the_joined_score():
+    p_words, p_form = np.array([0.1, np.nan, 0.02]), np.array([0.3, 0.01, 0.5])
+    expected = np.log(1 / np.array([0.1, 1, 0.02]) + 0.5 * 3 / p_form)
+    assert joined(p_words, p_form, 3.0) == pytest.approx(expected)
+    np.testing.assert_array_equal(joined(p_words, p_form, 1.0), joined(p_words, p_form))
+
+
+def test_the_joined_list_uses_the_odds_and_counts_marked_documents():
+    """Marked documents count in the p that are joined, and leave only the rank of the result."""
+    marks = {120: "odd", 3: "fine"}
+    result, all_ranked = ranked(marks=marks), ranked(marks=marks, keep_marked=True).table
+    score = joined(all_ranked.p.to_numpy(), all_ranked.p_form.to_numpy(), result.odds_of_form)
+    is_marked = all_ranked.row.isin(marks).to_numpy()
+    expected = p_values_within(np.where(is_marked, np.nan, score))
+    given = of_rows(result.table, all_ranked.row.tolist(), "p_both")
+    np.testing.assert_allclose(given, expected)
+
+
+# Files of marks
+
+
+def row_of(name):
+    return {"=1+1": 7, "'=1+1": 7}.get(name, int(name) if name.isdecimal() and int(name) < 9 else None)
+
+
+def read(tmp_path, text, names=("row",), encoding="utf-8"):
+    path = tmp_path / "marks.csv"
+    path.write_bytes(text.encode(encoding))
+    return read_marks(path, row_of, names)
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("row,mark\n1,odd\n2,fine\n3,\n", {1: "odd", 2: "fine"}),
+        ("\ufeffrow,mark\r\n1,odd\r\n", {1: "odd"}),
+        ("row,mark\n1, ODD \n2,Fine\n", {1: "odd", 2: "fine"}),
+        ("row,mark\n1,odd\n1,odd\n1,\n", {1: "odd"}),
+        ('rank,mark,row,text\n1,odd,4,"two\nlines, and a comma"\n,,5,x\n', {4: "odd"}),
+        ("row,mark\n'=1+1,odd\n", {7: "odd"}),
+        ("row,mark\n1,odd,\n2,fine,\n", {1: "odd", 2: "fine"}),  # a spreadsheet may end lines with commas
+        ("row,mark\n", {}),
+        ("row,mark\n\n5\n", {}),
+        ("row,mark\n5,odd", {5: "odd"}),
+    ],
+)
+def test_marks_are_read_by_row(tmp_path, text, marks):
+    assert read(tmp_path, text) == marks
+
+
+def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
+    text = "input_key,key,id,mark\n1,2,3,odd\n"
+    assert read(tmp_path, text, ("input_key", "key", "id")) == {1: "odd"}
+    assert read(tmp_path, text, ("key", "id")) == {2: "odd"}
+    assert read(tmp_path, "id,mark\n3,odd\n", ("input_key", "key", "id")) == {3: "odd"}
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("row,text\n1,odd\n", ["needs the columns 'mark' and 'row'", "it has 'row', 'text'"]),
+        ("number,mark\n1,odd\n", ["needs the columns 'mark' and 'row'", "it has 'number', 'mark'"]),
+        ("row;mark\n1;odd\n", ["it has 'row;mark'"]),
+        ("row,mark\n99,odd\n", ["row '99' is marked odd, but there is no such document"]),
+        ("row,mark\n-1,fine\n", ["row '-1' is marked fine, but there is no such document"]),
+        ("row,mark\n,odd\n", ["row '' is marked odd, but there is no such document"]),
+        ("row,mark\n1,strange\n", ["row '1' has the mark 'strange'; a mark is odd, fine or empty"]),
+        ("row,mark\n1,odd\n2,\n1,fine\n", ["row '1' is marked odd and fine"]),
+        ("row,mark\n1,x\n99,odd\n", ["'1' has the mark 'x'; a", "; row '99' is marked odd, but"]),
+        ("row,mark\n" + "99,odd\n" * 12, ["; and 7 more."]),
+        ("", ["cannot be read as a CSV of marks: No columns"]),
+        ("row,mark\n1,odd\n2,odd,x,y\n", ["cannot be read as a CSV of marks", "line 3"]),
+        ('row,mark\n"1,odd\n', ["cannot be read as a CSV of marks", "EOF inside string"]),
+    ],
+)
+def test_a_wrong_file_is_an_error_of_one_line(tmp_path, text, messages):
+    with pytest.raises(DataError) as error:
+        read(tmp_path, text)
+    assert "marks.csv" in str(error.value)
+    assert "\n" not in str(error.value)
+    for message in messages:
+        assert message in str(error.value)
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"none\.csv cannot be read as a CSV of marks: .*No such file"):
+        read_marks(tmp_path / "none.csv", row_of, ("row",))
+    with pytest.raises(DataError, match="cannot be read as a CSV of marks"):
+        read(tmp_path, "row,mark\n1,odd\n", encoding="utf-16")
+    with pytest.raises(DataError, match="cannot be read as a CSV of marks"):
+        read_marks(tmp_path, row_of, ("row",))
