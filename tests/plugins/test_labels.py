@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.labels import Labels
+from adbench_text.plugins.labels import NOTHING_KNOWN, Known, is_odd
 
 NAN = float("nan")
 TEXTS = ["ship", "court", "crew", "judge"]
@@ -12,18 +12,39 @@ TEXTS = ["ship", "court", "crew", "judge"]
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_labels_tell_known_outliers_from_the_others(kind):
-    labels = Labels.of(TEXTS, kind([0, 1, NAN, 1]))
-    assert labels.odd == ["court", "judge"]
-    assert labels.is_odd.tolist() == [False, True, False, True]
-    assert labels.is_fine.tolist() == [True, False]
-    assert labels.rest(TEXTS) == ["ship", "crew"]
+    odd, known = is_odd(TEXTS, kind([0, 1, NAN, 1]))
+    assert odd.tolist() == [False, True, False, True]
+    assert known.odd == ["court", "judge"]
+    assert known.is_fine.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("y", [None, [NAN] * 4, [0] * 4, [False] * 4])
-def test_without_known_outliers_all_documents_are_left(y):
-    labels = Labels.of(TEXTS, y)
-    assert (labels.odd, labels.is_odd.any()) == ([], False)
-    assert labels.rest(TEXTS) is TEXTS
+@pytest.mark.parametrize("y", [[NAN] * 4, [0] * 4, [False] * 4])
+def test_without_known_outliers_none_is_odd(y):
+    odd, known = is_odd(TEXTS, y)
+    assert (odd.any(), known.odd) == (False, [])
+
+
+class Spy:
+    takes_labels = True
+
+    def fit(self, *given):
+        self.given = given
+        return self
+
+
+def test_a_detector_that_takes_labels_gets_those_of_the_documents_that_are_kept():
+    fine, kept = np.array([True, False, True]), np.array([True, True, False])
+    texts, labels = Known(["odd"], fine).fit(Spy(), ["a", "b", "c"], kept).given
+    assert texts == ["a", "b", "odd"]
+    np.testing.assert_array_equal(labels, [0, NAN, 1])
+
+
+def test_without_knowledge_a_detector_gets_documents_alone():
+    class Other(Spy):
+        takes_labels = False
+
+    assert Known(["odd"]).fit(Other(), ["a"]).given == (["a"],)
+    assert NOTHING_KNOWN.fit(Spy(), ["a"]).given == (["a"],)
 
 
 @pytest.mark.parametrize(
@@ -40,5 +61,5 @@ def test_without_known_outliers_all_documents_are_left(y):
 )
 def test_other_labels_are_an_error_of_one_line(y, message):
     with pytest.raises(InvalidValueError, match=message) as error:
-        Labels.of(TEXTS, y)
+        is_odd(TEXTS, y)
     assert "\n" not in str(error.value)
