@@ -18,7 +18,8 @@ def headlines(comparison: Comparison) -> list[str]:
 
     It names the best complete detector, how much better it is than the next, and than the published.
     """
-    return [*_over_all(comparison), *(_headline(comparison, corpus) for corpus in comparison.corpora)]
+    plain = [corpus for corpus in comparison.corpora if not corpus.n_labelled]
+    return [*_over_all(comparison), *(_headline(comparison, corpus) for corpus in plain)]
 
 
 def _over_all(comparison: Comparison) -> Iterator[str]:

@@ -105,7 +105,7 @@ def test_a_member_that_takes_no_labels_has_no_known_outliers_either():
     detector = kind(members="llr, ocsvm(encoder=svd, svd_components=5)", random_state=0).fit([*SEA, *LAW], Y)
     llr, ocsvm = detector._members
     assert llr._texts_of_training() == ocsvm._texts_of_training() == SEA
-    assert ocsvm._labelled.odd == []
+    assert not ocsvm._labelled.odd
 
 
 @pytest.mark.parametrize("name", NAMES)
