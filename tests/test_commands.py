@@ -40,6 +40,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
     for name in ("posts", "normal", "new", "first", "labelled"):
         with (folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("queue", "body"), *texts])
+    (folder / "found.csv").write_text("queue,body\nodd,preheat the oven and beat the eggs\n")
+    (folder / "marks.csv").write_text("row,mark\n3,odd\n5,fine\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)

@@ -181,7 +181,8 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
             options: Any = {"dtype": str, "keep_default_na": False, "index_col": False}
             table = pd.read_csv(path, encoding="utf-8-sig", **options)
     except (OSError, ValueError) as error:  # also of pandas' parser, and of the encoding
-        raise DataError(f"{path} cannot be read as a CSV of marks: {one_line(str(error))}") from error
+        reason = getattr(error, "strerror", None) or one_line(str(error))
+        raise DataError(f"{path} cannot be read as a CSV of marks: {reason}") from error
     name = next((name for name in names if name in table), None)
     if MARK not in table or name is None:
         raise DataError(
