@@ -4,8 +4,9 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from adbench_text.errors import PluginError
+from adbench_text.errors import DetectorError, PluginError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins import registry
 from adbench_text.plugins.pyod_detector import SCORED_BY_BATCH, PyODDetector
@@ -15,7 +16,7 @@ N_COMPANY = 33  # odd: RGraph scores blocks of ten
 TOLERANCE = 1e-3  # of the standard deviation of the scores; networks compute in single precision
 
 
-def company_counts(kind) -> bool:
+def company_counts(kind, is_supervised: bool) -> bool:
     """Return whether a detector with default settings scores vectors otherwise in company than alone."""
     rng = np.random.default_rng(0)
     train, batch, company = (rng.normal(size=(n, 8)) for n in (80, 30, N_COMPANY))
@@ -23,7 +24,8 @@ def company_counts(kind) -> bool:
     settings = {"random_state": 0, "n_features": 8}
     accepted = {name: value for name, value in settings.items() if name in signature(kind).parameters}
     seed_generators(0)
-    detector = kind(**accepted).fit(train)
+    labels = [np.arange(len(train)) < 20] if is_supervised else []
+    detector = kind(**accepted).fit(train, *labels)
     together = np.concatenate([company, batch])
     alone, again, last = (np.asarray(detector.decision_function(X.copy())) for X in (batch, batch, together))
     tolerance = TOLERANCE * alone.std()
@@ -33,8 +35,8 @@ def company_counts(kind) -> bool:
 
 def scored_by_batch(name: str) -> bool:
     try:
-        wrapped = registry.detector(name).wrapped
-        return company_counts(wrapped)
+        detector = registry.detector(name)
+        return company_counts(detector.wrapped, detector().takes_labels)
     except (PluginError, ImportError) as error:
         pytest.skip(str(error))
 
@@ -48,6 +50,20 @@ def test_the_list_of_detectors_that_use_the_batch_is_true_of_some(name):
 @pytest.mark.parametrize("name", [name for name in registry.names("detectors") if name.startswith("pyod-")])
 def test_the_list_of_detectors_that_use_the_batch_is_true(name):
     assert scored_by_batch(name) is (registry.detector(name)().regime == TEST_BATCH)
+
+
+def test_a_supervised_detector_learns_from_labelled_outliers_and_needs_them():
+    sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    law = ["the court heard a witness", "the judge gave a verdict", "the witness left the court"] * 3
+    detector = registry.detector("pyod-devnet")(encoder="svd", svd_components=3, random_state=0, epochs=5)
+    with pytest.raises(DetectorError, match=r"DevNet learns from labelled outliers, and there are none"):
+        detector.fit(sea)
+    y = np.repeat([np.nan, 1], [len(sea), len(law)])
+    scores = detector.fit([*sea, *law], y).decision_scores_
+    assert scores.shape == y.shape
+    assert np.isfinite(scores).all()
+    others = clone(detector).fit([*law * 4, *sea[:9]], np.repeat([np.nan, 1], [36, 9]))
+    assert others.decision_function(sea).mean() != pytest.approx(scores[: len(sea)].mean())
 
 
 @pytest.mark.parametrize(
