@@ -1,4 +1,4 @@
-"""Marks: a user has read some documents, and says which are odd and which are fine."""
+"""Marks: a user has read some documents, and marks them as odd or fine."""
 
 import warnings
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Marks: what a user says of some documents changes the ranks of the others."""
+"""Marks of some documents change the ranks of the others."""
 
 import numpy as np
 import pandas as pd
