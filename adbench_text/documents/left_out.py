@@ -60,8 +60,8 @@ class LeftOut:
         for fold, detector in [(-1, self.detector), *enumerate(self._detectors)]:
             if not (asked := np.flatnonzero(fold_of == fold).tolist()):
                 continue
-            if fold >= 0 and method == "token_scores" and detector.leaves_out_self:
-                found = detector.training_token_scores([positions[number] for number in asked])
+            if fold >= 0 and detector.leaves_out_self:
+                found = getattr(detector, f"training_{method}")([positions[number] for number in asked])
             else:
                 found = getattr(detector, method)([texts[number] for number in asked])
             answers |= zip(asked, found, strict=True)

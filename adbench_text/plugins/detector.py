@@ -283,6 +283,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """
         return [[] for _ in texts]
 
+    def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
+        """Return the `reasons` of training documents, as they fit ``decision_scores_``."""
+        texts = self._texts_of_training()
+        return self.reasons([texts[place] for place in places])
+
     def _texts_of_training(self) -> list[str]:
         self._check_is_fitted()
         if self._training_texts is None:

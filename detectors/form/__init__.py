@@ -6,7 +6,9 @@ removes most of this, so the detector reads raw documents. Each becomes a few fa
 numbers. With L characters, W words, and x of them of some kind (see `facts`), these are
 
     log(1 + L), log(1 + W), log((letters + 1) / (W + 1)), log((different words + 1) / (W + 1)),
-    log(1 + characters of the longest word), and log((x + 0.5) / (L + 10)) for each kind.
+    log(1 + characters of the longest word), log((x + 0.5) / (L + 10)) for each kind,
+
+and the surprise of the word with the most surprising letters, see `spelling`.
 
 A fact is centred by its median and divided by sqrt(variance + 0.3^2), because a character that one document
 has must not be infinitely odd. Two distances measure how far a document lies from the others:
@@ -35,13 +37,25 @@ from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
 from adbench_text.checks import Range, Whole
-from adbench_text.detectors.form.facts import COLUMN, FACTS, Numbers, logarithms, numbers, shown, written
+from adbench_text.detectors.form.facts import (
+    COLUMN,
+    FACTS,
+    SURPRISE,
+    Numbers,
+    blocks,
+    logarithms,
+    numbers,
+    shown,
+    written,
+)
+from adbench_text.detectors.form.spelling import Spelling, spelled_words
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores
+from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, TokenScore
 from adbench_text.text.cleaning import check_language, has_frequencies
+from adbench_text.text.words import word_positions
 
 # no paper contains it
 CITATION = "adbench-text, see CITATION.cff"
@@ -50,6 +64,7 @@ _RIDGE = 0.1  # added to the variance of each fact
 _LEAST_SPREAD = 0.3  # of a fact
 _LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
 _LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
+_LONGEST_WORD = 40  # characters of a word that are shown
 _MOST_REFERENCES = 10_000  # whose neighbours are looked for: half of all time of a large file is spent here
 
 
@@ -97,7 +112,13 @@ class Form(TextDetector):
     ranges: ClassVar[Mapping[str, Range]] = {"language": _Language(), "neighbours": Whole(1)}
     leaves_out_self: ClassVar[bool] = True
     reads_raw: ClassVar[bool] = True
-    trusted_types = frozenset({"adbench_text.detectors.form._Scale"})
+    trusted_types = frozenset(
+        {
+            "adbench_text.detectors.form._Scale",
+            "adbench_text.detectors.form.spelling.Spelling",
+            "adbench_text.detectors.form.spelling._Counts",
+        }
+    )
     not_saved: ClassVar[frozenset[str]] = frozenset({"_scores_of_training"})
 
     def __init__(self, *, language: str = "en", neighbours: int = 20, **shared: Any) -> None:
@@ -128,6 +149,7 @@ class Form(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         counted = numbers(texts, self.language)
+        self._spelling, counted[:, SURPRISE] = Spelling.fit(list(blocks(texts)))
         logs, totals = logarithms(counted), counted.sum(axis=0)
         self._others = np.median(shown(counted), axis=0)
         self._median = np.median(logs, axis=0)
@@ -147,12 +169,17 @@ class Form(TextDetector):
         self._scores_of_training = self._joined(distances)
 
     def _score(self, texts: list[str]) -> Scores:
-        standard = self._standard(numbers(texts, self.language))
+        standard = self._standard(self._counted(texts, self._spelling.highest(texts)))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         return self._joined([mahalanobis, _nearest(standard, self._references, self.neighbours).mean(axis=1)])
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
+
+    def _counted(self, texts: list[str], surprise: Scores) -> Numbers:
+        counted = numbers(texts, self.language)
+        counted[:, SURPRISE] = surprise
+        return counted
 
     def _standard(self, counted: Numbers) -> Numbers:
         """Return the standardised facts of documents, given their numbers."""
@@ -184,16 +211,59 @@ class Form(TextDetector):
         A fact is one if it lies at least a standard deviation from the median, and adds to the Mahalanobis
         distance: others may be all that is to be expected of, for example, so long a document.
         """
-        counted = numbers(self._check_fitted(texts), self.language)
+        return self._reasons(self._check_fitted(texts))
+
+    def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
+        """Return the same of training documents; the letters of each are left out."""
+        texts = self._texts_of_training()
+        return self._reasons([texts[place] for place in places], leave_out=True)
+
+    def _reasons(self, texts: list[str], *, leave_out: bool = False) -> list[list[str]]:
+        listed = list(map(spelled_words, texts))
+        surprises = self._spelling.of_documents(listed, leave_out=leave_out)
+        most = [
+            max(zip(*pair, strict=True), default=(0.0, "")) for pair in zip(surprises, listed, strict=True)
+        ]
+        counted = self._counted(texts, np.array([max(surprise, 0.0) for surprise, _ in most]))
         standard, own = self._standard(counted), shown(counted)
         centred = standard - self._mean
         is_reason = (np.abs(standard) >= _LEAST_REASON) & (centred * (centred @ self._inverse) > 0)
+        is_reason[:, SURPRISE] &= standard[:, SURPRISE] > 0
         names, found = list(FACTS), list[list[str]]()
         for row, order in enumerate(np.argsort(-np.abs(standard), axis=1, kind="stable")):
             candidates = [column for column in order if is_reason[row, column]]
-            texts_of = [written(names[each], own[row, each], self._others[each]) for each in candidates]
+            texts_of = [
+                _of_letters(most[row][1])
+                if each == SURPRISE
+                else written(names[each], own[row, each], self._others[each])
+                for each in candidates
+            ]
             found.append([text for text in texts_of if text][:N_WHY])
         return found
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return how surprising the letters of each word are: 0 for a usual word."""
+        return self._token_scores(self._check_fitted(texts))
+
+    def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the same of training documents; each is left out."""
+        texts = self._texts_of_training()
+        return self._token_scores([texts[place] for place in places], leave_out=True)
+
+    def _token_scores(self, texts: list[str], *, leave_out: bool = False) -> list[list[TokenScore]]:
+        placed = [[word for word in word_positions(text) if not word.word.isdecimal()] for text in texts]
+        listed = [[word.word for word in found] for found in placed]
+        surprises = self._spelling.of_documents(listed, leave_out=leave_out)
+        return [
+            [TokenScore(*word, surprise) for word, surprise in zip(*pair, strict=True)]
+            for pair in zip(placed, surprises, strict=True)
+        ]
+
+
+def _of_letters(word: str) -> str:
+    """Return in words that the letters of a word are surprising."""
+    kind = "letters" if word.isalpha() else "characters"
+    return f'"{word:.{_LONGEST_WORD}}": {kind} that do not occur like this'
 
 
 class _Scale(NamedTuple):

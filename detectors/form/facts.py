@@ -47,8 +47,10 @@ FACTS = {
     "lines": Fact("line ends: {}"),
     "links": Fact("links or mail addresses: {}"),
     "unknown": Fact("{} unknown words", "words", is_share=True),
+    "surprise": Fact(""),  # of the letters of a word, see `spelling`
 }
 COLUMN = {name: column for column, name in enumerate(FACTS)}
+SURPRISE = COLUMN["surprise"]
 _OF_KIND = {
     "digits": _DIGIT,
     "upper": _UPPER,
@@ -62,9 +64,9 @@ _FIRST_KIND = COLUMN["digits"]
 
 
 def numbers(texts: Sequence[str], language: str) -> Numbers:
-    """Return what `FACTS` count in each document, of shape (n_texts, n_facts)."""
+    """Return what `FACTS` count in each document, of shape (n_texts, n_facts); the surprise is left 0."""
     known = _known(language)
-    return np.concatenate([_numbers(block, known) for block in _blocks(texts)])
+    return np.concatenate([_numbers(block, known) for block in blocks(texts)])
 
 
 def logarithms(counted: Numbers) -> Numbers:
@@ -75,6 +77,7 @@ def logarithms(counted: Numbers) -> Numbers:
         logs[:, COLUMN[name]] = np.log(1 + n[name])
     for name in ("letters", "different"):
         logs[:, COLUMN[name]] = np.log((n[name] + 1) / (n["words"] + 1))
+    logs[:, SURPRISE] = n["surprise"]  # it is a logarithm
     return logs
 
 
@@ -108,7 +111,8 @@ def _text_of(number: float, fact: Fact) -> str:
     return f"{number:.1f}" if fact.per else f"{number:,.0f}"
 
 
-def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
+def blocks(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield documents in lists of some million characters."""
     block: list[str] = []
     n_characters = 0
     for text in texts:
