@@ -281,7 +281,10 @@ def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocu
     """Return the documents of a list as they are printed, and shown on the page."""
     by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
     why = documents["why"].where(by_words, documents["why_form"])
-    return page_documents(documents.assign(id=documents["row"].map(rows.id), why=why))
+    documents = documents.assign(id=documents["row"].map(rows.id), why=why)
+    if order == "both":  # the one with the smaller p is shown
+        documents["by"] = by_words.map({True: "words", False: "form"})
+    return page_documents(documents)
 
 
 def _write_table(

@@ -145,6 +145,8 @@ def page_documents(table: "pd.DataFrame") -> "list[PageDocument]":
     for row in table.to_dict("records"):
         known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
         facts = {name: f"{value:.{_DIGITS[name]}g}" for name, value in known.items()}
+        if row.get("by"):
+            facts["by"] = row["by"]
         if row.get("n_copies"):
             facts["copies"] = f"{row['n_copies']:,}"
         shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
@@ -158,6 +160,7 @@ def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = 
         id_name: [each.id for each in documents],
         "p": [each.facts[p] for each in documents],
         "copies": [each.facts.get("copies", "") for each in documents],
+        "by": [each.facts.get("by", "") for each in documents],
         "why": [", ".join(each.why) for each in documents],
         "text": [each.text[:500] for each in documents],
     }

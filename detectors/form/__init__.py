@@ -8,7 +8,7 @@ numbers. With L characters, W words, and x of them of some kind (see `facts`), t
     log(1 + L), log(1 + W), log((letters + 1) / (W + 1)), log((different words + 1) / (W + 1)),
     log(1 + characters of the longest word), log((x + 0.5) / (L + 10)) for each kind,
 
-and the surprise of the word with the most surprising letters, see `spelling`.
+and 0.3 times the surprise of the word with the most surprising letters, see `spelling`.
 
 A fact is centred by its median and divided by sqrt(variance + 0.3^2), because a character that one document
 has must not be infinitely odd. Two distances measure how far a document lies from the others:
@@ -262,8 +262,7 @@ class Form(TextDetector):
 
 def _of_letters(word: str) -> str:
     """Return in words that the letters of a word are surprising."""
-    kind = "letters" if word.isalpha() else "characters"
-    return f'"{word:.{_LONGEST_WORD}}": {kind} that do not occur like this'
+    return f'"{word:.{_LONGEST_WORD}}": unusual {"letters" if word.isalpha() else "characters"}'
 
 
 class _Scale(NamedTuple):

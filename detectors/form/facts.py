@@ -51,6 +51,7 @@ FACTS = {
 }
 COLUMN = {name: column for column, name in enumerate(FACTS)}
 SURPRISE = COLUMN["surprise"]
+_OF_SURPRISE = 0.3  # it is in standard deviations: one of them is the least spread that counts, see `Form`
 _OF_KIND = {
     "digits": _DIGIT,
     "upper": _UPPER,
@@ -77,7 +78,7 @@ def logarithms(counted: Numbers) -> Numbers:
         logs[:, COLUMN[name]] = np.log(1 + n[name])
     for name in ("letters", "different"):
         logs[:, COLUMN[name]] = np.log((n[name] + 1) / (n["words"] + 1))
-    logs[:, SURPRISE] = n["surprise"]  # it is a logarithm
+    logs[:, SURPRISE] = _OF_SURPRISE * n["surprise"]  # it is made of logarithms
     return logs
 
 

@@ -63,7 +63,7 @@ def test_a_session(adbench, tmp_path):
     empty = {"id": "K3", "score": None, "p": None, "odd": False, "why": []}
     assert results[3] == empty | {"p_form": None, "p_both": None, "why_form": []}
     assert results[4]["p_both"] == pytest.approx(1 / 121)
-    assert results[4]["why_form"][0].endswith(" (others 0 %)")
+    assert results[4]["why_form"][0] == '"judge": unusual letters'
     assert (results[5]["p"], results[5]["p_form"]) == (None, pytest.approx(1 / 121))
     by_words = lines(adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key", "--by", "words"))
     assert by_words[3] == empty

@@ -59,7 +59,7 @@ def test_a_session(odd, tmp_path):
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
-    assert re.match(r" +1 +X1 +0\.0066 +\d+ % symbols \(others 0 %\).*Preheat the", lines[7])
+    assert re.match(r' +1 +X1 +0\.0066 +"preheat": unusual letters, \d+ % symbol.*Preheat the', lines[7])
     assert lines[-4:] == [
         "Called odd by words: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
         "Called odd by form: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
@@ -97,7 +97,8 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
         column = {"words": "p", "form": "p_form", "both": "p_both"}[by]
         for row in rows:
             assert row["odd"] == str(int(float(row[column]) <= 0.02)) if row[column] else not row["odd"]
-    assert (first["words"], first["form"]) == ("beat the eggs", "12 34 56")
+    assert first["words"] == "beat the eggs"
+    assert first["form"] in ("beat the eggs", "12 34 56")  # new letters, and no letters
     assert marks["words"] == {"why"}
     assert marks["form"] == {"why_form", "p_form", "p_both"}
     assert marks["both"] == {"why", "why_form", "p_form", "p_both"}
@@ -392,10 +393,11 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0].startswith("162 documents, 0 duplicates, 2 empty; mean:robust, without word vectors")
     assert re.fullmatch(
-        r"Marks: 3 odd, 1 fine; \d+ of the 10 documents listed are there for being like those marked odd.",
+        r"Marks: 3 odd, 1 fine; form counts 1\.\d times as much beside words as without marks; "
+        r"\d+ of the 10 documents listed are there for being like those marked odd.",
         lines[1],
     )
-    assert lines[2].split() == ["rank", "id", "p", "why", "text"]  # one list
+    assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]  # one list
     assert lines[-3:] == [
         "Called odd: 1 of 158 different documents, those with p of at most 0.01 (--alpha).",
         "p is the share of the different documents without a mark that score at least as high.",
