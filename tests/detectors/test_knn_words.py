@@ -70,7 +70,7 @@ def test_memory_does_not_grow_with_the_number_of_training_documents_that_share_a
     detector = KNNWords().fit(texts_about("sea", 500, seed=0))
 
     def peak(texts):
-        vectors = detector._vectors(texts, detector._idf)
+        vectors = detector._weighted(texts, detector._idf).known
         tracemalloc.start()
         detector._mean_distances(vectors)
         try:
@@ -96,6 +96,29 @@ def test_neighbours_are_looked_for_among_the_references():
     np.testing.assert_allclose(detector.decision_function(TEST), [expected(text) for text in TEST])
     left_out = [expected(text, without=place) for place, text in enumerate(TRAIN)]
     np.testing.assert_allclose(detector.decision_scores_, left_out)
+
+
+@pytest.mark.parametrize("settings", [{}, {"characters": 4}, {"references": 6}], ids=str)
+def test_the_mean_of_the_scores_of_words_is_the_score(settings):
+    detector = KNNWords(k=2, random_state=1, **settings).fit(TRAIN)
+    some = [text for text in TEST if text]
+
+    def means(documents):
+        return [np.mean([word.score for word in words]) for words in documents]
+
+    np.testing.assert_allclose(
+        means(detector.token_scores(some)), detector.decision_function(some), atol=1e-12
+    )
+    places = [15, 0, 12]
+    left_out = means(detector.training_token_scores(places))
+    np.testing.assert_allclose(left_out, detector.decision_scores_[places], atol=1e-12)
+    assert detector.token_scores([""]) == [[]]
+
+
+def test_words_that_the_neighbours_lack_have_the_highest_scores():
+    [words] = KNNWords(k=5).fit(TRAIN).token_scores(["the ship zzqxv"])
+    assert [word.token for word in words] == ["the", "ship", "zzqxv"]
+    assert max(words, key=lambda word: word.score).token == "zzqxv"
 
 
 def test_it_knows_nothing_but_the_training_documents():

@@ -201,15 +201,16 @@ def test_a_model_is_the_same_with_and_without_copies(detector, settings):
 
 
 @pytest.mark.parametrize(
-    ("detector", "settings"),
-    [("knn-words", {"k": 20}), ("pyod-knn", {"encoder": "svd", "n_neighbors": 20})],
+    ("detector", "settings", "has_words"),
+    [("knn-words", {"k": 20}, True), ("pyod-knn", {"encoder": "svd", "n_neighbors": 20}, False)],
 )
-def test_other_detectors_find_them_too(detector, settings):
+def test_other_detectors_find_them_too(detector, settings, has_words):
     law = texts_about("law", 5, 0)  # so that those without one of them know its words
     result = odd_documents([*SEA, *law], detector, settings=settings)
     assert set(result.table.row[:5]) == {60, 61, 62, 63, 64}
     listed = first(result.lists["words"])
-    assert (listed.words, listed.why) == ([], [])
+    assert (bool(listed.words), bool(listed.why)) == (has_words, has_words)
+    assert set(listed.why) <= {word for text in law for word in text.split()}
 
 
 def test_a_language_without_word_vectors():
