@@ -63,16 +63,16 @@ class Metric:
 
 
 @cache
-def library() -> tuple[Any, Any, Any]:
+def library() -> tuple[Any, Any, Any, Any]:
     """Return the functions of scikit-learn; the first call keeps them, whatever replaces them later."""
-    from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
+    from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
-    return roc_auc_score, precision_recall_curve, auc
+    return roc_auc_score, precision_recall_curve, auc, average_precision_score
 
 
 def auroc(outlier: "Labels", scores: "Scores") -> float:
     """Return the area under the ROC curve, in [0, 1]."""
-    roc_auc_score, _, _ = library()
+    roc_auc_score, *_ = library()
     return float(roc_auc_score(outlier, scores))
 
 
@@ -89,9 +89,15 @@ def aupr_out(outlier: "Labels", scores: "Scores") -> float:
 def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
     # The trapezoid area, as in the released code of CVDD and DATE. Average precision is the more
     # careful estimate, but could not be compared with the published figures.
-    _, precision_recall_curve, auc = library()
+    _, precision_recall_curve, auc, _ = library()
     precision, recall, _ = precision_recall_curve(positive, scores)
     return float(auc(recall, precision))
+
+
+def average_precision(outlier: "Labels", scores: "Scores") -> float:
+    """Return the average precision with outliers as the positive class, as publications on words do."""
+    *_, average_precision_score = library()
+    return float(average_precision_score(outlier, scores))
 
 
 def fpr95(outlier: "Labels", scores: "Scores") -> float:
@@ -120,6 +126,17 @@ METRICS = {
         Metric("fpr95", "FPR at 95 % TPR", fpr95, "outliers", higher_is_better=False),
     )
 }
+#: Metrics of words, see `adbench_text.corpora.words`; all words of a test set are pooled.
+WORD_METRICS = {"auroc": auroc, "ap": average_precision, "fpr95": fpr95}
+#: What their names begin with: words cut alike, words as a publication splits documents; then ``max_`` for
+#: documents that are scored by their highest word.
+ALIKE, AS_PUBLISHED, HIGHEST = "word_", "published_word_", "max_"
+OF_WORDS = tuple(
+    f"{edition}{of_documents}{name}"
+    for edition in (ALIKE, AS_PUBLISHED)
+    for of_documents in ("", HIGHEST)
+    for name in WORD_METRICS
+)
 #: The first metric: reports, charts and progress show it unless another one is asked for.
 MAIN = next(iter(METRICS.values()))
 

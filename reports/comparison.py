@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.metrics import METRICS, ROUNDING
+from adbench_text.metrics import METRICS, OF_WORDS, ROUNDING
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
@@ -47,6 +47,9 @@ class Corpus:
         self.levels = sorted({record.contamination for record in self.records})
         self.splits = of_splits(self.records[0])
         self.n_labelled = self.records[0].labelled
+        self.has_words = any(not record.metrics.keys().isdisjoint(OF_WORDS) for record in self.records)
+        # words are planted, or outliers known: no corpus to rank detectors on
+        self.is_apart = bool(self.n_labelled or self.records[0].planted)
         known = known_splits(self.records)
         self.has_one_split = len(known) == 1
         kind = self.dataset, self.splits

@@ -55,11 +55,14 @@ TABLES = {
         "With labelled outliers: all classes, those of the labelled ones, and others.",
         "results with labelled outliers",
     ),
+    "words": TableKind(
+        "How well the scores of words find the odd words.", "corpora with marked or planted words"
+    ),
     "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
     "significance": TableKind("Paired tests between detectors.", _PAIRS),
     "cost": TableKind("Seconds, documents per second, memory.", "results"),
 }
-BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled"]
+BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled", "words"]
 FORMATS = {
     "csv": Format("csv", "One table of every split, level and mean, for programs.", "csv", has_notes=False),
     "html": Format("html", "One page with everything.", "html", has_pictures=True, has_all_tables=True),

@@ -18,7 +18,7 @@ def headlines(comparison: Comparison) -> list[str]:
 
     It names the best complete detector, how much better it is than the next, and than the published.
     """
-    plain = [corpus for corpus in comparison.corpora if not corpus.n_labelled]
+    plain = [corpus for corpus in comparison.corpora if not corpus.is_apart]
     return [*_over_all(comparison), *(_headline(comparison, corpus) for corpus in plain)]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from adbench_text.metrics import COSTS, METRICS
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
@@ -11,11 +11,11 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Report, Table
 from adbench_text.reports.summary import editions
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import LABELLED, LABELLED_FROM, SPLITS, TEST_OUTLIERS
+from adbench_text.sweep.cell import LABELLED, LABELLED_FROM, PLANTED, SPLITS, TEST_OUTLIERS
 
 #: As in `Record.made_by`.
 ORIGINS = ("version", "commit", "command", "machine")
-_SPLITS = (TEST_OUTLIERS, LABELLED, LABELLED_FROM)
+_SPLITS = (TEST_OUTLIERS, LABELLED, LABELLED_FROM, PLANTED)
 _IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, *_SPLITS, "seed")
 _LAST_SHOWN = "code_version"  # what follows is for programs
 
@@ -80,6 +80,7 @@ def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
         **{name: definition.get(name) for name in ("dataset_digest", "protocol", "libraries")},
         **{name: record.made_by.get(name) for name in ORIGINS},
         "started": started.isoformat(timespec="seconds"),
+        **{name: measured.get(name) for name in OF_WORDS},
     }
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from adbench_text.cli.sweep import sweep_named
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import METRICS, OF_WORDS
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import MEASURED
@@ -19,7 +19,7 @@ from adbench_text.reports.drawings import contamination, cost
 from adbench_text.reports.figures import export
 from adbench_text.reports.wide import ORIGINS
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
+from adbench_text.sweep.cell import PLANTED, SPLITS, TEST_OUTLIERS
 
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
@@ -27,7 +27,7 @@ OF_SCORES = "significance"  # the table that needs the scores of single document
 TABLES = {"published": ["leaderboard", "benchmarks"]}  # of a page that does not have all tables
 DEFINITION = ("preset", "configuration", "dataset", "inlier", "contamination", "seed")
 VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime")
-OPTIONAL = (SPLITS, TEST_OUTLIERS)  # older files may lack one
+OPTIONAL = (SPLITS, TEST_OUTLIERS, PLANTED)  # older files may lack one
 
 
 @cache
@@ -51,7 +51,7 @@ def record_of(row: dict[str, str]) -> Record:
     definition |= {"oracle": "true"} if row["oracle"] == "yes" else {}
     return Record.of(
         definition,
-        {name: float(row[name]) for name in (*METRICS, *MEASURED) if row.get(name)},
+        {name: float(row[name]) for name in (*METRICS, *MEASURED, *OF_WORDS) if row.get(name)},
         status=row["status"],
         edition=row["edition"],
         is_published=row["published"] == "yes",

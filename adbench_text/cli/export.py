@@ -35,7 +35,7 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
     scores.csv (id and score; higher is more abnormal) beside them, and run the same splits with
     -d scores:DIR.
     """
-    from adbench_text.corpora.corpus import load
+    from adbench_text.corpora.corpus import cleaner_of, load
     from adbench_text.plugins import exported, registry
     from adbench_text.plugins.cleaner import Cleaner
     from adbench_text.run.evaluate import split_of
@@ -51,12 +51,12 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
         click.echo(f"Left out: {reason}", err=True)
     cells = [cell for cell in cells if cell not in left_out]
     for cell in cells:
-        split = split_of(cell, corpora[cell.dataset].raw)
+        split = split_of(cell, corpora[cell.dataset], raw=True)
         name = f"{cell.inlier}-{cell.contamination:g}-seed{cell.seed}"
         facts = {key: text for key, text in cell.texts.items() if text and key != "preset"}
         facts["texts"] = "as written" if is_raw else "cleaned"
         place = folder / file_name(cell.dataset) / file_name(name)
-        clean = Cleaner(None if is_raw else corpora[cell.dataset].language)
+        clean = Cleaner(None) if is_raw else cleaner_of(corpora[cell.dataset])
         exported.write(place, facts, split.train, split.test, split.outlier, clean)
     texts = "texts as they were written" if is_raw else "cleaned texts"
     click.echo(

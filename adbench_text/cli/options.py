@@ -117,6 +117,11 @@ SPLITS = [
         ["--split"], metavar="COLUMN", help="For files: column with train or test.  [default: 70 % train]"
     ),
     click.Option(
+        ["--odd-words"],
+        metavar="COLUMN",
+        help="For files: column with the [start, end] pairs of the odd words.",
+    ),
+    click.Option(
         ["--language"], metavar="CODE", help="For files: their language: de, fr, ...  [default: en]"
     ),
     click.Option(
@@ -143,6 +148,14 @@ SPLITS = [
         "from.  [default: 0]",
     ),
     click.Option(["--labelled-from"], metavar="CLASS", help="Their class.  [default: all others]"),
+    click.Option(
+        ["--planted"],
+        multiple=True,
+        metavar="KINDS",
+        help="Plant words in half of the normal test documents, and measure whether they are found: class "
+        "(words of other classes), letters (random ones), or a language such as de; letters:5 plants five in "
+        "each.  [default number: 3]",
+    ),
     click.Option(
         ["--seed", "seeds"],
         multiple=True,

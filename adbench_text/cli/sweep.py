@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adbench_text.sweep.file import SweepFile
     from adbench_text.sweep.sweep import Sweep
 
-_OF_FILES = ("text", "label", "split", "language")  # options on the user's own documents
+_OF_FILES = ("text", "label", "split", "odd_words", "language")  # options on the user's own documents
 
 
 def _print_note(text: str) -> None:
@@ -68,6 +68,7 @@ def splits_of(options: Mapping[str, Any]) -> "Sweep":
         protocol,
         sorted(set(options["labelled"])) or [0],
         options["labelled_from"] or "",
+        [*dict.fromkeys(kind for each in options["planted"] for kind in each.split(","))] or [""],
     )
 
 

@@ -1,6 +1,7 @@
 """Corpora: loaded, cleaned, cached, and identified by a digest of their content."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +16,17 @@ from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
 from adbench_text.failures import as_plugin_error, place_of_method
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
+from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords, Redraw
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from adbench_text.plugins.cleaner import Cleaner
     from adbench_text.plugins.detector import TextDetector
 
 _PARTS = ("training", "test")
-_COLUMNS = ["part", "label", "text", "cleaned"]  # of a table of documents
+_COLUMNS = ["part", "label", "text", "cleaned", "words"]  # of a table of documents
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,10 @@ class Corpus:
     n_empty: int = 0  # documents left out because cleaning removes all their words
     originals: Sequence[str] = ()  # test documents as they were written; empty if not available
     train_originals: Sequence[str] = ()
+    words: Sequence[OddWords | None] = ()  # of the test documents as they were written; empty if unknown
     # facts of the dataset, see `Dataset`
     language: str = Dataset.language
+    is_cleaned: bool = Dataset.is_cleaned
     inliers: tuple[str, ...] = ()
     protocol: str = Dataset.protocol
     redraw: Redraw | None = None
@@ -69,6 +73,8 @@ class Corpus:
         state = hashlib.sha256("".join(digest(part) for part in parts).encode())
         for documents in (self.train, self.test):
             state.update(documents.labels.astype("<i8").tobytes())
+        if self.words:
+            state.update(json.dumps(self.words).encode())
         return state.hexdigest()[:32]
 
     @cached_property
@@ -106,6 +112,7 @@ class Corpus:
             train=self.train.take(of_train),
             test=self.test.take(of_test),
             originals=[self.originals[row] for row in of_test] if self.originals else (),
+            words=[self.words[row] for row in of_test] if self.words else (),
             train_originals=[self.train_originals[row] for row in of_train] if self.train_originals else (),
             edition=f"{self.edition}, at most {limit} documents per class",
             is_published=False,
@@ -128,38 +135,47 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     import pandas as pd
 
     edition = edition_of(dataset)
-    key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
+    key = digest([edition.digest, *dataset.classes, code_version(type(dataset)), *_COLUMNS])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
     documents = storage.read_cache(path, pd.read_parquet)
     if documents is None:
-        documents = cleaned(*read(dataset), dataset.language)
+        documents = cleaned(dataset)
         storage.write_cache(path, documents.to_parquet)
     corpus = of_dataset(dataset, edition, documents)
     return corpus if limit is None else corpus.limited(limit)
 
 
-def cleaned(train: Documents, test: Documents, language: str = "en") -> "pd.DataFrame":
+def cleaner_of(source: Dataset | Corpus) -> "Cleaner":
+    """Return what cleans the documents of a dataset or corpus; it may leave them as they are."""
+    from adbench_text.plugins.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
+
+    return Cleaner(source.language if source.is_cleaned else None)
+
+
+def cleaned(dataset: Dataset) -> "pd.DataFrame":
     """Return a table of the raw documents of both parts, with their cleaned texts."""
     import pandas as pd
 
-    from adbench_text.plugins.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
-
+    train, test = read(dataset)
+    clean = cleaner_of(dataset)
     texts = [*train.texts, *test.texts]
     columns = (
         np.repeat(_PARTS, [len(train), len(test)]),
         np.concatenate([train.labels, test.labels]),
         [utf8(text) for text in texts],  # bytes: a lone surrogate is no string of Parquet
-        [utf8(text) for text in map(Cleaner(language), texts)],
+        [utf8(text) for text in map(clean, texts)],
+        [json.dumps(words) for words in [None] * len(train) + list(test.words or [None] * len(test))],
     )
     return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
 
 
 def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") -> Corpus:
     """Return the corpus of a dataset, given the table of its documents; it has those with words."""
-    with_words = documents[documents["cleaned"] != b""]
+    with_words = documents[documents["cleaned"].map(bytes.strip) != b""]
     parts = [with_words[with_words["part"] == part] for part in _PARTS]
     train, test = (Documents(map(from_utf8, part["cleaned"]), part["label"].to_numpy()) for part in parts)
     train_originals, originals = ([from_utf8(text) for text in part["text"]] for part in parts)
+    words = [each and OddWords(*each) for each in map(json.loads, parts[1]["words"])]
     return Corpus(
         dataset.name,
         tuple(dataset.classes),
@@ -170,7 +186,9 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         n_empty=len(documents) - len(with_words),
         originals=originals,
         train_originals=train_originals,
+        words=words if any(words) else (),
         language=dataset.language,
+        is_cleaned=dataset.is_cleaned,
         inliers=dataset.inliers,
         protocol=dataset.protocol,
         redraw=dataset.redraw,

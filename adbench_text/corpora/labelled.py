@@ -1,5 +1,7 @@
 """A user's own labelled documents as a dataset: ``files:labelled.csv``."""
 
+import json
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, 
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.text.cleaning import check_language
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
@@ -46,6 +48,7 @@ class LabelledFiles(Dataset):
     text: str | Sequence[str] | None = None  # column of the text, or several; by default guessed
     label: str | None = None  # column of the classes; by default one of `_LABELS`
     split: str | None = None  # column with train or test
+    odd_words: str | None = None  # column with the [start, end] pairs of the odd words of a document
     language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
     name: str = field(init=False)  # type: ignore[misc]  # likewise
     source = "a file of the user"
@@ -64,6 +67,7 @@ class LabelledFiles(Dataset):
     def edition(self) -> Edition:
         """Return the digest of the documents, how they are split, and which classes are left out."""
         parts = [digest(part.texts) + part.labels.astype("<i8").tobytes().hex() for part in self.read()]
+        parts += [json.dumps(part.words) for part in self.read() if part.words]
         return Edition(self._content.notes, digest([*self.classes, *parts, *{self.language} - {"en"}]))
 
     def read(self) -> tuple[Documents, Documents]:
@@ -92,15 +96,14 @@ class LabelledFiles(Dataset):
         kept = [each for each in labelled if each[1] in number_of]
         labels = np.array([number_of[name] for _, name, _ in kept], dtype=np.int64)
         is_test = self._is_test([document for document, *_ in kept], labels, [text for *_, text in kept])
-        train, test = (
-            Documents([kept[row][0].text for row in np.flatnonzero(rows)], labels[rows])
-            for rows in (~is_test, is_test)
-        )
-        notes = self._notes(label, sorted(sizes.keys() - set(classes)), len(documents) - len(labelled))
+        words = [_odd_words(document, self.odd_words) for document, *_ in kept] if self.odd_words else ()
+        every = Documents([document.text for document, *_ in kept], labels, words)
+        train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
+        notes = self._notes(label, test, sorted(sizes.keys() - set(classes)), len(documents) - len(labelled))
         return _Content(classes, train, test, notes)
 
     def _label_column(self, file: DocumentFile) -> str:
-        for column in (self.label, self.split):
+        for column in (self.label, self.split, self.odd_words):
             if column is not None and column not in file.columns:
                 raise UnknownNameError("column", column, file.columns)
         label = self.label or next((name for name in _LABELS if name in file.columns), None)
@@ -137,7 +140,7 @@ class LabelledFiles(Dataset):
             is_test[row] = _PARTS[value]
         return is_test
 
-    def _notes(self, label: str, left_out: list[str], n_unusable: int) -> str:
+    def _notes(self, label: str, test: Documents, left_out: list[str], n_unusable: int) -> str:
         split = (
             f"split by the column {self.split!r}"
             if self.split is not None
@@ -147,6 +150,10 @@ class LabelledFiles(Dataset):
         notes = [f"own documents, classes of the column {label!r}, {split}"]
         if self.language != "en":
             notes.append(f"cleaned for the language {self.language!r}")
+        if test.words:
+            known = f"odd words of the column {self.odd_words!r}"
+            unknown = sum(of_text is None for of_text in test.words)
+            notes.append(f"{known}, unknown in {unknown:,} test documents" if unknown else known)
         if left_out:
             listed = ", ".join(left_out[:10]) + (", ..." if len(left_out) > 10 else "")
             notes.append(
@@ -155,6 +162,25 @@ class LabelledFiles(Dataset):
         if n_unusable:
             notes.append(f"{n_unusable:,} documents without a class or without words are left out")
         return "; ".join(notes)
+
+
+def _odd_words(document: Document, column: str) -> OddWords | None:
+    """Return the odd words of a document; None if its row says nothing."""
+    value = document.fields.get(column)
+    if value in (None, ""):
+        return None
+    try:
+        pairs = json.loads(value) if isinstance(value, str) else value
+        words = OddWords([(operator.index(start), operator.index(end)) for start, end in pairs])
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{document.place}: {column!r} must be pairs of start and end, as in [[0, 5]], got {value!r:.40}."
+        ) from error
+    try:
+        words.check(document.text)
+    except ValueError as error:
+        raise DataError(f"{document.place}: {column!r}: {error}.") from error
+    return words
 
 
 def _printable(name: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.words import JudgedWords, judged_words
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw
 
@@ -49,6 +50,9 @@ class Split:
     labelled: Sequence[str] = field(default=(), repr=False)
     labelled_classes: frozenset[int] = frozenset()
     is_ranking: bool = False  # whether the test documents are the training documents
+    # the test documents as they were written, and their words, if words are judged
+    written: Sequence[str] = field(default=(), repr=False)
+    words: JudgedWords = field(default_factory=dict, repr=False)
 
 
 def protocol_of(source: Any, protocol: str | None) -> str:
@@ -123,7 +127,7 @@ def draw(
         split = divided(corpus, named[name])
         if contamination:
             split = restricted(split, thinned(split.outlier, contamination, seed, "contamination"))
-        split = _shuffled(split, seed)
+        split = _with_words(_shuffled(split, seed), corpus)
         return replace(split, train=list(split.test), train_outlier=split.outlier, is_ranking=True)
     clean = _redrawn(corpus, named[name], seed) if protocol == REDRAWN else divided(corpus, named[name])
     split = contaminate(clean, contamination, seed)
@@ -131,13 +135,22 @@ def draw(
         split = _with_labelled(split, corpus, labelled, labelled_from, seed)
     if test_outliers is not None:
         split = restricted(split, thinned(split.outlier, test_outliers, seed))
-    return _shuffled(split, seed)
+    return _with_words(_shuffled(split, seed), corpus)
 
 
 def _shuffled(split: Split, seed: int) -> Split:
     """Return a split with its test documents in another order."""
     # a stream of its own: that of the seed alone has ordered the training documents
     return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.test)))
+
+
+def _with_words(split: Split, corpus: Corpus) -> Split:
+    """Return a split with the words of its test documents, if the corpus knows which are odd."""
+    if not corpus.words:
+        return split
+    written = [corpus.originals[place] for place in split.places]
+    words = judged_words(written, [corpus.words[place] for place in split.places], split.outlier.tolist())
+    return replace(split, written=written, words=words)
 
 
 def _with_labelled(split: Split, corpus: Corpus, n: int, name: str, seed: int) -> Split:

@@ -7,15 +7,50 @@ A dataset may use these functions of `adbench_text.storage`: `data_dir` (the fol
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.storage import RemoteFile, file_digest
 from adbench_text.text.cleaning import check_language
+
+Spans = Sequence[tuple[int, int]]  # start and end of each, in the order of the text
+
+
+class OddWords(NamedTuple):
+    """Which words of a document are odd; the document is ``text[start:end]`` at each span.
+
+    Parameters
+    ----------
+    odd : sequence of (int, int)
+        The spans that are odd.
+    published : sequence of (int, int), default ()
+        All words as a publication splits the document; empty if there is none.
+
+    Examples
+    --------
+    >>> OddWords([(4, 10)]).check("the xq7zz9 ship")
+    >>> OddWords([(4, 10), (8, 12)]).check("the xq7zz9 ship")
+    Traceback (most recent call last):
+    ValueError: the spans [4, 10] and [8, 12] overlap; join them
+    """
+
+    odd: Spans
+    published: Spans = ()
+
+    def check(self, text: str) -> None:
+        """Raise ValueError if a span is outside a document, or two overlap."""
+        for spans in self:
+            last = (0, 0)
+            for start, end in sorted(spans):
+                if not 0 <= start < end <= len(text):
+                    raise ValueError(f"[{start}, {end}] is no span of a document of {len(text):,} characters")
+                if start < last[1]:
+                    raise ValueError(f"the spans {[*last]} and {[start, end]} overlap; join them")
+                last = start, end
 
 
 @dataclass(frozen=True, init=False)
@@ -27,13 +62,16 @@ class Documents:
     texts : iterable of str
     labels : sequence of int
         They become an array.
+    words : sequence of OddWords or None, default ()
+        Which words of each document are odd, None where that is not known; empty if nothing is known. The
+        benchmark then measures whether detectors find them. It looks at the test part only.
 
     Raises
     ------
     TypeError
         If a text is not a string.
     ValueError
-        If a label is not a whole number, or there are not as many labels as texts.
+        If a label is not a whole number, there are not as many labels as texts, or words are not of a text.
 
     Examples
     --------
@@ -44,8 +82,14 @@ class Documents:
 
     texts: list[str]
     labels: NDArray[np.int64]
+    words: Sequence[OddWords | None] = field(repr=False)
 
-    def __init__(self, texts: Iterable[str], labels: Sequence[int] | NDArray[Any]) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        labels: Sequence[int] | NDArray[Any],
+        words: Sequence[OddWords | None] = (),
+    ) -> None:
         listed, numbers = list(texts), np.asarray(labels if len(labels) else np.zeros(0, np.int64))
         for position, text in enumerate(listed):
             if not isinstance(text, str):
@@ -57,7 +101,16 @@ class Documents:
             )
         if len(listed) != len(numbers):
             raise ValueError(f"each document needs one label, got {len(listed)} texts, {len(numbers)} labels")
+        if len(words) not in (0, len(listed)):
+            raise ValueError(f"each document needs its words, got {len(listed)} texts, {len(words)} words")
+        for position, (text, of_text) in enumerate(zip(listed, words, strict=False)):
+            try:
+                if of_text is not None:
+                    of_text.check(text)
+            except ValueError as error:
+                raise ValueError(f"words at position {position}: {error}") from error
         object.__setattr__(self, "texts", listed)
+        object.__setattr__(self, "words", words)
         object.__setattr__(self, "labels", numbers.astype(np.int64, copy=False))
 
     def __len__(self) -> int:
@@ -65,7 +118,8 @@ class Documents:
 
     def take(self, rows: NDArray[np.int64]) -> "Documents":
         """Return the documents of these row numbers, in this order."""
-        return Documents([self.texts[row] for row in rows], self.labels[rows])
+        words = [self.words[row] for row in rows] if self.words else ()
+        return Documents([self.texts[row] for row in rows], self.labels[rows], words)
 
 
 @dataclass(frozen=True)
@@ -117,6 +171,9 @@ class Dataset(ABC):
     language : str, default "en"
         Code of the language of its documents, such as ``"de"``: they are cleaned for it, and detectors that
         know languages are configured for it.
+    is_cleaned : bool, default True
+        Whether detectors read cleaned documents: the words that are left of them. If not, they read documents
+        as they were written.
     files : tuple of RemoteFile, default ()
         The published files that it reads.
     inliers : tuple of str, default ()
@@ -156,6 +213,7 @@ class Dataset(ABC):
     licence: ClassVar[str]
     citation: ClassVar[str]
     language: ClassVar[str] = "en"
+    is_cleaned: ClassVar[bool] = True
     files: ClassVar[tuple[RemoteFile, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str] = "one-vs-rest"

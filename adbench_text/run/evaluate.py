@@ -15,6 +15,7 @@ import psutil
 
 from adbench_text.checks import Number
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.planted import planted
 from adbench_text.corpora.split import Split, draw
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.escaping import file_name
@@ -28,6 +29,7 @@ from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import TRAINING, Curves, Point, Result
+from adbench_text.run.word_scores import metrics_of_words, word_scores
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 
@@ -58,7 +60,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
     detector, training = None, None
     try:
         detector = build_detector(cell)
-        split = split_of(cell, corpus.read_by(detector))
+        split = split_of(cell, corpus, raw=detector.reads_raw)
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)
@@ -82,6 +84,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             started,
             costs,
             scores,
+            word_scores(detector, corpus, split),
             training.curves,
             _ran_on(detector),
             {**_tables(detector), **_set_aside(detector, split, costs)},
@@ -124,16 +127,18 @@ def measured(result: Result, corpus: Corpus) -> Result:
         scores = _checked(result.scores, len(split.test))
         for name in COSTS:
             Number("[0, inf)").check(name, result.metrics.get(name, 0.0))
+        of_words = {} if result.word_scores is None else metrics_of_words(split, result.word_scores)
     except (DetectorError, InvalidValueError) as error:
         return replace(result, scores=None, reason=described(error))
-    metrics |= all_metrics(split.outlier, scores) | _seen_and_unseen(split, corpus, scores)
+    metrics |= all_metrics(split.outlier, scores) | _seen_and_unseen(split, corpus, scores) | of_words
     return replace(result, metrics=metrics, scores=scores)
 
 
-def split_of(cell: Cell, corpus: Corpus) -> Split:
-    """Return the split of a cell."""
+def split_of(cell: Cell, corpus: Corpus, *, raw: bool = False) -> Split:
+    """Return the split of a cell, with documents as they were written if `raw`, else cleaned."""
     names = cell.protocol, cell.test_outliers, cell.labelled, cell.labelled_from
-    return draw(corpus, cell.inlier, cell.contamination, cell.seed, *names)
+    split = draw(corpus.raw if raw else corpus, cell.inlier, cell.contamination, cell.seed, *names)
+    return planted(split, corpus, cell.planted, cell.seed, raw=raw) if cell.planted else split
 
 
 def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:

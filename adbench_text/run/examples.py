@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.scores import Scores, TokenScore, original_words
@@ -50,16 +50,15 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
         token_scores = detector.token_scores([texts[place] for _, place in chosen])
     except AdbenchTextError:  # for example because its score is not a sum over words
         return []
-    from adbench_text.plugins.cleaner import Cleaner  # slow to import, and reports import this module
-
+    clean = cleaner_of(corpus)
     examples = []
     for (why, place), tokens in zip(chosen, token_scores, strict=True):
         document = int(split.places[place])
         text = texts[place]
         scored = _to_token_scores(tokens)
-        if len(corpus.originals) and not detector.reads_raw:
-            text = corpus.originals[document]
-            scored = original_words(text, Cleaner(), scored)
+        if len(corpus.originals) and not detector.reads_raw and corpus.is_cleaned:
+            text = split.written[place] if split.written else corpus.originals[document]
+            scored = original_words(text, clean, scored)
         label = corpus.classes[corpus.test.labels[document]]
         examples.append(
             Example(why, document, label, bool(outlier[place]), float(scores[place]), text, scored)

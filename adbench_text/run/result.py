@@ -50,6 +50,8 @@ class Result:
     metrics: dict[str, float]
     # abnormality, (n_test,); None if the cell failed
     scores: NDArray[np.float64] | None = field(default=None, repr=False)
+    # of the words of the split, one edition after the other; None if none are judged, or it has none
+    word_scores: NDArray[np.float64] | None = field(default=None, repr=False)
     # losses of a training, by name; each begins with `TRAINING`
     curves: Curves = field(default_factory=dict, repr=False)
     ran_on: dict[str, str] = field(default_factory=dict)  # device and precision
@@ -66,7 +68,7 @@ class Result:
     def without_data(self) -> Self:
         """Return a copy that needs little memory: without scores, curves, tables and examples."""
         data: dict[str, Any] = {"curves": {}, "tables": {}, "examples": []}
-        return replace(self, scores=None, places=None, outlier=None, **data)
+        return replace(self, scores=None, word_scores=None, places=None, outlier=None, **data)
 
     @property
     def status(self) -> str:

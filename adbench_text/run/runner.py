@@ -4,16 +4,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.corpora.split import draw
 from adbench_text.errors import AdbenchTextError, InvalidValueError, TrackingError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
 from adbench_text.run.engine import Engine, Work
-from adbench_text.run.evaluate import measured
+from adbench_text.run.evaluate import measured, split_of
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
@@ -99,18 +99,15 @@ def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cel
     """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
 
     @cache
-    def reason(dataset: str, *split: Any) -> str:
+    def reason(split: Cell) -> str:
         try:
-            draw(corpora[dataset], *split)
+            split_of(split, corpora[split.dataset])
         except AdbenchTextError as error:
             return str(error)
         return ""
 
-    splits = {
-        c: (c.dataset, c.inlier, c.contamination, 0, c.protocol, c.test_outliers, c.labelled, c.labelled_from)
-        for c in cells
-    }
-    return {cell: reason(*split) for cell, split in splits.items() if reason(*split)}
+    splits = {cell: replace(cell, detector="", preset="", settings={}, seed=0) for cell in cells}
+    return {cell: reason(split) for cell, split in splits.items() if reason(split)}
 
 
 def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress) -> list[Cell]:

@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import Any, Self
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS, ROUNDING, Metric, is_possible
 from adbench_text.plugins.configure import written
 from adbench_text.sweep.cell import (
     IDENTITY,
     LABELLED,
     LABELLED_FROM,
     ONE_VS_REST,
+    PLANTED,
     SPLITS,
     TEST_OUTLIERS,
     choice_of,
@@ -79,6 +80,7 @@ class Record:
     protocol: str  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
     labelled: int  # known outliers that the detector could learn from
     labelled_from: str  # their class; empty for all other classes
+    planted: str  # kind and number of words planted in the test documents
     regime: str | None  # what the detector knows besides the training texts; None if it does not declare it
     is_oracle: bool  # whether the scores were chosen by the test labels
     code: tuple[str, str]  # versions of the detector's code and of the protocol
@@ -116,6 +118,7 @@ class Record:
             protocol=definition.get(SPLITS, ONE_VS_REST),
             labelled=int(definition.get(LABELLED, 0)),
             labelled_from=definition.get(LABELLED_FROM, ""),
+            planted=definition.get(PLANTED, ""),
             regime=definition.get("regime"),
             is_oracle="oracle" in definition,
             code=(definition["code_version"], definition.get("protocol", "")),
@@ -237,7 +240,8 @@ def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Ma
     if cell_id(definition) != tags["cell"]:
         return "its params are not those that it was logged with"
     for name, value in metrics.items():
-        if name.removesuffix("_low").removesuffix("_high") in METRICS and not is_possible(value):
+        kind = name.removesuffix("_low").removesuffix("_high")
+        if (kind in METRICS or kind in OF_WORDS) and not is_possible(value):
             return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
         if name in COSTS and value < 0:
             return f"it has {value:g} as its {name!r}, which is negative"

@@ -10,7 +10,7 @@ from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
 from adbench_text.escaping import encodable, file_name, printable
-from adbench_text.metrics import COSTS, METRICS
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS
 from adbench_text.plugins.configure import written
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
@@ -171,7 +171,8 @@ def summary(group: Sequence[Record]) -> dict[str, float]:
     good = [record for record in group if record.is_ok]
     splits = sorted({record.inlier for record in good})
     means: dict[str, float] = {}
-    for metric in (*METRICS, *COSTS):
+    of_words = [name for name in OF_WORDS if any(name in record.metrics for record in good)]
+    for metric in (*METRICS, *COSTS, *of_words):
         # NaN where no cell is left that is finished: a number would be that of an earlier summary.
         # And where a cell was run before the metric was measured: the mean would be of fewer cells.
         means |= {metric: math.nan, f"{metric}_std": math.nan}

@@ -8,6 +8,7 @@ from adbench_text.plugins.configure import DEFAULT, text_of_settings, written
 
 TEST_OUTLIERS = "test_outliers"
 LABELLED, LABELLED_FROM = "labelled", "labelled_from"
+PLANTED = "planted"
 ONE_VS_REST = "one-vs-rest"
 SPLITS = "splits"  # in a definition, the protocol of the splits; absent for one-vs-rest
 IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
@@ -37,6 +38,7 @@ class Cell:
     test_outliers: float | None = None
     labelled: int = 0  # known outliers that the detector may learn from
     labelled_from: str = ""  # their class; empty for all other classes
+    planted: str = ""  # kind and number of words planted in the test documents, see `corpora.planted`
     protocol: str = ONE_VS_REST  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
 
     @property
@@ -65,6 +67,7 @@ class Cell:
         if self.labelled:
             texts |= {LABELLED: str(self.labelled)}
             texts |= {LABELLED_FROM: self.labelled_from} if self.labelled_from else {}
+        texts |= {PLANTED: self.planted} if self.planted else {}
         return texts if self.protocol == ONE_VS_REST else texts | {SPLITS: self.protocol}
 
     @property
@@ -83,7 +86,7 @@ def choice_of(cell: Any) -> str:
 
 def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:
     """Return the `Cell.identity` of the cell with this definition."""
-    others = TEST_OUTLIERS, SPLITS, LABELLED, LABELLED_FROM
+    others = TEST_OUTLIERS, SPLITS, LABELLED, LABELLED_FROM, PLANTED
     return *(definition[name] for name in IDENTITY), *(definition.get(name, "") for name in others)
 
 
@@ -101,7 +104,9 @@ def of_splits(cell: Any) -> str:
     protocol = "" if cell.protocol in (None, ONE_VS_REST) else f", {cell.protocol}"
     of_class = f" of {cell.labelled_from}" if cell.labelled_from else ""
     labelled = f", {cell.labelled} labelled{of_class}" if cell.labelled else ""
-    return protocol + ("" if share is None else f", {percent(share)} outliers in the test set") + labelled
+    planted = f", planted {cell.planted}" if cell.planted else ""
+    thinned = "" if share is None else f", {percent(share)} outliers in the test set"
+    return f"{protocol}{thinned}{labelled}{planted}"
 
 
 def percent(level: float) -> str:

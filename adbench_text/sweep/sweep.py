@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from adbench_text.corpora.planted import parsed
 from adbench_text.corpora.split import (
     check_contamination,
     check_test_outliers,
@@ -58,6 +59,7 @@ class Sweep:
     protocol: str | None = None  # how splits are made; None for the protocol of each dataset
     labelled: Sequence[int] = (0,)  # numbers of known outliers
     labelled_from: str = ""  # their class; empty for all other classes
+    planted: Sequence[str] = ("",)  # kinds of words that are planted, see `adbench_text.corpora.planted`
 
     def splits(self) -> list[Cell]:
         """Return a cell without a detector for each split, level and seed."""
@@ -65,6 +67,8 @@ class Sweep:
             _check_share(level, check_contamination)
         if self.test_outliers is not None:
             _check_share(self.test_outliers, check_test_outliers)
+        for planted in filter(None, self.planted):
+            parsed(planted)
         cells = []
         for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
@@ -74,9 +78,15 @@ class Sweep:
             of_sweep: dict[str, Any] = {"test_outliers": self.test_outliers, "protocol": protocol}
             cells += [
                 Cell(
-                    "", DEFAULT, {}, dataset, inlier, level, seed, labelled=n, labelled_from=name, **of_sweep
+                    *("", DEFAULT, {}, dataset, inlier, level, seed),
+                    labelled=n,
+                    labelled_from=name,
+                    planted=planted,
+                    **of_sweep,
                 )
-                for inlier, level, seed, n in product(inliers, levels, self.seeds, self.labelled)
+                for inlier, level, seed, n, planted in product(
+                    inliers, levels, self.seeds, self.labelled, self.planted
+                )
                 for name in [self.labelled_from if n else ""]
                 if name != inlier  # a class is no outlier where it is normal
             ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset, read
+from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset
 from adbench_text.failures import place_of_method
 from adbench_text.plugins.dataset import Dataset, check_facts
 from adbench_text.testing.rules import Note, Rule
@@ -23,7 +23,7 @@ class ReadDataset:
     def load(self) -> Corpus:
         """Return the cleaned corpus; read it from its sources."""
         edition = edition_of(self.dataset)
-        return of_dataset(self.dataset, edition, cleaned(*read(self.dataset), self.dataset.language))
+        return of_dataset(self.dataset, edition, cleaned(self.dataset))
 
 
 def states_its_facts(source: ReadDataset) -> Iterator[str]:

@@ -27,7 +27,7 @@ from adbench_text.text import vectors, wordpiece
 pytestmark = pytest.mark.usefixtures("toy_path")
 
 COLUMNS = (
-    "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,seed,"
+    "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,planted,seed,"
     "auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
 )
 

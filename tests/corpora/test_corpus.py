@@ -153,11 +153,10 @@ def test_as_many_outliers_as_there_are_can_be_asked_for_and_not_one_more():
 
 def test_documents_that_clean_to_nothing_are_dropped():
     raw = Documents(["The Cars!", "", " \n\t", "12 -- 3", "the and of", "a b c", "Ships, 2"], np.arange(7))
-    dataset = type(
-        "Some", (Colours,), {"classes": tuple("abcdefg"), "protocol": "redrawn", "inliers": ("a",)}
-    )
     test = Documents(["A tale"] * 7, np.arange(7))
-    loaded = corpus.of_dataset(dataset(), Edition("made up", "1"), corpus.cleaned(raw, test))
+    facts = {"classes": tuple("abcdefg"), "protocol": "redrawn", "inliers": ("a",)}
+    dataset = type("Some", (Colours,), {**facts, "read": lambda self: (raw, test)})()
+    loaded = corpus.of_dataset(dataset, Edition("made up", "1"), corpus.cleaned(dataset))
     assert loaded.train.texts == ["cars", "ships"]
     assert loaded.train.labels.tolist() == [0, 6]
     assert loaded.train_originals == ["The Cars!", "Ships, 2"]

@@ -274,6 +274,6 @@ def test_a_corpus_has_as_many_documents_as_its_publication(real_dataset, name, n
 
 
 def test_20_newsgroups_are_split_as_in_the_publication_after_cleaning(real_dataset):
-    documents = cleaned(*real_dataset("textad-20news").read())
+    documents = cleaned(real_dataset("textad-20news"))
     sizes = documents[documents["cleaned"] != b""].groupby(["part", "label"]).size()
     assert sizes.to_dict() == {("training", 0): 10_419, ("test", 0): 6917, ("test", 1): 959}

@@ -20,6 +20,7 @@ RECORDS = [
 OF_THE_PAPER = record("date", "sci", 0.83, dataset="agnews", dataset_digest="d2")
 OF_ANOTHER = record("date", "normal", dataset="nlpad-bbc", dataset_digest="d3")
 WITH_LABELS = record("x", "a", labelled="10", metrics={"auroc_seen": 0.95, "auroc_unseen": 0.85})
+WITH_WORDS = record("x", "a", dataset="words-sms", dataset_digest="d4", metrics={"word_auroc": 0.9})
 
 
 def test_a_brief_report_holds_the_main_table_and_the_levels():
@@ -37,7 +38,7 @@ def test_every_table_can_be_had_by_its_name():
     rows = "".join(f"{i},{'ab'[i % 2]},{i % 2},{i % 3}\n" for i in range(20))
     scores = f"document,class,outlier,score\n{rows}"
     store = Holding({"scores.csv": scores})
-    records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_LABELS]
+    records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_LABELS, WITH_WORDS]
     for name in TABLES:
         report = Builder(records, store=store).report([name], only=True)
         assert len(report.tables) == 1

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from cells import build, compare, failed, main_table, only_table, record, texts
 
+from adbench_text.metrics import OF_WORDS
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.report import Kind
 from adbench_text.reports.tables import published
@@ -506,20 +507,20 @@ def test_the_cells_have_the_columns_that_programs_expect():
     report = cells_report(Cells([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")]))
     (table,) = report.tables
     assert ",".join(table.header) == (
-        "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,seed,"
+        "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,planted,seed,"
         "auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
     )
     assert texts(table) == [
-        "ocsvm(nu=0.2),default,made-up,a,0.05,,,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
-        "x,default,made-up,a,0,,,,,0,,,,,,,10,,failed,no,1".split(","),
+        "ocsvm(nu=0.2),default,made-up,a,0.05,,,,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
+        "x,default,made-up,a,0,,,,,,0,,,,,,,10,,failed,no,1".split(","),
     ]
 
 
 def test_a_thinned_test_set_is_a_column_and_no_part_of_the_name_of_the_dataset():
     report = cells_report(Cells([record(), record(test_outliers="0.05")]))
-    assert [row[2:10] for row in texts(report.wide)] == [
-        ["made-up", "a", "0", "", "", "", "", "0"],
-        ["made-up", "a", "0", "", "0.05", "", "", "0"],
+    assert [row[2:11] for row in texts(report.wide)] == [
+        ["made-up", "a", "0", "", "", "", "", "", "0"],
+        ["made-up", "a", "0", "", "0.05", "", "", "", "0"],
     ]
 
 
@@ -532,9 +533,11 @@ def test_programs_get_the_memory_and_the_origin_of_each_cell_too():
     assert report.wide.header[:n] == report.tables[0].header
     assert ",".join(report.wide.header[n:]) == (
         "peak_memory_mb,configuration,regime,n_configurations,edition,published,dataset_digest,protocol,libraries,"
-        "version,commit,command,machine,started"
+        f"version,commit,command,machine,started,{','.join(OF_WORDS)}"
     )
-    assert [row[n:] for row in texts(report.wide)] == [
+    n_others = len(report.wide.header) - len(OF_WORDS)
+    assert {entry for row in texts(report.wide) for entry in row[n_others:]} == {""}
+    assert [row[n:n_others] for row in texts(report.wide)] == [
         "123.5,,word,1,published,yes,d1,,,0.1.0,c0ffee,run --seed 1,Linux,2023-11-14T22:13:20+00:00".split(
             ","
         ),

@@ -1,0 +1,57 @@
+"""Figures of words: how well their scores find the odd ones."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+
+from adbench_text.metrics import ALIKE, AS_PUBLISHED, WORD_METRICS
+from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.report import NONE, Entry, Table, figure
+
+_OF_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
+_OF_DOCUMENTS = [f"{ALIKE}max_auroc", f"{ALIKE}max_ap", "auroc"]
+#: Where the published figures are; they are of the words as published.
+_OF_METHODS = {
+    f"{AS_PUBLISHED}auroc": "auroc",
+    f"{AS_PUBLISHED}ap": "ap",
+    f"{ALIKE}max_auroc": "documents_auroc",
+    f"{ALIKE}max_ap": "documents_ap",
+}
+
+
+@cache
+def published() -> dict[str, Any]:
+    """Return the published figures in percent, and notes on the datasets."""
+    return dict(json.loads(files("adbench_text.reports").joinpath("words.json").read_text(encoding="utf-8")))
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield means over the splits and seeds, a row for each detector, and the published figures below."""
+    titles = ["AUROC", "AP", "FPR95"]
+    of_documents = ["AUROC, highest word", "AP, highest word", "AUROC, own score"]
+    notes = published()["notes"]
+    corpora = [corpus for corpus in comparison.corpora if corpus.has_words]
+    if corpora:
+        yield comparison.table(
+            "Words (%), cut alike and as published; documents by their highest word and by their own score",
+            ["detector", *titles, *(f"{title}, as published" for title in titles), *of_documents],
+            lambda corpus: [_rows(comparison, corpus)] if corpus.has_words else [],
+            notes=[notes[corpus.dataset] for corpus in corpora if corpus.dataset in notes],
+        )
+
+
+def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
+    rows = []
+    for column in comparison.columns:
+        measured = pd.DataFrame([record.metrics for record in corpus.finished(column)["record"]])
+        if len(measured):
+            means = 100 * measured.reindex(columns=[*_OF_WORDS, *_OF_DOCUMENTS]).mean()
+            rows.append([Entry(column.label), *(NONE if pd.isna(mean) else figure(mean) for mean in means)])
+    for row in published()["percent"].get(corpus.dataset, ()):
+        of_method = [row.get(_OF_METHODS.get(name, "")) for name in (*_OF_WORDS, *_OF_DOCUMENTS)]
+        rows.append([Entry(f"{row['method']} (published)"), *map(figure, of_method)])
+    return rows

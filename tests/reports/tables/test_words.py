@@ -1,0 +1,62 @@
+import pytest
+from cells import build, compare, record, texts
+
+from adbench_text.metrics import OF_WORDS
+from adbench_text.reports.tables import words
+
+MEASURED = {name: place / 100 for place, name in enumerate(OF_WORDS, start=50)}
+
+
+def sms(name, **changes):
+    return record(name, "normal", 0.7, dataset="words-sms", dataset_digest="d4", **changes)
+
+
+def test_words_as_cut_and_as_published_are_columns_beside_the_documents():
+    (table,) = words.tables(compare([sms("form", metrics=MEASURED)]))
+    assert table.header == [
+        *("dataset", "detector", "AUROC", "AP", "FPR95"),
+        *(f"{title}, as published" for title in ("AUROC", "AP", "FPR95")),
+        *("AUROC, highest word", "AP, highest word", "AUROC, own score"),
+    ]
+    assert texts(table)[0] == ["words-sms", "form", *"50.0 51.0 52.0 56.0 57.0 58.0 53.0 54.0 70.0".split()]
+
+
+def test_a_detector_without_scores_of_words_has_empty_cells():
+    (table,) = words.tables(compare([sms("form", metrics=MEASURED), sms("ocsvm")]))
+    assert texts(table)[1] == ["words-sms", "ocsvm", *8 * ["–"], "70.0"]
+
+
+def test_published_figures_are_below_with_what_gives_them_away():
+    (table,) = words.tables(compare([sms("form", metrics=MEASURED)]))
+    assert texts(table)[-1] == [
+        *("words-sms", "SIM (published)", *3 * ["–"], "98.4", "28.7", "–", "88.5", "48.3", "–"),
+    ]
+    assert [note.partition(":")[0] for note in table.notes] == ["words-sms"]
+
+
+def test_planted_words_are_a_corpus_of_their_own_and_not_ranked():
+    plain = [record(name, "a", figure) for name, figure in (("x", 0.9), ("y", 0.8))]
+    planted = [record(name, "a", planted="letters", metrics=MEASURED) for name in "xy"]
+    (table,) = words.tables(compare([*plain, *planted]))
+    assert {row[0] for row in texts(table)} == {"made-up, planted letters"}
+    assert len(table.rows) == 2
+    headlines = build([*plain, *planted]).headlines
+    assert not [line for line in headlines if "planted" in line]
+
+
+def test_without_scores_of_words_there_is_no_table():
+    assert list(words.tables(compare([record()]))) == []
+
+
+def test_every_published_figure_is_that_of_the_reference(data_dir):
+    outside = data_dir.parent / "design" / "outside.md"
+    if not outside.is_file():
+        pytest.skip(f"no {outside.name} beside the folder of real data")
+    lines = outside.read_text(encoding="utf-8").splitlines()
+    (line,) = (each for each in lines if each.startswith("Published AUROC / AP. SMS"))
+    rows = [row for of_dataset in words.published()["percent"].values() for row in of_dataset]
+    assert len(rows) == 9
+    for row in rows:
+        assert f"{row['auroc']} / {row['ap']}" in line
+        of_documents = [str(row[name]) for name in ("documents_auroc", "documents_ap") if name in row]
+        assert " / ".join(of_documents) in line
