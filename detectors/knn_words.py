@@ -17,9 +17,11 @@ AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with 
 with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,22 +92,17 @@ class KNNWords(TextDetector):
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
         self._places = places_of_references(len(texts), self.references, self.random_state)
-        self._neighbours = self._weighted(texts, self._idf).known[self._places].T.tocsr()
+        self._neighbours = self._vectors(texts, self._idf)[self._places].T.tocsr()
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
-        return self._mean_distances(self._weighted(texts, self._idf).known)
+        return self._mean_distances(self._vectors(texts, self._idf))
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
-        return self._mean_distances(
-            self._weighted(texts, self._idf_left_out(len(texts))).known, np.arange(len(texts))
-        )
-
-    def _idf_left_out(self, n: int) -> NDArray[np.float64]:
         # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as in a new document
-        one_more = (1 + n) / np.exp(self._idf - 1)
-        return np.asarray(np.log(n / (one_more - 1)) + 1)
+        n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
+        return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
 
-    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", NDArray[Any]]:
+    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", Sequence[str] | NDArray[Any]]:
         """Return the counts of the terms of texts, of shape (n_texts, n_terms), and the terms."""
         counts, words = count_words(texts)
         if self.characters is None:
@@ -115,104 +112,79 @@ class KNNWords(TextDetector):
         columns = [numbers.setdefault(term, len(numbers)) for terms in of_words for term in terms]
         ends = np.cumsum([0, *map(len, of_words)])
         parts = csr_array((np.ones(len(columns)), columns, ends), shape=(len(words), len(numbers)))
-        return csr_array(counts @ parts), np.array(list(numbers), dtype=object)
+        return csr_array(counts @ parts), list(numbers)
 
-    def _weighted(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "_Weighted":
-        counts, terms = self._counted(texts)
-        columns = self._vocabulary.numbers(terms)
+    def _vectors(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "csr_array[Any]":
+        """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
+
+        Those of documents with unknown words are shorter.
+        """
+        counts, vocabulary = self._counted(texts)
+        columns = self._vocabulary.numbers(vocabulary)
         idf = np.where(columns >= 0, np.append(idf_of_known, 0.0)[columns], self._idf_unknown)
         tf = csr_array((1 + np.log(counts.data), counts.indices, counts.indptr), shape=counts.shape)
         weights = tf @ diags_array(idf)
         length = np.sqrt(weights.power(2).sum(axis=1))
-        scaled = diags_array(1 / np.where(length > 0, length, 1)) @ weights
-        entries = scaled.tocoo()
-        rows, words = entries.coords
+        scaled = (diags_array(1 / np.where(length > 0, length, 1)) @ weights).tocoo()
+        rows, words = scaled.coords
         is_known = columns[words] >= 0
         places = rows[is_known], columns[words[is_known]]
-        known = csr_array((entries.data[is_known], places), shape=(len(texts), len(self._idf)))
-        return _Weighted(counts, terms, columns, csr_array(scaled), known)
+        return csr_array((scaled.data[is_known], places), shape=(len(texts), len(self._idf)))
 
-    def _nearest(
-        self, vectors: "csr_array[Any]", own: NDArray[np.int64] | None = None
-    ) -> tuple["csr_matrix[Any]", int]:
-        """Return the similarities of each row to its nearest training documents, and their number.
+    def _mean_distances(self, vectors: "csr_array[Any]", leave_out: bool = False) -> NDArray[np.float64]:
+        """Return the mean cosine distance of each row to its nearest training documents.
 
-        With `own`, the rows are these training documents, each of which leaves itself out.
+        With `leave_out` the rows are the training documents, each of which leaves itself out.
         """
-        leave_out = own is not None
+        nearest, k = self._nearest(vectors, leave_out)
+        # a single training document has no neighbours
+        distances: NDArray[np.float64] = 1 - np.asarray(nearest.sum(axis=1)).ravel() / max(k, 1)
+        return np.maximum(distances, 0)  # -1e-16 by rounding
+
+    def _nearest(self, vectors: "csr_array[Any]", leave_out: bool = False) -> tuple["csr_matrix[Any]", int]:
+        """Return the similarities of each row to its nearest training documents, and their number."""
         k = min(self.k, self._neighbours.shape[1] - leave_out)
         # sparse: most training documents share no word with a document
         both = csr_matrix(vectors), csr_matrix(self._neighbours)
         nearest = sp_matmul_topn(*both, top_n=k + leave_out, sort=True, n_threads=1)
-        if own is not None:
+        if leave_out:
             rows = np.repeat(np.arange(nearest.shape[0]), np.diff(nearest.indptr))
-            is_own = self._places[nearest.indices] == own[rows]
+            is_own = self._places[nearest.indices] == rows
             has_own = np.bincount(rows[is_own], minlength=nearest.shape[0]) > 0
             # those that are no reference have one neighbour too many, the last
             is_last = np.arange(len(rows)) - nearest.indptr[rows] == k
             nearest.data[is_own | (is_last & ~has_own[rows])] = 0
         return nearest, k
 
-    def _mean_distances(
-        self, vectors: "csr_array[Any]", own: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the mean cosine distance of each row to its nearest training documents; see `_nearest`."""
-        nearest, k = self._nearest(vectors, own)
-        # a single training document has no neighbours
-        distances: NDArray[np.float64] = 1 - np.asarray(nearest.sum(axis=1)).ravel() / max(k, 1)
-        return np.maximum(distances, 0)  # -1e-16 by rounding
-
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the part of each word in the distance; their mean is the score of the document.
 
         With the unit vector x of a document and the mean m of its neighbours, the distance is the sum of
-        x_w (x_w - m_w) over its words.
+        x_w (x_w - m_w) over its words. Those that no training document contains share the rest alike.
         """
         checked = self._check_fitted(texts)
-        return self._token_scores(checked, self._weighted(checked, self._idf))
-
-    def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the same of training documents, each of which leaves itself out."""
-        texts = self._texts_of_training()
-        some = [texts[place] for place in places]
-        own = np.asarray(places, dtype=np.int64)
-        return self._token_scores(some, self._weighted(some, self._idf_left_out(len(texts))), own)
-
-    def _token_scores(
-        self, texts: list[str], weighted: "_Weighted", own: NDArray[np.int64] | None = None
-    ) -> list[list[TokenScore]]:
-        nearest, k = self._nearest(weighted.known, own)
+        vectors = self._vectors(checked, self._idf)
+        nearest, k = self._nearest(vectors)
         nearest.data = (nearest.data > 0) / max(k, 1)
-        shared = csr_array(weighted.known.multiply(csr_array(nearest) @ self._neighbours.T))
-        x, counts = weighted.all.sorted_indices(), weighted.counts.sorted_indices()
-        columns, rows = weighted.columns[x.indices], np.repeat(np.arange(len(texts)), np.diff(x.indptr))
-        parts, is_known = x.data**2, columns >= 0
-        parts[is_known] -= shared[rows[is_known], columns[is_known]]
-        parts /= counts.data  # of one occurrence
+        parts = csr_array(vectors.power(2) - vectors.multiply(csr_array(nearest) @ self._neighbours.T))
+        rest = 1 - vectors.power(2).sum(axis=1)
         scored = []
-        for text, start, end in zip(texts, x.indptr[:-1], x.indptr[1:], strict=True):
-            terms = weighted.terms[x.indices[start:end]]
-            part_of = dict(zip(terms.tolist(), parts[start:end].tolist(), strict=True))
+        for row, text in enumerate(checked):
             found = list(word_positions(text))
-            # get: a few letters are other ones in lower case on their own
-            sums = [sum(part_of.get(term, 0.0) for term in self._terms(word.word)) for word in found]
+            terms = [self._terms_of(word.word) for word in found]
+            numbers = [self._vocabulary.numbers(of_word).tolist() for of_word in terms]
+            times = Counter(chain.from_iterable(numbers))
+            entries = slice(parts.indptr[row], parts.indptr[row + 1])
+            part_of = dict(zip(parts.indices[entries].tolist(), parts.data[entries].tolist(), strict=True))
+            part_of[-1] = rest[row]  # of all unknown words together
+            sums = [sum(part_of.get(each, 0.0) / times[each] for each in of_word) for of_word in numbers]
             scored.append(
                 [TokenScore(*word, len(found) * part) for word, part in zip(found, sums, strict=True)]
             )
         return scored
 
-    def _terms(self, word: str) -> list[str]:
+    def _terms_of(self, word: str) -> list[str]:
         return [word] if self.characters is None else _n_grams(word, self.characters)
-
-
-class _Weighted(NamedTuple):
-    """The terms of documents, in rows, with their weights."""
-
-    counts: "csr_array[Any]"  # (n_texts, n_terms)
-    terms: NDArray[Any]
-    columns: NDArray[np.int64]  # of the terms in the vocabulary, -1 for an unknown one
-    all: "csr_array[Any]"  # unit vectors over the terms, zeros without words, (n_texts, n_terms)
-    known: "csr_array[Any]"  # the same over the known terms, so shorter with unknown ones, (n_texts, n_known)
 
 
 @lru_cache(1 << 16)

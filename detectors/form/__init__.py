@@ -29,6 +29,7 @@ Median and variance of a fact come from all training documents: a document has a
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -48,7 +49,7 @@ from adbench_text.detectors.form.facts import (
     shown,
     written,
 )
-from adbench_text.detectors.form.spelling import Spelling, spelled_words
+from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
@@ -65,6 +66,7 @@ _LEAST_SPREAD = 0.3  # of a fact
 _LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
 _LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
 _LONGEST_WORD = 40  # characters of a word that are shown
+_SCORE = attrgetter("score")
 _MOST_REFERENCES = 10_000  # whose neighbours are looked for: half of all time of a large file is spent here
 
 
@@ -219,24 +221,20 @@ class Form(TextDetector):
         return self._reasons([texts[place] for place in places], leave_out=True)
 
     def _reasons(self, texts: list[str], *, leave_out: bool = False) -> list[list[str]]:
-        listed = list(map(spelled_words, texts))
-        surprises = self._spelling.of_documents(listed, leave_out=leave_out)
-        most = [
-            max(zip(*pair, strict=True), default=(0.0, "")) for pair in zip(surprises, listed, strict=True)
-        ]
-        counted = self._counted(texts, np.array([max(surprise, 0.0) for surprise, _ in most]))
+        words = [sorted(of_text, key=_SCORE) for of_text in self._token_scores(texts, leave_out=leave_out)]
+        counted = self._counted(texts, np.array([max([0.0, *map(_SCORE, of_text)]) for of_text in words]))
         standard, own = self._standard(counted), shown(counted)
         centred = standard - self._mean
         is_reason = (np.abs(standard) >= _LEAST_REASON) & (centred * (centred @ self._inverse) > 0)
         is_reason[:, SURPRISE] &= standard[:, SURPRISE] > 0
         names, found = list(FACTS), list[list[str]]()
         for row, order in enumerate(np.argsort(-np.abs(standard), axis=1, kind="stable")):
-            candidates = [column for column in order if is_reason[row, column]]
             texts_of = [
-                _of_letters(most[row][1])
-                if each == SURPRISE
-                else written(names[each], own[row, each], self._others[each])
-                for each in candidates
+                written(names[each], own[row, each], self._others[each])
+                if each != SURPRISE
+                else _of_letters(words[row][-1].token)
+                for each in order
+                if is_reason[row, each]
             ]
             found.append([text for text in texts_of if text][:N_WHY])
         return found
@@ -255,8 +253,8 @@ class Form(TextDetector):
         listed = [[word.word for word in found] for found in placed]
         surprises = self._spelling.of_documents(listed, leave_out=leave_out)
         return [
-            [TokenScore(*word, surprise) for word, surprise in zip(*pair, strict=True)]
-            for pair in zip(placed, surprises, strict=True)
+            [TokenScore(*word, surprise) for word, surprise in zip(*of_text, strict=True)]
+            for of_text in zip(placed, surprises, strict=True)
         ]
 
 

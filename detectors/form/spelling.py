@@ -12,12 +12,13 @@ Peto, 1995, "A hierarchical Dirichlet language model"). The surprise of a word o
 
     sum over its letters of (-log P(z | x, y) - mean) / (deviation * sqrt(n + 3))
 
-with the mean and the standard deviation over all letters of the training words, so that it is 0 for a usual
-word. A training document is judged by counts without its own. Words are in lower case; numbers are left out.
+with the mean and the standard deviation over all letters of the training words: about 0 for a usual word. A
+training document is judged by counts without its own. Words are in lower case; numbers are left out.
 """
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -105,25 +106,26 @@ class Spelling(NamedTuple):
     @classmethod
     def fit(cls, blocks: Sequence[Sequence[str]]) -> tuple[Self, Array]:
         """Learn from blocks of documents; also return `highest` of each, itself left out."""
-        counted = []
-        for block in blocks:
-            spelled = _Spelled.of([word for text in block for word in spelled_words(text)])
-            counted.append(list(map(_Counts.fit, _n_grams(spelled.triples))))
+        counted = [
+            [
+                _Counts.fit(keys)
+                for keys in _n_grams(_Spelled.of(list(chain(*map(spelled_words, block)))).triples)
+            ]
+            for block in blocks
+        ]
         spelling = cls([_Counts.joined(parts) for parts in zip(*counted, strict=True)])
-        judged = [spelling._judged(list(map(spelled_words, block)), leave_out=True) for block in blocks]
-        n = max(sum(int(lengths.sum()) for _, lengths, _, _ in judged), 1)
-        mean = sum(float(sums.sum()) for _, _, sums, _ in judged) / n
-        variance = sum(squares for *_, squares in judged) / n - mean**2
-        spelling = spelling._replace(mean=mean, deviation=max(variance, 1e-9) ** 0.5)
-        highest = []
-        for block, (row, lengths, sums, _) in zip(blocks, judged, strict=True):
-            highest.append(np.zeros(len(block)))
-            np.maximum.at(highest[-1], row, spelling._surprise(sums, lengths))
-        return spelling, np.concatenate(highest)
+        triples = spelling.counts[-2]
+        if len(triples.keys):
+            information = spelling._information(triples.keys)
+            mean = np.average(information, weights=triples.counts)
+            variance = np.average((information - mean) ** 2, weights=triples.counts)
+            spelling = spelling._replace(mean=float(mean), deviation=float(np.sqrt(variance)) or 1.0)
+        return spelling, np.concatenate([spelling.highest(block, leave_out=True) for block in blocks])
 
-    def highest(self, texts: Sequence[str]) -> Array:
+    def highest(self, texts: Sequence[str], *, leave_out: bool = False) -> Array:
         """Return the surprise of the most surprising word of each document, at least 0."""
-        return np.array([max([0.0, *found]) for found in self.of_documents(list(map(spelled_words, texts)))])
+        surprises = self.of_documents(list(map(spelled_words, texts)), leave_out=leave_out)
+        return np.array([max([0.0, *of_text]) for of_text in surprises])
 
     def of_documents(self, listed: Sequence[Sequence[str]], *, leave_out: bool = False) -> list[list[float]]:
         """Return the surprise of the words of documents, in lower case.
@@ -131,29 +133,22 @@ class Spelling(NamedTuple):
         With `leave_out`, they are training documents, and each is left out of what is known.
         """
         if leave_out:
-            row, lengths, sums, _ = self._judged(listed, leave_out=True)
-            surprise = self._surprise(sums, lengths)
-            return [surprise[row == number].tolist() for number in range(len(listed))]
-        different = list(dict.fromkeys(word for found in listed for word in found))  # most words are repeated
-        _, lengths, sums, _ = self._judged([different])
-        of_word = dict(zip(different, self._surprise(sums, lengths).tolist(), strict=True))
+            lengths = list(map(len, listed))
+            surprise = self._surprise(list(chain(*listed)), np.repeat(np.arange(len(listed)), lengths))
+            return [of_text.tolist() for of_text in np.split(surprise, np.cumsum(lengths)[:-1])]
+        different = list(dict.fromkeys(chain(*listed)))  # most words are repeated
+        of_word = dict(zip(different, self._surprise(different).tolist(), strict=True))
         return [[of_word[word] for word in found] for found in listed]
 
-    def _judged(
-        self, listed: Sequence[Sequence[str]], *, leave_out: bool = False
-    ) -> tuple[Keys, Keys, Array, float]:
-        """Return row, length and information of each word of documents, and the sum of squares."""
-        spelled = _Spelled.of([word for found in listed for word in found])
-        row = np.repeat(np.arange(len(listed)), list(map(len, listed)))
-        information = self._information(spelled.triples, row[spelled.word] if leave_out else None)
-        sums = np.bincount(spelled.word, information, len(row)).astype(np.float64)
-        return row, spelled.lengths, sums, float((information**2).sum())
-
-    def _surprise(self, sums: Array, lengths: Keys) -> Array:
-        return np.asarray((sums - lengths * self.mean) / (self.deviation * np.sqrt(lengths + _ADDED)))
+    def _surprise(self, found: Sequence[str], rows: Keys | None = None) -> Array:
+        """Return the surprise of words; with the rows of their documents, by the letters of the others."""
+        spelled = _Spelled.of(found)
+        information = self._information(spelled.triples, None if rows is None else rows[spelled.word])
+        excess = np.bincount(spelled.word, information - self.mean, len(found))
+        return np.asarray(excess / (self.deviation * np.sqrt(spelled.lengths + _ADDED)))
 
     def _information(self, triples: Keys, rows: Keys | None = None) -> Array:
-        """Return -log P of letters; with the rows of their documents, by the counts of the others."""
+        """Return -log P of letters."""
         share: Array | float = 1 / (len(self.counts[0].keys) + 1)
         counts = (table.of(keys, rows) for table, keys in zip(self.counts, _n_grams(triples), strict=True))
         for n_gram, before in zip(counts, counts, strict=True):  # two at a time
