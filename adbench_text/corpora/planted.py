@@ -24,7 +24,7 @@ from adbench_text.corpora.words import JudgedWord, judged
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import ALIKE
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.text.cleaning import check_language, has_frequencies
+from adbench_text.text.cleaning import has_frequencies
 
 N_WORDS = 3  # that are planted if no number is given
 _N_CANDIDATES = 30
@@ -40,18 +40,12 @@ _Draw = Callable[[int], str]  # returns a word, given the length that it should 
 def parsed(planted: str) -> tuple[str, int]:
     """Return kind and number of planted words, given as ``"letters"`` or ``"letters:5"``."""
     kind, colon, number = planted.partition(":")
-    if colon and not (number.isdecimal() and int(number)):
-        raise InvalidValueError(f"planted words are KIND or KIND:NUMBER, as in letters:5, got {planted!r}.")
-    if kind not in (_CLASS, _LETTERS):
-        try:
-            check_language(kind)
-        except InvalidValueError:
-            kind = ""
-        if not has_frequencies(kind):
-            raise InvalidValueError(
-                "planted words are of other classes, of random letters or of a language: give class, letters "
-                f"or a code such as de, got {planted!r}."
-            )
+    is_kind = kind in (_CLASS, _LETTERS) or has_frequencies(kind)
+    if not is_kind or (colon and not (number.isdecimal() and int(number))):
+        raise InvalidValueError(
+            "planted words are letters, class or the code of a language such as de, with their number as in "
+            f"letters:5; got {planted!r}."
+        )
     return kind, int(number or N_WORDS)
 
 
@@ -66,8 +60,10 @@ def planted(split: Split, corpus: Corpus, given: str, seed: int, *, raw: bool) -
             "Words are planted in test documents, and this protocol has no training part."
         )
     clean, rng = cleaner_of(corpus), np.random.default_rng([seed, _STREAM])
+    texts = {row: corpus.originals[split.places[row]] for row in np.flatnonzero(~split.outlier)}
     spans = {
-        row: _spans(corpus.originals[split.places[row]], clean) for row in np.flatnonzero(~split.outlier)
+        row: [(start, end) for start, end in _kept(text, clean) if text[start:end].isalpha()]
+        for row, text in texts.items()
     }
     rows = rng.permutation([row for row, of_row in spans.items() if len(of_row) >= 2 * n])
     if len(rows) < 2:
@@ -80,39 +76,32 @@ def planted(split: Split, corpus: Corpus, given: str, seed: int, *, raw: bool) -
     written, words = list[str](), list[list[JudgedWord]]()
     rows.sort()
     for row in rows:
-        text, odd = corpus.originals[split.places[row]], list[tuple[int, int]]()
+        text, odd = texts[row], list[tuple[int, int]]()
         if is_planted[row]:
             places = sorted(rng.choice(len(spans[row]), n, replace=False))
             text, odd = _replaced(text, [spans[row][place] for place in places], draw)
         written.append(text)
-        kept = [(place.original_start, place.original_end) for place in clean.places(text)]
-        words.append(judged(kept, odd))
+        words.append(judged(_kept(text, clean), odd))
     split = replace(restricted(split, rows), outlier=is_planted[rows], written=written, words={ALIKE: words})
     return replace(split, test=written if raw else list(map(clean, written)))
 
 
-def _spans(text: str, clean: Cleaner) -> list[tuple[int, int]]:
-    """Return where the words of letters are that cleaning leaves of a document."""
-    spans = [(place.original_start, place.original_end) for place in clean.places(text)]
-    return [(start, end) for start, end in spans if text[start:end].isalpha()]
+def _kept(text: str, clean: Cleaner) -> list[tuple[int, int]]:
+    """Return where the words are that cleaning leaves of a document."""
+    return [(place.original_start, place.original_end) for place in clean.places(text)]
 
 
 def _replaced(text: str, spans: Sequence[tuple[int, int]], draw: _Draw) -> tuple[str, list[tuple[int, int]]]:
     """Return a document with other words at these places, and where they are."""
     parts, odd, last, length = list[str](), list[tuple[int, int]](), 0, 0
     for start, end in spans:
-        word = _in_case_of(text[start:end], draw(end - start))
+        old, word = text[start:end], draw(end - start)
+        word = word.upper() if old.isupper() else word.capitalize() if old[0].isupper() else word
         parts += text[last:start], word
         length += start - last
         odd.append((length, length + len(word)))
         length, last = length + len(word), end
     return "".join([*parts, text[last:]]), odd
-
-
-def _in_case_of(old: str, new: str) -> str:
-    if old.isupper() and len(old) > 1:
-        return new.upper()
-    return new.capitalize() if old[0].isupper() else new
 
 
 def _drawer(kind: str, split: Split, corpus: Corpus, clean: Cleaner, rng: np.random.Generator) -> _Draw:
