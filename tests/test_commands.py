@@ -42,6 +42,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
             csv.writer(file).writerows([("queue", "body"), *texts])
     (folder / "found.csv").write_text("queue,body\nodd,preheat the oven and beat the eggs\n")
     (folder / "marks.csv").write_text("row,mark\n3,odd\n5,fine\n")
+    marked = [
+        {"text": text, "label": "normal" if kind == texts[0][0] else "odd", "words": []}
+        for kind, text in texts
+    ]
+    (folder / "marked.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in marked))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
