@@ -188,20 +188,15 @@ class Objective(nn.Module):
             weights["mlm"] = self.mlm_weight
         return ["total", *(name for name, weight in weights.items() if weight)]
 
-    def forward(
-        self, ids: Tensor, lengths: Tensor, corruption: Corruption, scored: Tensor | None = None
-    ) -> Losses:
-        """Corrupt ids (B, L) and return the losses; `scored` are the numbers to divide their sums by."""
+    def forward(self, ids: Tensor, lengths: Tensor, corruption: Corruption) -> Losses:
+        """Corrupt ids (B, L) and return the losses."""
         masked, pattern, noise = corruption
         # Replaced ids are integers: no gradient of RTD or RMD can reach the generator through them.
         replaced, mlm = self.generator(ids, lengths, masked, noise)  # eq. 1
         judgement = self.discriminator(replaced, lengths)
         real = is_real(ids, lengths)
         real[:, 0] = False  # [CLS] is never replaced
-        if scored is None:
-            scored = n_scored(ids, lengths, masked)
-        # Sums over the part, divided by the counts of the complete batch: the parts add up to its means.
-        n_tokens, n_windows, n_masked = scored.unbind()
+        n_tokens, n_windows, n_masked = n_scored(ids, lengths, masked).unbind()
         # As in the released code: a replacement equal to the original is not a replacement for RTD. For RMD
         # its pattern has been applied all the same.
         label = (replaced != ids).float()

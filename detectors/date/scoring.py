@@ -11,7 +11,6 @@ from torch import Tensor
 from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors.date.electra import Discriminator, Objective, is_real
 from adbench_text.detectors.date.windows import Windows
-from adbench_text.errors import DetectorError
 
 _TOKENS = 8192  # of a batch
 
@@ -99,23 +98,8 @@ def _over(windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]) -> NDArra
 def _in_batches(
     windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]
 ) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
-    """Yield the row numbers of each batch and its result; smaller ones if memory runs out."""
-    n_tokens, done = _TOKENS, 0
-    while done < len(windows):
-        # Longest first: if memory runs out, it does at the beginning, and smaller batches serve the rest.
-        for rows in scoring_batches(windows.padded, n_tokens, done):
-            try:
-                with torch.inference_mode():
-                    values = judge(*windows.batch(rows))
-            except torch.OutOfMemoryError as error:
-                torch.cuda.empty_cache()
-                if len(rows) == 1:
-                    raise DetectorError(
-                        f"The memory of {windows.device} does not hold one window of "
-                        f"{windows.lengths[rows[0]]} tokens; lower max_length or use --device cpu."
-                    ) from error
-                # New batches, from the first window without a score on.
-                n_tokens //= 2
-                break
-            yield rows, values
-            done += len(rows)
+    """Yield the row numbers of each batch and its result."""
+    for rows in scoring_batches(windows.padded, _TOKENS):
+        with torch.inference_mode():
+            values = judge(*windows.batch(rows))
+        yield rows, values

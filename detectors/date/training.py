@@ -1,7 +1,6 @@
-"""Trains DATE: batches, corruption, steps, and smaller parts of a batch when memory runs out."""
+"""Trains DATE: batches, corruption and steps."""
 
 import math
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from torch import Tensor
 from torch.optim import AdamW
 
 from adbench_text.detectors._batches import training_batches
-from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real, n_scored
+from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError
 from adbench_text.plugins.detector import Observer
@@ -91,58 +90,20 @@ def _steps(objective: Objective, windows: Windows, training: Training) -> Iterat
     """Do all steps; yield the number of each, and its losses, after its update."""
     optimizer = adamw(objective, training)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
-    parts = 1
     objective.train()
     for step in range(1, training.steps + 1):
         ids, lengths = windows.batch(next(batches))
-        batch = ids, lengths, *training.corruption(step, ids, lengths)
+        corruption = training.corruption(step, ids, lengths)
         # Not the seed of the corruption: dropout must not repeat its random numbers.
-        seed = training.seed_of(step) + 1
-        losses, parts = _backward(objective, training.dtype, batch, parts, seed)
+        torch.manual_seed(training.seed_of(step) + 1)
+        # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
+        with _autocast(windows.device, training.dtype):
+            losses = objective(ids, lengths, corruption)
+        losses.total.backward()
         torch.nn.utils.clip_grad_norm_(objective.parameters(), MAX_NORM)
         optimizer.step()
         objective.zero_grad()
-        yield step, losses
-
-
-def _backward(
-    objective: Objective, dtype: torch.dtype, batch: tuple[Tensor, ...], parts: int, seed: int
-) -> tuple[Losses, int]:
-    """Compute the gradients of a batch, in as many parts as the memory needs.
-
-    The sum is that of the complete batch, except for dropout, which each part draws separately.
-    """
-    ids, lengths, masked, *_ = batch
-    counts = n_scored(ids, lengths, masked)
-    while True:
-        # In the loop: a second attempt drops the same activations as the first.
-        torch.manual_seed(seed)
-        try:
-            total = [torch.zeros((), device=ids.device)] * len(Losses._fields)
-            for part in zip(*(tensor.chunk(parts) for tensor in batch), strict=True):
-                # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
-                with _autocast(ids.device, dtype):
-                    losses = objective(part[0], part[1], Corruption(*part[2:]), counts)
-                # Gradients of parts add up, and the graph of each part is freed before the next one.
-                losses.total.backward()
-                total = [a + b.detach() for a, b in zip(total, losses, strict=True)]
-            return Losses(*total), parts
-        except torch.OutOfMemoryError as error:
-            objective.zero_grad()
-            if parts >= len(ids):
-                raise DetectorError(
-                    f"The memory of {ids.device} does not hold one window of {ids.shape[1]} tokens; "
-                    "lower max_length or use --device cpu."
-                ) from error
-            # Kept for all later steps, which would fail in the same way.
-            parts *= 2
-        # After the handler: as long as the error lives, so do the tensors of the frames in its traceback.
-        torch.cuda.empty_cache()
-        warnings.warn(
-            f"The memory of {ids.device} does not hold a batch of {len(ids)} windows: "
-            f"its gradient is now summed over {parts} parts.",
-            stacklevel=2,
-        )
+        yield step, Losses(*(loss.detach() for loss in losses))
 
 
 def _autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[object]:

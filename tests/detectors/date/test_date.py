@@ -69,50 +69,6 @@ def test_after_an_interruption_it_is_not_fitted_and_the_next_training_is_a_whole
     np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), expected)
 
 
-def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_result(monkeypatch, expected):
-    forward = training.Objective.forward
-
-    def short_of_memory(self, ids, *arguments):
-        if len(ids) > 3:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return forward(self, ids, *arguments)
-
-    monkeypatch.setattr(training.Objective, "forward", short_of_memory)
-    with pytest.warns(UserWarning, match="its gradient is now summed over 4 parts"):
-        parts = small().fit(TRAIN).decision_function(TEST)
-    np.testing.assert_allclose(parts, expected, rtol=1e-3)
-
-
-def test_a_window_too_large_for_the_memory_is_a_clear_error(monkeypatch):
-    def no_memory(self, *arguments):
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(training.Objective, "forward", no_memory)
-    with (
-        pytest.warns(UserWarning, match="parts"),
-        pytest.raises(DetectorError, match=r"does not hold one window.*lower max_length"),
-    ):
-        small().fit(TRAIN)
-
-
-def test_scoring_goes_on_in_smaller_batches_when_memory_runs_out(monkeypatch):
-    detector = small().fit(TRAIN)
-    whole = detector.decision_function(TEST)
-    kind = type(detector._objective.discriminator)
-    forward = kind.forward
-
-    def short_of_memory(self, ids, lengths):
-        if ids.numel() > 64:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return forward(self, ids, lengths)
-
-    monkeypatch.setattr(kind, "forward", short_of_memory)
-    np.testing.assert_allclose(detector.decision_function(TEST), whole, rtol=1e-5)
-    monkeypatch.setattr(kind, "forward", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("")))
-    with pytest.raises(DetectorError, match="does not hold one window of"):
-        detector.decision_function(TEST)
-
-
 def test_a_loss_that_is_no_number_is_a_clear_error():
     with pytest.raises(
         DetectorError, match="The loss must be finite, got nan at step 50; lower learning_rate"

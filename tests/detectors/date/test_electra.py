@@ -264,28 +264,6 @@ def objective(learned=True, **weights):
     return Objective(generator, network, **weights)
 
 
-@pytest.mark.parametrize("learned", [False, True])
-def test_the_halves_of_a_batch_add_up_to_the_whole(learned):
-    ids, lengths = batch([9, 4, 7, 12, 3])
-    corrupted = corruption(ids, lengths)
-    networks = objective(learned)
-
-    def losses_and_gradient(parts, scored):
-        networks.zero_grad()
-        losses = []
-        for part in parts:
-            losses.append(torch.stack(networks(ids[part], lengths[part], part_of(part), scored)))
-            losses[-1][0].backward()
-        return sum(losses).detach(), torch.cat([p.grad.flatten() for p in networks.parameters()])
-
-    def part_of(part):
-        return Corruption(*(tensor[part] for tensor in corrupted))
-
-    whole = losses_and_gradient([slice(None)], None)
-    halves = losses_and_gradient([slice(2), slice(2, None)], n_scored(ids, lengths, corrupted.masked))
-    torch.testing.assert_close(halves, whole)
-
-
 def test_what_is_scored_are_tokens_after_cls_windows_and_masked_tokens():
     assert n_scored(IDS, LENGTHS, MASKED).tolist() == [5, 2, 3]
     assert n_scored(IDS, LENGTHS, torch.zeros_like(MASKED)).tolist() == [5, 2, 1]

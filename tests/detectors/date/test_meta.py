@@ -11,7 +11,7 @@ import torch
 from adbench_text.detectors.date import DATE, corruption
 from adbench_text.detectors.date.corruption import mask_patterns
 from adbench_text.detectors.date.electra import Embeddings, Losses, Shape, is_real
-from adbench_text.detectors.date.training import Training, _backward
+from adbench_text.detectors.date.training import Training
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.text import wordpiece
 
@@ -42,9 +42,10 @@ def losses_of_a_step(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, **sett
         patterns = mask_patterns(detector.n_patterns, 32, 0.5, CPU_GENERATOR).to(META)
     training = Training(10, 8, 1e-3, 0.1, patterns, 0.5, 0, dtype)
     ids, lengths = windows.batch(np.arange(8))
-    batch = ids, lengths, *training.corruption(1, ids, lengths)
     # torch has no autocast for this device: the weights themselves have the type
-    losses, _ = _backward(objective, torch.float32, batch, 1, 0)
+    losses = objective(ids, lengths, training.corruption(1, ids, lengths))
+    losses.total.backward()
+    losses = Losses(*(loss.detach() for loss in losses))
     sums = torch.zeros(len(losses), device=META)
     sums += torch.stack(losses)  # as `train` adds them up
     without = [name for name, weight in objective.named_parameters() if weight.grad is None]
