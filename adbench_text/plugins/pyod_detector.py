@@ -15,7 +15,7 @@ from adbench_text.checks import Range, check_choice, declared_ranges
 from adbench_text.code_version import installed
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
-from adbench_text.plugins.detector import TextDetector, made_again
+from adbench_text.plugins.detector import made_again
 from adbench_text.plugins.scores import TEST_BATCH, Scores
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
@@ -66,15 +66,30 @@ _TRUSTED = frozenset(
 )
 
 
-class WrappedDetector(TextDetector):
-    """Base of adapters: the hyper-parameters of a class of another package, `wrapped`, beside ours.
+class PyODDetector(VectorDetector):
+    """A detector of PyOD or PyTextAD on document vectors.
 
-    The hyper-parameters in `fixed` are not offered, nor one that has the name of one of ours.
+    Parameters
+    ----------
+    encoder, vectors, normalize, svd_components
+        See `VectorDetector`.
+    contamination, random_state
+        See `TextDetector`; passed on to the wrapped detector where it takes them.
+    **params
+        The hyper-parameters of the wrapped detector, by its names.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> from adbench_text.plugins import registry
+    >>> detector = registry.detector("pyod-knn")(n_neighbors=3, encoder="svd").fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
+    >>> bool(far > near)
+    True
     """
 
     wrapped: type[Any]
     not_saved: ClassVar[frozenset[str]] = frozenset({"_params"})
-    fixed: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     @cache
@@ -101,7 +116,7 @@ class WrappedDetector(TextDetector):
         """Return the hyper-parameters of `wrapped` that are offered, and their default values."""
         parameters = signature(cls.wrapped).parameters.values()
         variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-        left_out = {*cls.fixed, *cls._get_param_names()}
+        left_out = {"n_features", "verbose", *cls._get_param_names()}
         return {p.name: p.default for p in parameters if p.name not in left_out and p.kind not in variable}
 
     @classmethod
@@ -130,31 +145,6 @@ class WrappedDetector(TextDetector):
             raise DetectorError(
                 f"{self.wrapped.__name__} needs a package that is not installed: {error}"
             ) from error
-
-
-class PyODDetector(WrappedDetector, VectorDetector):
-    """A detector of PyOD or PyTextAD on document vectors.
-
-    Parameters
-    ----------
-    encoder, vectors, normalize, svd_components
-        See `VectorDetector`.
-    contamination, random_state
-        See `TextDetector`; passed on to the wrapped detector where it takes them.
-    **params
-        The hyper-parameters of the wrapped detector, by its names.
-
-    Examples
-    --------
-    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
-    >>> from adbench_text.plugins import registry
-    >>> detector = registry.detector("pyod-knn")(n_neighbors=3, encoder="svd").fit(sea)
-    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
-    >>> bool(far > near)
-    True
-    """
-
-    fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "n_features", "verbose"})
 
     @property
     def regime(self) -> str:
@@ -185,7 +175,12 @@ class PyODDetector(WrappedDetector, VectorDetector):
         return self.wrapped.__module__ in _SUPERVISED
 
     def _fit_vectors(self, X: Matrix) -> None:
-        self._n_features = int(X.shape[1])
+        shared: Mapping[str, Any] = {
+            "contamination": self.contamination,
+            "random_state": self.random_state,
+            "n_features": int(X.shape[1]),
+        }
+        taken = {name: value for name, value in shared.items() if name in signature(self.wrapped).parameters}
         given: list[Any] = [np.asarray(X, dtype=np.float64)]
         if self.takes_labels:
             if not self._labelled.odd:
@@ -195,21 +190,10 @@ class PyODDetector(WrappedDetector, VectorDetector):
             odd = np.asarray(self._encoder(self._labelled.odd), dtype=np.float64)
             given = [np.vstack([*given, odd]), np.repeat([0, 1], [len(X), len(odd)])]
         with self._called():
-            self._detector = self._wrapped(self._n_features)
+            self._detector = self.wrapped(**taken, **self._params)
             self._detector.fit(*given)
         if device := getattr(self._detector, "device", None):
             self.ran_on_ = {"device": str(device)}
-
-    def _wrapped(self, n_features: int) -> Any:
-        """Return the wrapped detector, not fitted."""
-        accepted = signature(self.wrapped).parameters
-        shared: Mapping[str, Any] = {
-            "contamination": self.contamination,
-            "random_state": self.random_state,
-            "n_features": n_features,
-        }
-        given = {name: value for name, value in shared.items() if name in accepted}
-        return self.wrapped(**given, **self._params)
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         with self._called():
