@@ -25,7 +25,7 @@ from distributed.security import Security
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
 from adbench_text.failures import described
-from adbench_text.processes import Workers, WorkersLostError, pickled, unpickled
+from adbench_text.processes import CallError, Workers, pickled, unpickled
 
 _PATIENCE = 10.0  # seconds to wait for the scheduler, which may be starting
 _WORKER_PATIENCE = 30  # seconds to wait for a first worker
@@ -87,7 +87,7 @@ class Cluster(Workers):
     ) -> "Future[Any]":
         """Let a worker call a function; with `gpus`, one that declares as much of a GPU.
 
-        The future raises WorkersLostError if worker after worker was lost that ran it.
+        The future raises CallError if worker after worker was lost that ran it.
         """
         there = self._client.submit(
             *(_called, version(_PACKAGE), function, *arguments),
@@ -107,7 +107,7 @@ class Cluster(Workers):
             future.set_exception(error)
         except KilledWorker as error:
             n_lost = error.allowed_failures + 1  # by Dask's configuration
-            future.set_exception(WorkersLostError(f"all {n_lost} workers were lost that ran it", "killed"))
+            future.set_exception(CallError(f"all {n_lost} workers were lost that ran it", "killed"))
         except (CancelledError, CommClosedError):
             future.set_exception(self._lost())
         except Exception as error:

@@ -63,10 +63,6 @@ class CallError(AdbenchTextError):
         self.stopped = stopped
 
 
-class WorkersLostError(CallError):
-    """Worker after worker was lost that made a call: because of it, or of another call beside it."""
-
-
 class Workers(Executor):
     """Calls functions somewhere; leaving its block ends what still runs."""
 

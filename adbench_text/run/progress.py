@@ -20,7 +20,7 @@ class Progress:
         """Receive the cells to run, and the numbers of those that ended before and of these that failed."""
 
     def started(self, cell: "Cell") -> None:
-        """Receive a cell that begins; again if it is restarted because its process was lost."""
+        """Receive a cell that begins."""
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Receive the state of a training; never while several cells run at the same time."""

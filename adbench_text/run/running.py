@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
-from adbench_text.processes import CallError, WorkersLostError
+from adbench_text.processes import CallError
 from adbench_text.run.engine import Engine, Local, Work
 from adbench_text.run.evaluate import scored
 from adbench_text.run.result import Result
@@ -31,12 +31,8 @@ def finished(
         return
     waiting, kept = dict.fromkeys(work.cells), deque[Result]()
     running: dict[Future[Result], tuple[Cell, float]] = {}
-    suspects: set[Cell] = set()  # cells whose worker was lost once
-    again: list[Cell] = []  # suspects to retry one at a time, after all other cells
     with engine.start(work) as started:
-        while waiting or running or kept or again:
-            if again and not waiting and not running:
-                waiting[again.pop()] = None
+        while waiting or running or kept:
             n, n_on_gpu = started.sizes()
             while len(running) < n:
                 is_gpu_free = sum(work.may_use_gpu(cell) for cell, _ in running.values()) < n_on_gpu
@@ -56,9 +52,5 @@ def finished(
                     try:
                         result = replace(future.result(), cell=cell)
                     except CallError as error:
-                        if isinstance(error, WorkersLostError) and cell not in suspects:
-                            suspects.add(cell)  # another cell on the same worker may be the cause
-                            again.append(cell)
-                            continue
                         result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
                     kept.append(keep(result))
