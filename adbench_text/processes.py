@@ -38,7 +38,6 @@ from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import environment_with
 
 _LOOK_SECONDS = 0.2  # between two looks at limits
-_START_SECONDS = 120.0  # until a process that does not answer counts as one that did not start
 _LONGEST_FOLDER = 75  # bytes: multiprocessing puts a socket two folders below, whose path has at most 107
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -83,8 +82,6 @@ class Processes(Workers):
         Number of processes. They start when they are needed, and one that has ended is replaced.
     preload : str
         A module that the functions need; on Linux, the processes are forked from one that has loaded it.
-    without : str
-        The option of the command that does without processes, for messages.
     limits : Limits
         Of each call; a process that exceeds them is killed.
     variables : sequence of mapping
@@ -99,14 +96,13 @@ class Processes(Workers):
         self,
         n: int,
         preload: str,
-        without: str,
         *,
         limits: Limits = Limits(),
         variables: Sequence[Mapping[str, str]] = ({},),
         on_notice: Callable[[Any], object] = lambda value: None,
         is_spent: Callable[[], bool] | None = None,
     ) -> None:
-        self._n, self._preload, self._without = n, preload, without
+        self._n, self._preload = n, preload
         self._limits, self._variables = limits, variables
         self._on_notice, self._is_spent = on_notice, is_spent
         self._files = ExitStack()
@@ -117,7 +113,7 @@ class Processes(Workers):
     def share(self, value: Any, name: str) -> Any:
         """Write a value to a temporary file, from which each process reads it once."""
         content = pickled(value, name)
-        with self._starting():
+        with _starting():
             folder = self._files.enter_context(TemporaryDirectory())
             file = _File(str(Path(folder) / "value.pickle"), name)
             Path(file.path).write_bytes(content)
@@ -134,7 +130,7 @@ class Processes(Workers):
             number = min(free)
             variables = self._variables[number % len(self._variables)]
             # what has begun is one of those that `shutdown` ends
-            with self._starting(), interrupts.held_back():
+            with _starting(), interrupts.held_back():
                 self._processes[number] = _Process(self._preload, variables, self._is_spent)
             self._idle.put(number)
         return self._threads.submit(self._call, pickle.dumps((function, arguments)))
@@ -146,7 +142,7 @@ class Processes(Workers):
         if process is None:  # of `shutdown`
             raise CallError("the processes have ended", "killed")
         try:
-            process.wait_for_start(self._without)  # it is not part of the time of the call
+            process.wait_for_start()  # it is not part of the time of the call
             begin = time.monotonic()
             process.send(payload)
             while (message := process.received(_LOOK_SECONDS)) is None or not message.is_answer:
@@ -173,17 +169,6 @@ class Processes(Workers):
             reason = f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
             raise CallError(reason, "out of memory")
 
-    @contextmanager
-    def _starting(self) -> Iterator[None]:
-        """Turn errors of the system in the block into one line."""
-        try:
-            yield
-        except (OSError, EOFError) as error:
-            reason = getattr(error, "strerror", None) or described(error)
-            raise AdbenchTextError(
-                f"Cannot start other processes: {reason}. With {self._without} there are none."
-            ) from error
-
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End all processes, whatever they do."""
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -193,6 +178,16 @@ class Processes(Workers):
             self._idle.put(-1)
         self._threads.shutdown()
         self._files.close()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Turn errors of the system in the block into one line."""
+    try:
+        yield
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or described(error)
+        raise AdbenchTextError(f"Cannot start other processes: {reason}. Give --jobs 1.") from error
 
 
 def n_threads(n_processes: int) -> int:
@@ -225,22 +220,14 @@ class _Process:
         far.close()  # so that the end of the process is the end of what it sends
         self._is_ready = self.is_over = False
 
-    def wait_for_start(self, option: str) -> None:
-        """Return when the process is ready; raise AdbenchTextError if it does not start.
-
-        The message advises `option`, with which the command runs without worker processes.
-        """
-        if self._is_ready:
-            return
-        reason = f"no answer for {_START_SECONDS:g} s. Was it stopped, or is the machine overloaded?"
+    def wait_for_start(self) -> None:
+        """Return when the process is ready; raise AdbenchTextError if it ends before that."""
         try:
-            self._is_ready = self.received(_START_SECONDS) is not None
+            while not self._is_ready:
+                self._is_ready = self.received(_LOOK_SECONDS) is not None
         except CallError as error:
             reason = f"{error}. Its message is above."
-        if not self._is_ready:
-            self.kill()
-            advice = f"Run the same command again, or run it without worker processes: {option}."
-            raise AdbenchTextError(f"A worker process did not start: {reason} {advice}")
+            raise AdbenchTextError(f"A worker process did not start: {reason}") from error
 
     def send(self, payload: bytes) -> None:
         """Send a pickled function with its arguments."""

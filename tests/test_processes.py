@@ -14,7 +14,7 @@ from adbench_text.processes import CallError, Limits, Processes, _Process, notif
 
 
 def processes(**options) -> Processes:
-    return Processes(1, "adbench_text.processes", "--jobs 0", **options)
+    return Processes(1, "adbench_text.processes", **options)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes start at once, and it is ignored")

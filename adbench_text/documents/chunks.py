@@ -68,7 +68,7 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
 
 def _elsewhere(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int) -> Generator[Any]:
     """Yield the results of other processes."""
-    with Processes(jobs, _PRELOADED, "--jobs 1", variables=[threads(jobs)]) as processes:
+    with Processes(jobs, _PRELOADED, variables=[threads(jobs)]) as processes:
         try:
             yield from in_order(_submitting(processes, function), chunks, _AHEAD * jobs)
         except CallError as error:

@@ -111,7 +111,7 @@ class Local:
 def _processes(n: int, **options: Any) -> Processes:
     """Return processes that score cells; one that has loaded third-party code ends after its cell."""
     options["is_spent"] = registry.has_loaded_others
-    return Processes(n, "adbench_text.run.engine", "--jobs 0", **options)
+    return Processes(n, "adbench_text.run.engine", **options)
 
 
 class _Steps(Progress):

@@ -85,7 +85,7 @@ def test_what_fails_elsewhere_is_one_error_of_one_line(at_once, function, kind, 
 def test_processes_that_cannot_be_started_are_one_line(at_once, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
     with pytest.raises(
-        AdbenchTextError, match=r"^Cannot start other processes: No such file or d.* --jobs 1 "
+        AdbenchTextError, match=r"^Cannot start other processes: No such file or d.* Give --jobs 1"
     ):
         list(results_of(abs, range(9), 2))
 

@@ -168,9 +168,7 @@ def test_a_full_disk_of_temporary_files_is_one_line(folder, rows):
         assert line.startswith(f"Error: Cannot copy standard input to a temporary file: {FULL}. Save it to ")
         with filled(folder / "tmp", left=20_000):  # less than a detector needs
             assert odd(folder, rows).wait() == 1
-        assert errors(folder) == [
-            f"Error: Cannot start other processes: {FULL}. With --jobs 1 there are none."
-        ]
+        assert errors(folder) == [f"Error: Cannot start other processes: {FULL}. Give --jobs 1."]
         assert list((folder / "tmp").iterdir()) == []
 
 
