@@ -89,6 +89,28 @@ def test_before_a_fit_the_error_is_that_of_scikit_learn_and_ours(make, name, ask
     assert isinstance(error.value, InvalidValueError)
 
 
+@pytest.mark.parametrize("name", QUICK)
+def test_predictions_follow_from_the_scores(fitted, name):
+    detector = fitted(name)
+    scores, threshold = detector.decision_scores_, detector.threshold_
+    assert threshold == pytest.approx(np.quantile(scores, 1 - detector.contamination))
+    np.testing.assert_array_equal(detector.labels_, scores > threshold)
+    np.testing.assert_array_equal(detector.predict(TEST), detector.decision_function(TEST) > threshold)
+    np.testing.assert_allclose(detector.predict_proba(TEST).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_no_list_of_texts_or_no_value_is_refused(fitted, make, name):
+    for wrong in ("one bare string", [], [1, 2], ["fine", None], b"bytes"):
+        for method in (make(name).fit, fitted(name).decision_function):
+            with pytest.raises(InvalidValueError):
+                method(wrong)
+    values = {setting: object() for setting in type(make(name)).parameter_ranges()}
+    for setting, value in [*values.items(), ("contamination", 0), ("contamination", 0.9)]:
+        with pytest.raises(InvalidValueError):
+            make(name).set_params(**{setting: value}).fit(TRAIN)
+
+
 def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):
     regimes = {name: make(name).regime for name in QUICK_PYOD}
     assert {name for name, regime in regimes.items() if regime == TEST_BATCH} == {"pyod-copod", "pyod-ecod"}

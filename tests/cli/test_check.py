@@ -27,7 +27,7 @@ def test_a_plug_in_that_keeps_all_rules_has_a_line_for_each():
     assert lines[-6] == "tiny (dataset)"
     assert lines[-1] == "tiny keeps all 4 rules."
     rules = [line for line in lines if line.startswith("  ")]
-    assert len(rules) == 21
+    assert len(rules) == 18
     assert all(line.startswith("  ok ") for line in rules)
     assert "[60 training / 30 test documents (sea 20/10, law 20/10, sky 20/10)]" in result.stdout
 
@@ -40,7 +40,7 @@ def test_a_broken_rule_is_printed_with_file_and_line_and_the_exit_code_is_1():
     assert f"RuntimeError: no luck at all (toy_plugins.py:{line})\n" in result.stdout
     assert "  skipped          A higher score is more abnormal\n" in result.stdout
     assert result.stderr == (
-        "Error: faulty breaks 1 of 17 rules. For tracebacks, run: adbench-text --debug check faulty\n"
+        "Error: faulty breaks 1 of 14 rules. For tracebacks, run: adbench-text --debug check faulty\n"
     )
 
 

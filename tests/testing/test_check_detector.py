@@ -113,11 +113,6 @@ class Fragile(Sound):
         return sum(word not in self._words for word in text.split()) / len(text.split())
 
 
-class Lenient(Sound):
-    def decision_function(self, texts):
-        return self._score(list(texts)) if texts else np.array([])
-
-
 class Unpicklable(Sound):
     def _fit(self, texts):
         super()._fit(texts)
@@ -182,7 +177,6 @@ def test_a_wrong_sign_is_named():
         (Remembering, "a second fit gives other scores than a first one", line_of(Remembering._fit)),
         (Sorting, "fit changes the list of texts: work on a copy", line_of(Sorting._fit)),
         (Fragile, "the text '' of 0 characters: ZeroDivisionError", line_of(Fragile._unknown, 1)),
-        (Lenient, r"decision_function\(\[\]\) is accepted", line_of(Lenient.decision_function)),
         (Unpicklable, "pickle", ""),
         (Twice, "preset 'pair' of 20news has a configuration twice", line_of(Twice.presets.__func__)),
         (
