@@ -10,11 +10,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-#: Modules of PyOD whose detectors are for other data than a matrix of unlabelled vectors.
-_OTHER_DATA = {
-    "audio_ae": "audio",
-    "mad": "one dimension",
-}
+#: Modules of PyOD whose detectors are for audio, for one dimension, or made of other detectors.
+_OTHER_DATA = ("audio_ae", "mad", "lscp")
 _PREFIXES_OF_OTHER_DATA = ("_", "pyg_", "ts_")  # private, graphs, time series
 
 
@@ -40,11 +37,7 @@ def _classes() -> dict[str, tuple[str, str]]:
         if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
             continue
         for node in ast.parse(path.read_bytes()).body:
-            if (
-                isinstance(node, ast.ClassDef)
-                and _plain(node.name) == _plain(path.stem)
-                and _fits_a_matrix(node)
-            ):
+            if isinstance(node, ast.ClassDef) and _plain(node.name) == _plain(path.stem):
                 classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", node.name)
     return classes
 
@@ -57,18 +50,6 @@ def _folder() -> Path:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
-
-
-def _fits_a_matrix(node: ast.ClassDef) -> bool:
-    """Return whether we can give all required arguments (LSCP requires a list of detectors)."""
-    inits = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
-    if not inits:
-        return False
-    arguments = inits[0].args
-    required = [
-        argument.arg for argument in arguments.args[1 : len(arguments.args) - len(arguments.defaults)]
-    ]
-    return set(required) <= {"n_features"}
 
 
 def member(name: str) -> Any:

@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
         ("detectors/date/electra.py", "F.gelu", "F.relu", {"date"}),
         ("detectors/_batches.py", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
         ("detectors/mean.py", "class _Members", "class _X: ...\n\n\nclass _Members", {"mean"}),
-        ("detectors/pyod.py", '"audio"', '"sound"', {"pyod-knn", "pyod-lof"}),
+        ("detectors/pyod.py", '"audio_ae"', '"sound"', {"pyod-knn", "pyod-lof"}),
         ("adbench_text/text/words.py", 'in ("Mn", "Mc")', 'in ("Mn",)', set()),  # see PROTOCOL
     ],
 )
