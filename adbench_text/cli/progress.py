@@ -5,7 +5,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Self
 
 import click
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 _LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar; of a sweep, the least
-_BAR_SECONDS = 0.1  # between two looks at what is done, if there is one
 _SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines about a sweep: 100 lines in ten hours
 
 
@@ -165,40 +163,24 @@ class Shown(Progress):
 
 
 class Rows:
-    """Shows the progress of work on documents, as an `OnProgress`; in a log by a line every ten seconds.
-
-    A call only keeps what it gets. A thread shows it now and then, also while no call comes.
-    """
+    """Shows the progress of work on documents, as an `OnProgress`; in a log by a line every ten seconds."""
 
     def __init__(self) -> None:
         self._bar = _bar()
         self._task = self._bar.add_task("", total=None, text="")
-        self._what, self._n_done = "", 0
-        self._n_total: int | None = None
-        self._is_over = Event()
-        self._thread = Thread(target=self._show, daemon=True)
+        self._last_line = time.monotonic()
 
     def __enter__(self) -> Self:
         self._bar.start()
-        self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._is_over.set()
-        self._thread.join()
         self._bar.stop()
 
     def __call__(self, what: str, n_done: int, n_total: int | None) -> None:
-        """Keep what is done, the number of documents done, and that of all if it is known."""
-        self._what, self._n_done, self._n_total = what, n_done, n_total
-
-    def _show(self) -> None:
-        while not self._is_over.wait(_LINE_SECONDS if self._bar.disable else _BAR_SECONDS):
-            what, n_done, n_total = self._what, self._n_done, self._n_total
-            if not self._bar.disable:
-                self._bar.update(self._task, completed=n_done, total=n_total, text=what)
-            elif n_done:
-                done = "" if n_total is None else f"{n_done:,} of "
-                click.echo(f"{what}: {done}{count(n_total or n_done, 'document')}", err=True)
-            elif what:
-                click.echo(what, err=True)
+        """Show what is done, the number of documents done, and that of all if it is known."""
+        self._bar.update(self._task, completed=n_done, total=n_total, text=what)
+        if self._bar.disable and time.monotonic() - self._last_line >= _LINE_SECONDS:
+            self._last_line = time.monotonic()
+            done = "" if n_total is None else f"{n_done:,} of "
+            click.echo(f"{what}: {done}{count(n_total or n_done, 'document')}" if n_done else what, err=True)

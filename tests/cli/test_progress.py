@@ -1,11 +1,9 @@
 import re
-import threading
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import pytest
 
-from adbench_text.cli import progress
 from adbench_text.cli.progress import Rows, Shown, count, duration
 
 
@@ -248,27 +246,16 @@ def test_a_verbose_run_prints_what_was_measured(capsys):
     assert capsys.readouterr().err.splitlines()[-1] == "    auroc 0.9876, fit_seconds 1.5, device cpu"
 
 
-class Script:
-    """In place of the event that ends a thread: each wait makes the calls that are due, on a clock."""
-
-    def __init__(self, rows, until, calls):
-        self.now, self.rows, self.until, self.calls = 0.0, rows, until, list(calls)
-
-    def wait(self, seconds):
-        self.now += seconds
-        while self.calls and self.calls[0][0] <= self.now:
-            self.rows(*self.calls.pop(0)[1:])
-        return self.now > self.until
-
-
 @pytest.fixture
-def lines_of(capsys):
-    """Return a function that gives the lines about calls, each with its time, until a time."""
+def lines_of(capsys, now):
+    """Return a function that gives the lines about calls, each with its time."""
 
-    def lines(until, *calls):
-        rows = Rows()
-        rows._is_over = Script(rows, until, calls)
-        rows._show()
+    def lines(*calls):
+        now[0] = 0.0
+        with Rows() as rows:
+            for at, *call in calls:
+                now[0] = at
+                rows(*call)
         return capsys.readouterr().err.splitlines()
 
     return lines
@@ -276,64 +263,22 @@ def lines_of(capsys):
 
 def test_documents_have_a_line_every_ten_seconds(lines_of):
     calls = [(n / 1000, "scoring", 21 * n, 1_000_000) for n in range(19_048)]
-    assert lines_of(19.5, *calls) == ["scoring: 210,000 of 1,000,000 documents"]
+    assert lines_of(*calls) == ["scoring: 210,000 of 1,000,000 documents"]
 
 
 def test_work_of_less_than_ten_seconds_has_no_line(lines_of):
-    assert lines_of(9.9, (0, "reading", 0, None), (9.9, "reading", 120_000, None)) == []
-    assert lines_of(15) == []  # nothing is known
+    assert lines_of((0, "reading", 0, None), (9.9, "reading", 120_000, None)) == []
 
 
-def test_a_phase_without_a_call_has_lines_too(lines_of):
-    calls = [
-        (1, "reading", 1, None),
-        (9, "reading", 12_001, None),
-        (11, "learning", 0, None),
-        (35, "scoring", 0, 3),
-        (39, "scoring", 1, 3),
-        (45, "scoring", 3, 3),
-    ]
-    assert lines_of(55, *calls) == [
-        *("reading: 12,001 documents", "learning", "learning"),
-        *("scoring: 1 of 3 documents", "scoring: 3 of 3 documents"),
-    ]
-
-
-def has_ended(before):
-    """Return whether there are no other threads than before, or soon are none."""
-    others = set(threading.enumerate()).difference(before)
-    for thread in others:
-        thread.join(20)
-    return not any(thread.is_alive() for thread in others)
-
-
-@pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])
-def test_the_lines_end_with_the_work(monkeypatch, error):
-    threads, printed, lines = threading.enumerate(), threading.Event(), []
-
-    def echo(line, err):
-        lines.append((str(line), err))
-        printed.set()
-
-    def work():
-        with Rows() as rows:
-            rows("learning", 0, None)
-            assert printed.wait(20)
-            if error:
-                raise error
-
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.001)
-    monkeypatch.setattr(progress.click, "echo", echo)
-    with pytest.raises(error) if error else nullcontext():
-        work()
-    assert lines[0] == ("learning", True)
-    assert has_ended(threads)
+def test_a_phase_that_counts_nothing_has_a_line_too(lines_of):
+    calls = [(9, "reading", 12_001, None), (11, "learning", 0, None), (35, "scoring", 0, 3)]
+    calls += [(39, "scoring", 1, 3), (45, "scoring", 3, 3)]
+    assert lines_of(*calls) == ["learning", "scoring", "scoring: 3 of 3 documents"]
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt])
-def test_on_a_terminal_the_bar_of_documents_goes_with_the_work(terminal, monkeypatch, error):
-    monkeypatch.setattr(progress, "_BAR_SECONDS", 0.001)
-    written, threads, shown = terminal(100), threading.enumerate(), []
+def test_on_a_terminal_the_bar_of_documents_goes_with_the_work(terminal, error):
+    written, shown = terminal(100), []
 
     def work():
         with Rows() as rows:
@@ -346,7 +291,6 @@ def test_on_a_terminal_the_bar_of_documents_goes_with_the_work(terminal, monkeyp
     with pytest.raises(error) if error else nullcontext():
         work()
     assert re.search("━+ +500/1000 0:00:0.* scoring", "".join(shown))
-    assert has_ended(threads)
 
 
 def test_what_is_printed_to_a_file_is_not_printed_above_the_bar(terminal, capsys):
