@@ -20,7 +20,6 @@ PATIENCE = 5  # seconds to wait for a server
 _LONGEST = 100  # characters of the prefix of an experiment
 _CREATION_SECONDS = 120  # to wait for another process that creates the store
 _NO_STORES = ("sqlite", "file", "postgresql", "postgres", "mysql", "mssql")  # schemes; the rest is MLflow's
-_JOURNALS = ("journal", "wal", "shm")  # what SQLite keeps beside a database
 
 
 def tracking_uri(given: str | None = None) -> str:
@@ -218,16 +217,6 @@ class StoreClient:
         """Return the id of an experiment, which is created if it does not exist."""
         if name not in self._experiments:
             known = self.get_experiment_by_name(name) or self._new_experiment(name)
-            shown = without_password(self._uri)
-            if known.lifecycle_stage == "deleted":
-                raise TrackingError(
-                    f"The experiment {name!r} was deleted from {shown}; restore it, or use --experiment."
-                )
-            if known.artifact_location.startswith("mlflow-artifacts:") and sqlite_file(self._uri):
-                raise TrackingError(
-                    f"The artifacts of the experiment {name!r} in {shown} are kept by an MLflow server; "
-                    "give the address of the server as --tracking-uri."
-                )
             self._experiments[name] = str(known.experiment_id)
         return self._experiments[name]
 
@@ -275,9 +264,7 @@ def _create(path: Path) -> None:
     new, lock = (path.with_name(f"{path.name}.{suffix}") for suffix in ("new", "lock"))
     with FileLock(lock, timeout=_CREATION_SECONDS):
         if not sqlite_tables(path):
-            # a journal left by an earlier database of this name would be taken for the new one's
-            for name in (new.name, *(f"{file.name}-{kind}" for file in (path, new) for kind in _JOURNALS)):
-                path.with_name(name).unlink(missing_ok=True)
+            new.unlink(missing_ok=True)
             artifacts = (path.parent / "mlruns").as_uri()
             store = SqlAlchemyStore(mlflow_uri(f"sqlite:///{new}"), artifacts)  # type: ignore[no-untyped-call]
             store.engine.dispose()
