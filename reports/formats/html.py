@@ -12,7 +12,7 @@ from adbench_text.reports.report import Entry, Heatmap, Kind, Report, Table
 _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
-_SHEET = 170  # characters; a wider table is printed across the paper
+_BROAD = 12  # columns, from which a table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
 _MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
 
@@ -41,7 +41,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         first_notes=_FIRST_NOTES,
         absent=_ABSENT,
         long=_LONG,
-        is_wide=_is_wide,
+        broad=_BROAD,
         block_starts=_block_starts,
     )
 
@@ -91,11 +91,3 @@ def _notes(report: Report, n_drawn: int) -> list[str]:
 def _block_starts(table: Table) -> set[int]:
     """Return the columns with which a block begins, the first block left out."""
     return {table.n_labels + n for n in accumulate(n for _, n in table.blocks)}
-
-
-def _is_wide(table: Table) -> bool:
-    """Return whether a table is too wide for a sheet of paper; the words of its header may be broken."""
-    columns = zip(*([entry.text for entry in row] for row in table.rows), strict=True)
-    heads = [max(map(len, head.split()), default=0) for head in table.header]
-    entries = [max(map(len, column)) for column in columns] or [0] * len(heads)
-    return sum(max(pair) + 2 for pair in zip(heads, entries, strict=True)) > _SHEET
