@@ -33,7 +33,6 @@ from adbench_text.reports.figures.style import (
 Array = NDArray[np.float64]
 Scored = tuple[NDArray[np.bool_], Array]  # outliers and scores of test documents
 _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
-_FIRST_RECALL = 0.05  # before it a precision counts a few documents only
 _MOST_BINS = 30
 _KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}
 
@@ -140,35 +139,28 @@ def curves_of_splits(
     labels = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
     figure, drawn = panels(list(splits), (1.5, 1.5), most=4, gap=0.25, sharex=True, sharey=True)
     handles: dict[str, Any] = {}
-    lows = [0.0] if is_roc else []
     for axes, curves in zip(drawn, splits.values(), strict=True):
-        lows += _chance(axes, METRICS[metric], [outlier for outlier, _ in curves.values()])
+        _draw_chance(axes, METRICS[metric], [outlier for outlier, _ in curves.values()])
         for i, (name, scored) in enumerate(curves.items()):
             x, y = _curve(METRICS[metric], *scored)
             marked = (0.25 * i / len(curves), 0.5)
             lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, lw=0.9, **look_of[name])
             handles.setdefault(name, lines[0])
-            lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and not is_roc else []
-    low = max(0.0, 10 * math.floor((min(lows, default=0.0) - 2) / 10))
     ticks = range(0, 101, 50)
-    drawn[0].set(xlim=(-3, 103), xticks=ticks, ylim=(low - 0.03 * (100 - low), 100 + 0.03 * (100 - low)))
-    if not low:
-        drawn[0].set_yticks(ticks)
+    drawn[0].set(xlim=(-3, 103), xticks=ticks, ylim=(-3, 103), yticks=ticks)
     figure.supxlabel(f"{labels[0]} (%)", y=-0.3 / figure.get_figheight(), va="top", size="medium")
     figure.supylabel(f"{labels[1]} (%)", x=-0.4 / figure.get_figwidth(), ha="right", size="medium")
     add_legend(figure, list(handles.values()), handles)
     return figure
 
 
-def _chance(axes: Axes, metric: Metric, labels: Sequence[NDArray[np.bool_]]) -> list[float]:
-    """Draw the chance level of a panel if all curves share it; return the precision of it."""
+def _draw_chance(axes: Axes, metric: Metric, labels: Sequence[NDArray[np.bool_]]) -> None:
+    """Draw the chance level of a panel if all curves share it."""
+    shares = {100 * float((outlier == (metric.positive == "outliers")).mean()) for outlier in labels}
     if metric.curve == "ROC":
         axes.plot([0, 100], [0, 100], **_BY_CHANCE)
-        return []
-    shares = {100 * float((outlier == (metric.positive == "outliers")).mean()) for outlier in labels}
-    for share in shares if len(shares) == 1 else ():
-        axes.plot([0, 100], [share] * 2, **_BY_CHANCE)
-    return list(shares)
+    elif len(shares) == 1:
+        axes.plot([0, 100], [*shares] * 2, **_BY_CHANCE)
 
 
 def _curve(metric: Metric, outlier: NDArray[np.bool_], scores: Array) -> tuple[Array, Array]:

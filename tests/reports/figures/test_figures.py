@@ -293,7 +293,7 @@ def test_a_name_looks_the_same_in_every_figure_of_a_report():
         assert alone.get_marker() == line.get_marker()
 
 
-def test_each_split_has_a_panel_with_the_level_of_chance_and_an_axis_that_uses_its_range():
+def test_each_split_has_a_panel_with_the_level_of_chance():
     splits = {name: {"llr": scored(i), "date": scored(i + 5, shift=2.0)} for i, name in enumerate("abcde")}
     for metric, levels in (("auroc", [0, 100]), ("aupr_in", [200 / 3] * 2), ("aupr_out", [100 / 3] * 2)):
         figure = plots.curves_of_splits(splits, metric)
@@ -302,9 +302,6 @@ def test_each_split_has_a_panel_with_the_level_of_chance_and_an_axis_that_uses_i
             chance, *lines = axes.lines
             assert list(chance.get_ydata()) == pytest.approx(levels)
             assert len(lines) == 2
-            low = axes.get_ylim()[0]
-            assert low < min(levels)
-            assert (low > 10) == (metric != "auroc")
 
 
 def test_looks_differ_in_more_than_colour():
