@@ -50,7 +50,6 @@ class Journal:
                 temporary.replace(self.folder / f"{name}.json")
             finally:
                 temporary.unlink(missing_ok=True)
-            _flush_folder(self.folder)
 
     def entries(self) -> Iterator[tuple[Path, Run]]:
         """Yield the runs of all processes with their files; remove files that are damaged."""
@@ -80,13 +79,3 @@ def folder_of(store: str, file: Path | None, experiment: str) -> Path:
     if file is not None:
         return file.with_name(f"{file.name}.cells") / file_name(experiment)
     return storage.cache_dir() / "journals" / sha256(store.encode()).hexdigest()[:16] / file_name(experiment)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush the names of a folder, where the system can: a new name is lost with the power otherwise."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
