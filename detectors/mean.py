@@ -178,14 +178,6 @@ class Mean(TextDetector):
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
         return used
 
-    def needed_resources(self) -> dict[str, str]:
-        """Return the resources that saved members must find unchanged."""
-        return {
-            f"member{position}.{name}": value
-            for position, member in enumerate(self.build_members(), start=1)
-            for name, value in member.needed_resources().items()
-        }
-
     @property
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
         """The classes that the members trust, and the scales; None if one cannot be saved."""

@@ -48,6 +48,7 @@ _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
 _DETECTORS, _CALIBRATIONS, _KNOWN = "detectors", "calibrations", "known"  # parts of a state
 _OURS = "adbench-text"
+_VERSIONS = ("code", "libraries", "pyod", "pytextad")  # ends of names of resources: any version will do
 
 
 def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
@@ -194,7 +195,7 @@ def _files(model: Model) -> dict[str, bytes]:
                 "name": name,
                 "package": plugins[name].package if name in plugins else _OURS,
                 "settings": detector.get_params(),
-                "resources": detector.needed_resources(),
+                "resources": _needed_resources(detector),
             }
             for name, detector in detectors.items()
         ],
@@ -276,9 +277,15 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
     return unfitted
 
 
+def _needed_resources(detector: TextDetector) -> dict[str, str]:
+    """Return the resources of a detector that must be the same where it is loaded."""
+    found = detector.resources().items()
+    return {name: value for name, value in found if name.rpartition(".")[2] not in _VERSIONS}
+
+
 def _check_resources(detector: TextDetector, name: str, saved: Mapping[str, str]) -> None:
     """Raise ModelError if a resource outside the folder is not that of the training."""
-    present, params = detector.needed_resources(), detector.get_params()
+    present, params = _needed_resources(detector), detector.get_params()
     for resource in sorted({*saved, *present}):
         then, now = (found.get(resource, "none") for found in (saved, present))
         if then != now:

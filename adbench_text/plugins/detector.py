@@ -234,13 +234,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """Return a digest or version of everything outside the code that the scores depend on."""
         return {}
 
-    def needed_resources(self) -> dict[str, str]:
-        """Return the `resources` that a saved detector must find unchanged.
-
-        By default all of them. Versions of libraries are no part of it.
-        """
-        return self.resources()
-
     @property
     def regime(self) -> str | None:
         """What it knows besides the training texts: one of `adbench_text.plugins.scores.REGIMES`."""

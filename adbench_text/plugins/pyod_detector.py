@@ -159,10 +159,6 @@ class PyODDetector(VectorDetector):
         """Return the version of the library, and the digest of the file of word vectors if one is read."""
         return {**super().resources(), self._library: version(self._library)}
 
-    def needed_resources(self) -> dict[str, str]:
-        """Return its `resources` without the versions of libraries."""
-        return {name: value for name, value in super().needed_resources().items() if name != self._library}
-
     @property
     def _library(self) -> str:
         """The distribution of the wrapped detector; PyOD for a detector of the user that inherits from it."""

@@ -12,7 +12,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.text import vectors
-from adbench_text.text.encoders import LIBRARIES, METHODS, Encoding, Matrix, find_method, fit_encoder
+from adbench_text.text.encoders import METHODS, Encoding, Matrix, find_method, fit_encoder
 from adbench_text.text.pretrained import DEVICES, PRECISIONS
 
 
@@ -63,7 +63,6 @@ class VectorDetector(TextDetector):
         "encoder_precision": Choice(PRECISIONS),
     }
     computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
-    _versions: ClassVar[frozenset[str]] = frozenset({LIBRARIES})  # resources that are versions of libraries
 
     def __init__(
         self,
@@ -120,10 +119,6 @@ class VectorDetector(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the word vectors or of the pre-trained model, if there is one."""
         return self._encoding.encoder().resources()
-
-    def needed_resources(self) -> dict[str, str]:
-        """Return its `resources` without the versions of libraries."""
-        return {name: value for name, value in self.resources().items() if name not in self._versions}
 
     def _fit(self, texts: list[str]) -> None:
         self._encoder = fit_encoder(self._encoding, texts)
