@@ -4,7 +4,6 @@ Each function yields the figures of a comparison, as far as there is something t
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
 from typing import TypeVar
 
 from adbench_text.metrics import COSTS, METRICS
@@ -27,8 +26,7 @@ def drawings(comparison: Comparison) -> Iterator[Drawing]:
     for draw in (contamination, cost):
         yield from draw(comparison)
     if comparison.evidence is not None:
-        for draw_evidence in (curves, histograms):
-            yield from draw_evidence(comparison, comparison.evidence)
+        yield from curves(comparison, comparison.evidence)
     yield from overlap_bound(comparison)
 
 
@@ -102,19 +100,6 @@ def curves(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
                 "Grey: scores by chance." + (f" {n_more} more detectors are not drawn." if n_more else ""),
                 plots.curves_of_splits(splits, metric.name, comparison.labels),
             )
-
-
-def histograms(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield the scores of test documents of each detector."""
-    about = (
-        f"Test documents of each split, {percent(comparison.lowest)} of outliers in the training data; "
-        "higher is more abnormal. The outermost 0.5% count into the edge bins."
-    )
-    for corpus, column in product(comparison.corpora, comparison.fair):
-        title = f"Scores of {column.label} on {corpus.label}"
-        name = f"scores-{stem(corpus.label)}-{stem(column.label)}"
-        if scores := evidence.scores(column, corpus):
-            yield Drawing(name, title, about, plots.histograms(scores))
 
 
 def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:

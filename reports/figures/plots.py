@@ -11,16 +11,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from adbench_text.metrics import METRICS, Metric
 from adbench_text.reports.figures.style import (
-    INLIERS,
     MOST_POINTS,
-    OUTLIERS,
     add_legend,
     logarithmic,
     looks,
@@ -33,8 +30,6 @@ from adbench_text.reports.figures.style import (
 Array = NDArray[np.float64]
 Scored = tuple[NDArray[np.bool_], Array]  # outliers and scores of test documents
 _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
-_MOST_BINS = 30
-_KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}
 
 
 @styled
@@ -101,35 +96,6 @@ def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence
 
 
 @styled
-def histograms(splits: Mapping[str, Scored]) -> Figure:
-    """Draw the densities of the scores of inliers and outliers, one panel per split.
-
-    The lowest and the highest half percent of each kind count into the outermost bins.
-    """
-    figure, drawn = panels(list(splits), (1.6, 1), most=4, gap=0.45)
-    for axes, scored in zip(drawn, splits.values(), strict=True):
-        _histogram(axes, *scored)
-    figure.supxlabel("abnormality", y=-0.3 / figure.get_figheight(), va="top", size="medium")
-    handles = [Patch(facecolor=(colour, 0.25), edgecolor=colour, ls=ls) for colour, ls in _KINDS.values()]
-    add_legend(figure, handles, _KINDS)
-    return figure
-
-
-def _histogram(axes: Axes, outlier: NDArray[np.bool_], scores: Array) -> None:
-    kinds = [scores[kind & np.isfinite(scores)] for kind in (~outlier, outlier)]
-    ends = [end for kind in kinds if len(kind) for end in np.quantile(kind, (0.005, 0.995))] or [0.0]
-    edges = np.histogram_bin_edges(ends, _MOST_BINS)
-    for kind, (colour, dashes) in zip(kinds, _KINDS.values(), strict=True):
-        if len(kind):
-            density, _ = np.histogram(np.clip(kind, edges[0], edges[-1]), edges, density=True)
-            axes.stairs(density, edges, fill=True, color=colour, alpha=0.25, linewidth=0)
-            axes.stairs(density, edges, color=colour, linestyle=dashes, linewidth=1)
-    axes.set(yticks=[], xlim=(edges[0], edges[-1]))
-    axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_locator(MaxNLocator(3))
-
-
-@styled
 def curves_of_splits(
     splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Sequence[str] = ()
 ) -> Figure:
@@ -137,7 +103,7 @@ def curves_of_splits(
     look_of = looks([name for curves in splits.values() for name in curves], among)
     is_roc = METRICS[metric].curve == "ROC"
     labels = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
-    figure, drawn = panels(list(splits), (1.5, 1.5), most=4, gap=0.25, sharex=True, sharey=True)
+    figure, drawn = panels(list(splits))
     handles: dict[str, Any] = {}
     for axes, curves in zip(drawn, splits.values(), strict=True):
         _draw_chance(axes, METRICS[metric], [outlier for outlier, _ in curves.values()])

@@ -8,7 +8,6 @@ import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-INLIERS, OUTLIERS = "#0072B2", "#D55E00"
 MOST_POINTS = 200  # of a line; more could not be seen
 
 # Okabe and Ito, "Color universal design" (2008), without yellow, which is too pale for lines; black is
@@ -80,15 +79,14 @@ def single() -> tuple[Figure, Axes]:
     return figure, figure.add_axes((0, 0, 1, 1))
 
 
-def panels(
-    names: Sequence[str], size: tuple[float, float], most: int, gap: float, **shared: Any
-) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a plot of this size for each name, at most `most` in a row; `gap` is below each."""
-    n_columns = min(most, len(names))
+def panels(names: Sequence[str]) -> tuple[Figure, list[Axes]]:
+    """Make a figure with a small plot for each name, at most four in a row, which share their axes."""
+    n_columns = min(4, len(names))
     n_rows = math.ceil(len(names) / n_columns)
-    figure = Figure(figsize=(size[0] * n_columns, (size[1] + gap) * n_rows - gap))
-    around = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0.12, "hspace": gap / size[1]}
-    grid = figure.subplots(n_rows, n_columns, squeeze=False, gridspec_kw=around, **shared)
+    side, gap = 1.5, 0.25
+    figure = Figure(figsize=(side * n_columns, (side + gap) * n_rows - gap))
+    around = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0.12, "hspace": gap / side}
+    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False, gridspec_kw=around)
     for axes in grid.flat[len(names) :]:
         axes.remove()
     drawn = list(grid.flat[: len(names)])

@@ -131,7 +131,7 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
 
 
 def test_complete_scores_are_drawn():
-    assert kinds_and_notes(scores=SCORES) == ({"cost", "scores", "roc", "pr"}, [])
+    assert kinds_and_notes(scores=SCORES) == ({"cost", "roc", "pr"}, [])
 
 
 @pytest.mark.parametrize(

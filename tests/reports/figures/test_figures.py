@@ -64,7 +64,6 @@ def cost(names: list[str]) -> Figure:
 
 DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "contamination": contamination,
-    "histograms": lambda names: plots.histograms({name: scored(i) for i, name in enumerate(names)}),
     "curves_of_splits": lambda names: plots.curves_of_splits(
         {"a split": {name: scored(i) for i, name in enumerate(names)}}, "aupr_out"
     ),
@@ -135,20 +134,19 @@ def test_names_are_shown_as_they_are(name):
 @pytest.mark.parametrize("name", OF_NAMES)
 @pytest.mark.parametrize("names", [NAMES, FIFTEEN, ["llr"], ["long " * 20 + "end"]], ids=len)
 def test_every_name_is_there_and_inside_the_image(name, names, boxes):
-    if name != "histograms":  # the names of splits are short
-        figure = drawn(name, *names)
-        shown = words(parsed(figure))
-        assert all(text in shown for text in names)
-        image = figure.get_tightbbox().padded(0.05)  # as it is saved
-        for text, box in boxes(figure):
-            inches = box.transformed(figure.dpi_scale_trans.inverted())
-            assert image.contains(*inches.min), text
-            assert image.contains(*inches.max), text
+    figure = drawn(name, *names)
+    shown = words(parsed(figure))
+    assert all(text in shown for text in names)
+    image = figure.get_tightbbox().padded(0.05)  # as it is saved
+    for text, box in boxes(figure):
+        inches = box.transformed(figure.dpi_scale_trans.inverted())
+        assert image.contains(*inches.min), text
+        assert image.contains(*inches.max), text
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
 def test_no_text_is_over_another_with_fifteen_long_names(name, boxes):
-    figure = drawn(name, *(FIFTEEN if name != "histograms" else [f"split {i}" for i in range(15)]))
+    figure = drawn(name, *FIFTEEN)
     for (one, first), (other, second) in itertools.combinations(boxes(figure), 2):
         assert not first.padded(-1).overlaps(second), (one, other)
 
@@ -188,8 +186,6 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
     "draw",
     [
         lambda: plots.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
-        lambda: plots.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
-        lambda: plots.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
         lambda: plots.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
         lambda: plots.curves_of_splits({"s": {"a": (np.array([True, False]), np.ones(2))}}, "auroc"),
         lambda: plots.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
@@ -215,21 +211,10 @@ def test_contamination_has_one_line_with_its_values_per_detector():
 
 
 @pytest.mark.parametrize(("n_splits", "n_columns"), [(1, 1), (3, 3), (4, 4), (10, 4)])
-def test_histograms_have_one_panel_per_split_and_at_most_four_columns(n_splits, n_columns):
-    figure = plots.histograms({f"split {i}": scored(i) for i in range(n_splits)})
+def test_there_is_one_panel_per_split_and_at_most_four_columns(n_splits, n_columns):
+    figure = plots.curves_of_splits({f"split {i}": {"llr": scored(i)} for i in range(n_splits)}, "auroc")
     assert [axes.get_title() for axes in figure.axes] == [f"split {i}" for i in range(n_splits)]
     assert figure.axes[0].get_gridspec().ncols == n_columns
-
-
-def test_both_kinds_have_the_same_bins_and_each_an_area_of_one():
-    outlier, scores = scored()
-    scores[:2] = -1e6, 1e6  # must not squeeze the rest into one bin
-    (axes,) = plots.histograms({"comp": (outlier, scores)}).axes
-    inliers, outliers = (patch.get_data() for patch in axes.patches[::2])
-    assert inliers.edges.tolist() == outliers.edges.tolist()
-    assert -5 < inliers.edges[0] < inliers.edges[-1] < 6
-    for drawn in (inliers, outliers):
-        assert np.sum(drawn.values * np.diff(drawn.edges)) == pytest.approx(1)
 
 
 AREAS = {"auroc": metrics.auroc, "aupr_in": metrics.aupr_in, "aupr_out": metrics.aupr_out}
