@@ -14,7 +14,8 @@ Differences from the paper (P), its released code (C) or both:
   a distance does not depend on a sum's length: leaving it out changes nothing.
 - A document without one known word has a distance of 1/2 from every context, as its zero sum has in C; in
   training it is left out.
-- alpha is 0 in the first fifth of the epochs and its last value, 1, is never reached: so does C.
+- alpha is 0 in the first fifth of the epochs and its last value, 1, is never reached: so does C. Of its
+  schedules there is the logarithmic one, which P has.
 - Batches hold documents of similar length, and the last of an epoch may be smaller.
 - A stage of alpha and learning rate ends early when the loss has settled (`tolerance`; 0 for never).
 - Word vectors are 50-dimensional GloVe by default, where P has 300 dimensions.
@@ -42,7 +43,7 @@ from adbench_text.detectors._devices import (
     load_weights,
     weights_of,
 )
-from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
+from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
@@ -66,8 +67,6 @@ class CVDD(TextDetector):
         Heads, each with a context vector; as many training documents with a known word are needed.
     orthogonality_weight : float, default 10
         Weight of the penalty on contexts that are alike (lambda), at least 0.
-    alpha_schedule : {"logarithmic", "linear", "soft", "hard"}, default "logarithmic"
-        How the weights of a document's heads come to prefer its nearest context.
     score : {"context_mean", "context_best"}, default "context_mean"
         Mean distance over the heads, or the distance of the one head whose AUROC on the test labels is
         best. The latter is an oracle that reproduces published columns; only the benchmark can
@@ -108,7 +107,6 @@ class CVDD(TextDetector):
     ranges: ClassVar[Mapping[str, Range]] = {
         "attention_heads": Whole(1),
         "orthogonality_weight": Number("[0, inf)"),
-        "alpha_schedule": Choice(ALPHAS),
         "score": Choice((MEAN, BEST)),
         "vectors": vectors.VECTORS,
         "min_count": Whole(0),
@@ -129,7 +127,6 @@ class CVDD(TextDetector):
         *,
         attention_heads: int = 5,
         orthogonality_weight: float = 10.0,
-        alpha_schedule: str = "logarithmic",
         score: str = MEAN,
         vectors: str = "glove-wiki-gigaword-50",
         min_count: int = 3,
@@ -145,7 +142,6 @@ class CVDD(TextDetector):
         super().__init__(**shared)
         self.attention_heads = attention_heads
         self.orthogonality_weight = orthogonality_weight
-        self.alpha_schedule = alpha_schedule
         self.score = score
         self.vectors = vectors
         self.min_count = min_count
@@ -202,7 +198,7 @@ class CVDD(TextDetector):
         contexts = _centres(bags.means(rows), self.attention_heads, self._seed)
         self._network = ContextNetwork(contexts, self.attention_size, random).to(self._device)
         training = Training(
-            phases(self.alpha_schedule, self.epochs, self.learning_rate),
+            phases(self.epochs, self.learning_rate),
             self.batch_size,
             self.orthogonality_weight,
             self.weight_decay,

@@ -143,22 +143,16 @@ class Phase(NamedTuple):
     learning_rate: float
 
 
-#: alpha in each fifth of the epochs, as in the released code, where the last of its values (1 of the
-#: logarithmic and the linear schedule) would come into force as the training ends.
-ALPHAS = {
-    "logarithmic": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
-    "linear": (0.0, 0.2, 0.4, 0.6, 0.8),
-    "soft": (0.0,) * 5,
-    "hard": (0.0,) + (100.0,) * 4,
-}
+#: alpha in each fifth of the epochs, as in the released code, where the last of its values, 1, would come
+#: into force as the training ends: the weights of a document's heads come to prefer its nearest context.
+ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
-def phases(alpha_schedule: str, epochs: int, learning_rate: float) -> list[Phase]:
+def phases(epochs: int, learning_rate: float) -> list[Phase]:
     """Return the settings of each epoch; the learning rate falls to a tenth after two fifths of them."""
-    alphas = ALPHAS[alpha_schedule]
     return [
         # In integers: a fifth of the epochs has no rounding at its borders.
-        Phase(alphas[5 * epoch // epochs], learning_rate * (1 if 5 * epoch < 2 * epochs else 0.1))
+        Phase(ALPHAS[5 * epoch // epochs], learning_rate * (1 if 5 * epoch < 2 * epochs else 0.1))
         for epoch in range(epochs)
     ]
 

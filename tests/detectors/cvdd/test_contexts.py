@@ -107,36 +107,27 @@ def test_the_losses_are_those_computed_by_hand():
     torch.testing.assert_close(losses_of(distances, contexts, 10.0, 0.0).total, torch.tensor(expected))
 
 
-@pytest.mark.parametrize(
-    ("schedule", "values"),
-    [
-        ("logarithmic", [0, 1e-4, 1e-3, 1e-2, 1e-1]),
-        ("linear", [0, 0.2, 0.4, 0.6, 0.8]),
-        ("soft", [0, 0, 0, 0, 0]),
-        ("hard", [0, 100, 100, 100, 100]),
-    ],
-)
-def test_alpha_changes_at_each_milestone(schedule, values):
-    epochs = phases(schedule, 100, 0.01)
+def test_alpha_changes_at_each_milestone():
+    epochs = phases(100, 0.01)
     assert len(epochs) == 100
-    for fifth, value in enumerate(values):
+    for fifth, value in enumerate([0, 1e-4, 1e-3, 1e-2, 1e-1]):
         assert {phase.alpha for phase in epochs[20 * fifth : 20 * (fifth + 1)]} == {value}
 
 
 def test_the_learning_rate_falls_at_epoch_forty_of_a_hundred():
-    rates = [phase.learning_rate for phase in phases("soft", 100, 0.01)]
+    rates = [phase.learning_rate for phase in phases(100, 0.01)]
     assert rates == [0.01] * 40 + [0.001] * 60
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 3, 7])
 def test_a_short_training_has_phases_too(epochs):
-    found = phases("logarithmic", epochs, 0.01)
+    found = phases(epochs, 0.01)
     assert len(found) == epochs
     assert found[0] == Phase(0.0, 0.01)
 
 
-def training(epochs=20, rate=0.01, tolerance=0.0, batch_size=2, schedule="logarithmic"):
-    return Training(phases(schedule, epochs, rate), batch_size, 1.0, 5e-7, tolerance, 0)
+def training(epochs=20, rate=0.01, tolerance=0.0, batch_size=2):
+    return Training(phases(epochs, rate), batch_size, 1.0, 5e-7, tolerance, 0)
 
 
 ROWS = np.array([0, 1, 2, 4])
