@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import version
 from multiprocessing import current_process
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
@@ -29,7 +28,6 @@ from adbench_text.processes import CallError, Workers, pickled, unpickled
 
 _PATIENCE = 10.0  # seconds to wait for the scheduler, which may be starting
 _WORKER_PATIENCE = 30  # seconds to wait for a first worker
-_NO_SCHEDULER = "what answers is no scheduler."
 _PACKAGE = "adbench-text"
 
 
@@ -138,14 +136,12 @@ class Cluster(Workers):
 
 def check(address: str) -> None:
     """Raise AdbenchTextError if no scheduler answers in some seconds."""
-    answer: SimpleQueue[str] = SimpleQueue()
+    refusals = ["what answers is no scheduler."]
     # a thread: `connect` waits for ever for a server that speaks another protocol
-    Thread(target=lambda: answer.put(_refusal(address)), daemon=True).start()
-    try:
-        refusal = answer.get(timeout=_PATIENCE + 1)
-    except Empty:
-        refusal = _NO_SCHEDULER
-    if refusal:
+    greeting = Thread(target=lambda: refusals.append(_refusal(address)), daemon=True)
+    greeting.start()
+    greeting.join(_PATIENCE + 1)
+    if refusal := refusals[-1]:
         raise AdbenchTextError(without_password(f"No Dask scheduler answers at {address}: {refusal}"))
 
 
@@ -159,10 +155,8 @@ def _refusal(address: str) -> str:
 
     try:
         asyncio.run(greet())
-    except (OSError, ValueError) as error:  # a wrong address, nobody there, or a certificate
-        return str(error)
-    except Exception:  # of any kind, even a lack of memory: it took another protocol for its own
-        return _NO_SCHEDULER
+    except Exception as error:  # a wrong address, nobody there, or a certificate; what others answer, too
+        return described(error)
     return ""
 
 
