@@ -2,7 +2,6 @@
 
 import os
 import re
-from contextlib import suppress
 from importlib.metadata import requires
 from typing import Any
 
@@ -12,9 +11,8 @@ from adbench_text import provenance, storage
 from adbench_text.cli.options import TRACKING, section
 from adbench_text.cli.show import json_option, show
 from adbench_text.code_version import installed
-from adbench_text.errors import AdbenchTextError, TrackingError
+from adbench_text.errors import TrackingError
 from adbench_text.escaping import one_line, without_password
-from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.store.client import check_reachable
 
@@ -23,10 +21,10 @@ from adbench_text.store.client import check_reachable
 @json_option
 @section("Options", *TRACKING)
 def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
-    """Report versions, devices, downloaded data, folders, the store and broken plug-ins.
+    """Report versions, devices, folders, the store and broken plug-ins.
 
     Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
-    is a problem. Data that is not downloaded is not a problem.
+    is a problem.
     """
     # the packages of extras that are installed
     optional = [re.split(r"[^\w.-]", text)[0] for text in requires("adbench-text") or [] if "extra" in text]
@@ -50,7 +48,6 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
         "versions": provenance.environment()
         | {name: installed(name) for name in optional if installed(name)},
         "devices": devices,
-        "downloads": _downloads(),
         "plug-ins of other packages": [
             plugin.place
             for kind in registry.KINDS
@@ -62,19 +59,3 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     show(report, as_json)
     if report["problems"]:
         click.get_current_context().exit(1)
-
-
-def _downloads() -> dict[str, str]:
-    """Return the states of datasets, word vectors and vocabularies."""
-    from adbench_text.corpora.corpus import edition_of
-    from adbench_text.text import vectors, wordpiece
-
-    states = dict.fromkeys([*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED], "")
-    with preserved():
-        storage.forbid_downloads()
-        for name in registry.names("datasets"):
-            with suppress(AdbenchTextError):  # not downloaded, or broken: that is a problem of the plug-in
-                states[name] = edition_of(registry.dataset(name)).name
-    states |= {name: vectors.state(name) for name in vectors.DOWNLOADS}
-    states[wordpiece.FETCHED] = "downloaded" if wordpiece.BERT_FILE.is_here else ""
-    return {name: state or f"no (adbench-text fetch {name})" for name, state in states.items()}
