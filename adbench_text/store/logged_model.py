@@ -4,7 +4,7 @@ import re
 import shutil
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import redirect_stderr, suppress
 from importlib.metadata import PackageNotFoundError, requires
 from io import StringIO
@@ -28,10 +28,6 @@ from adbench_text.text import pretrained, vectors
 EXPERIMENT = "adbench-text models"
 _OURS = "adbench-text"
 _NAME = re.compile(r"[^/:.%\"']+")
-_WHEELS = {  # on the package index, by the digests of what they contain
-    vectors.WHEEL_DIGEST: vectors.WHEEL,
-    **{wheel.digest: wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
-}
 
 
 def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | None = None) -> str:
@@ -55,7 +51,7 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     client = StoreClient(tracking_uri)
     logged = _run_of_model(description, name)
     with TemporaryDirectory() as temporary:
-        saved = _as_mlflow_model(folder, packages_of(description["detectors"][0]), Path(temporary))
+        saved = _as_mlflow_model(folder, description["detectors"][0]["package"], Path(temporary))
         run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
         client.log_artifacts(run_id, str(saved), saved.name)
     with suppress(TrackingError):  # there is one already
@@ -68,7 +64,7 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
 
 
-def _as_mlflow_model(folder: Path, packages: Sequence[str], temporary: Path) -> Path:
+def _as_mlflow_model(folder: Path, package: str, temporary: Path) -> Path:
     """Write the model in a folder as one of MLflow into a temporary folder; return its path."""
     import mlflow
 
@@ -83,7 +79,7 @@ def _as_mlflow_model(folder: Path, packages: Sequence[str], temporary: Path) -> 
                 data_path=str(folder),
                 code_paths=[str(_copied_code(temporary))],
                 signature=_signature(),
-                pip_requirements=_requirements(packages),
+                pip_requirements=_requirements(package),
             )
         except (mlflow.MlflowException, OSError, PackageNotFoundError) as error:
             raise TrackingError(f"The model cannot be written for MLflow: {first_line(error)}") from error
@@ -100,23 +96,18 @@ def _copied_code(folder: Path) -> Path:
     return copied
 
 
-def _requirements(others: Iterable[str]) -> list[str]:
-    """Return the dependencies of this package and `others`, each with its installed version, if any."""
-    declared = [re.split(r"[^\w.-]", each)[0] for each in requires(_OURS) or () if "extra ==" not in each]
-    # the local part of a version, as in 2.13.0+cpu, is on no index
-    versions = {name: installed(name).partition("+")[0] for name in [*declared, *others] if name != _OURS}
-    return [f"{name}=={number}" if number else name for name, number in versions.items()]
+def _requirements(package: str) -> list[str]:
+    """Return what a model needs, each with its installed version, if any.
 
-
-def packages_of(detector: Mapping[str, Any]) -> list[str]:
-    """Return the packages that contain a detector, as a model describes it, and its resources.
-
-    Word vectors and encoders are known by their digests, wherever they were found. A file of the user is in
-    no package.
+    That is what this package depends on, the package of its detector, and all encoders and word vectors that
+    are installed.
     """
-    digests = [value.partition("-")[0] for value in detector["resources"].values()]  # settings may follow it
-    wheels = [_WHEELS[digest] for digest in dict.fromkeys(digests) if digest in _WHEELS]
-    return [str(detector["package"]), *(wheel.package for wheel in wheels)]
+    declared = [re.split(r"[^\w.-]", each)[0] for each in requires(_OURS) or () if "extra ==" not in each]
+    wheels = [wheel.package for wheel in (pretrained.MINILM, vectors.WHEEL) if wheel.find()]
+    names = [*declared, package, *wheels, *filter(installed, pretrained.LIBRARIES)]
+    # the local part of a version, as in 2.13.0+cpu, is on no index
+    versions = {name: installed(name).partition("+")[0] for name in names if name != _OURS}
+    return [f"{name}=={number}" if number else name for name, number in versions.items()]
 
 
 def _run_of_model(description: Mapping[str, Any], name: str) -> Run:

