@@ -4,6 +4,7 @@ The sign convention: **a higher score is more abnormal**. A detector whose
 library scores normality negates it where it calls that library.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
@@ -39,6 +40,16 @@ class Observer(Protocol):
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Receive the mean losses since the last call, by name; `steps` is the number of all steps."""
+
+
+def report_losses(observer: Observer | None, step: int, steps: int, losses: Mapping[str, float]) -> None:
+    """Tell an observer the losses since the last report; raise DetectorError if their total is not finite."""
+    if not math.isfinite(losses["total"]):
+        raise DetectorError(
+            f"The loss must be finite, got {losses['total']} at step {step}; lower learning_rate."
+        )
+    if observer is not None:
+        observer.losses(step, steps, {f"loss_{name}": value for name, value in losses.items()})
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints

@@ -19,8 +19,7 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from adbench_text.detectors._batches import training_batches
-from adbench_text.errors import DetectorError
-from adbench_text.plugins.detector import Observer
+from adbench_text.plugins.detector import Observer, report_losses
 
 _SETTLED = 5  # epochs whose mean loss is compared with the mean of as many before
 
@@ -203,19 +202,10 @@ def train(
                 step += 1
             # A phase that ends early leaves fewer steps; the total that is reported shrinks with it.
             left = n_batches * (len(epochs) - len(of_phase) - 1)
-            of_phase.append(_report(observer, step, step + left, sums / n_batches))
+            means = (sums / n_batches).tolist()
+            report_losses(observer, step, step + left, dict(zip(Losses._fields, means, strict=True)))
+            of_phase.append(means[0])
         del epochs[:n_epochs]
-
-
-def _report(observer: Observer | None, step: int, steps: int, means: Tensor) -> float:
-    losses: dict[str, float] = dict(zip(Losses._fields, means.tolist(), strict=True))
-    if not math.isfinite(losses["total"]):
-        raise DetectorError(
-            f"The loss must be finite, got {losses['total']} at step {step}; lower learning_rate."
-        )
-    if observer is not None:
-        observer.losses(step, steps, {f"loss_{name}": value for name, value in losses.items()})
-    return losses["total"]
 
 
 def _has_settled(losses: Sequence[float], tolerance: float) -> bool:

@@ -1,6 +1,5 @@
 """Trains DATE: batches, corruption and steps."""
 
-import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -14,8 +13,7 @@ from torch.optim import AdamW
 from adbench_text.detectors._batches import training_batches
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real
 from adbench_text.detectors.date.windows import Windows
-from adbench_text.errors import DetectorError
-from adbench_text.plugins.detector import Observer
+from adbench_text.plugins.detector import Observer, report_losses
 
 BETAS, EPS, MAX_NORM = (0.9, 0.999), 1e-8, 1.0
 _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device
@@ -72,7 +70,9 @@ def train(
             if step % _REPORT_EVERY == 0 or step == training.steps:
                 # Steps since the last report: 50, or fewer at the end.
                 n_steps = (step - 1) % _REPORT_EVERY + 1
-                _report(observer, objective, step, training.steps, (sums / n_steps).tolist())
+                means = dict(zip(Losses._fields, (sums / n_steps).tolist(), strict=True))
+                learned = {name: means[name] for name in objective.learned}
+                report_losses(observer, step, training.steps, learned)
                 sums.zero_()
     objective.eval()
 
@@ -108,15 +108,3 @@ def _steps(objective: Objective, windows: Windows, training: Training) -> Iterat
 
 def _autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[object]:
     return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype)
-
-
-def _report(
-    observer: Observer | None, objective: Objective, step: int, steps: int, means: list[float]
-) -> None:
-    values = dict(zip(Losses._fields, means, strict=True))
-    if not math.isfinite(values["total"]):
-        raise DetectorError(
-            f"The loss must be finite, got {values['total']} at step {step}; lower learning_rate."
-        )
-    if observer is not None:
-        observer.losses(step, steps, {f"loss_{name}": values[name] for name in objective.learned})
