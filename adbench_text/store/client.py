@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -202,16 +202,9 @@ class StoreClient:
             raise as_tracking_error(error, self._uri) from error
 
     def log_texts(self, run_id: str, texts: Mapping[str, str]) -> None:
-        """Log artifacts of a run by their file names; MLflow looks up the run once for all of them."""
-
-        def log() -> None:
-            with TemporaryDirectory() as folder:
-                for name, text in texts.items():
-                    Path(folder, name).write_text(text, encoding="utf-8")
-                self._client.log_artifacts(run_id, folder)
-
-        if texts:
-            self._attempt(log)
+        """Log artifacts of a run by their file names."""
+        for name, text in texts.items():
+            self.log_text(run_id, text, name)
 
     def experiment_id(self, name: str) -> str:
         """Return the id of an experiment, which is created if it does not exist."""
