@@ -16,16 +16,12 @@ from adbench_text.errors import DataError
 from adbench_text.failures import described
 
 _MAX_DIMENSIONS = 10_000  # more is not a file of vectors
-_FASTTEXT_MODEL = (793712314).to_bytes(4, "little")  # the first bytes of a model of the fasttext program
 
 
 def read(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     """Read all words and vectors of a file, in their order."""
     is_binary = path.name.removesuffix(".gz").endswith(".bin")
     try:
-        with path.open("rb") as stream:
-            if stream.read(4) == _FASTTEXT_MODEL:
-                raise ValueError("it is a model of the fasttext program; give the .vec file of its vectors")
         words, matrix = (_read_binary if is_binary else _read_text)(path)
     except (OSError, EOFError, zlib.error, ValueError, OverflowError, AssertionError, MemoryError) as error:
         raise DataError(
