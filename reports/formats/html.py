@@ -1,20 +1,18 @@
 """One self-contained page: tables, pictures, heat maps."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
 
 from adbench_text.plugins.shades import page
-from adbench_text.reports.formats._heatmap import Map, prepare
-from adbench_text.reports.report import Entry, Heatmap, Kind, Report, Table
+from adbench_text.reports.formats._heatmap import prepare
+from adbench_text.reports.report import Entry, Kind, Report, Table
 
 _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
 _BROAD = 12  # columns, from which a table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
-_MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
+_MOST_HEATMAPS = 30  # a browser is slow with more
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
@@ -34,10 +32,10 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         share=_share,
         first_pictures=[picture for picture in report.pictures if picture.is_first],
         pictures=[picture for picture in report.pictures if not picture.is_first],
-        drawn=partial(_drawn, report.heatmaps),
+        heatmaps=list(map(prepare, report.heatmaps[:_MOST_HEATMAPS])),
         headlines=report.headlines,
         provenance=report.provenance,
-        notes_beside=partial(_notes, report),
+        notes=_notes(report),
         first_notes=_FIRST_NOTES,
         absent=_ABSENT,
         long=_LONG,
@@ -65,27 +63,14 @@ def _share(table: Table, entry: Entry) -> float | None:
     return min(max((entry.value - table.bars_from) / (100 - table.bars_from), 0), 1)
 
 
-def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) -> list[tuple[str, str]]:
-    """Return title and markup of the first heat maps, as many as a page may hold."""
-    drawn: list[tuple[str, str]] = []
-    size = 0
-    for number, heatmap in enumerate(heatmaps, start=1):
-        markup = markup_of(number, prepare(heatmap))
-        size += len(markup)
-        if size > _MOST_MARKUP:
-            break
-        drawn.append((heatmap.title, markup))
-    return drawn
-
-
-def _notes(report: Report, n_drawn: int) -> list[str]:
+def _notes(report: Report) -> list[str]:
     """Return the notes that belong to no table."""
-    n_left_out = len(report.heatmaps) - n_drawn
+    n_left_out = len(report.heatmaps) - _MOST_HEATMAPS
     note = (
         f"{n_left_out:,} of {len(report.heatmaps):,} heat maps are left out to keep the page small; "
         "report on fewer detectors with --detector."
     )
-    return [*([note] if n_left_out else []), *report.notes]
+    return [*([note] if n_left_out > 0 else []), *report.notes]
 
 
 def _block_starts(table: Table) -> set[int]:

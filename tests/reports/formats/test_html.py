@@ -418,14 +418,12 @@ def test_headings_claim_no_more_than_is_true_and_differ():
     assert [heading.text for heading in root.all("h4")] == expected
 
 
-def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted(monkeypatch):
+def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted():
     heatmaps = [Heatmap(f"map {i}", [example("a b c", [0.1, 0.2, 0.3])]) for i in range(1200)]
-    monkeypatch.setattr(html, "_MOST_MARKUP", 30_000)
     page = FORMATS["html"].render(Report([table()], None, ["A note."], heatmaps=heatmaps))
     root = Tree(page).root
     shown = root.all("details", class_="heatmap")
-    assert [each.one("h3").text for each in shown] == [f"map {i}" for i in range(len(shown))]
-    assert 20_000 < len(page) - page.index('<section id="heatmaps"') < 50_000
+    assert [each.one("h3").text for each in shown] == [f"map {i}" for i in range(30)]
     assert len(root.one("nav").all("details")[1].all("a")) == len(shown)
     notes = [item.text for item in root.one("section", id="notes").all("li")]
     said = f"{1200 - len(shown):,} of 1,200 heat maps are left out to keep the page small; "
