@@ -1,6 +1,5 @@
 """Figures with their names and captions, as images of a page and as files."""
 
-import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Sequence
@@ -13,8 +12,6 @@ from matplotlib.figure import Figure
 
 from adbench_text.reports.figures.style import styled
 from adbench_text.storage import atomic_path
-
-_LONGEST_STEM = 80  # of a part of a file's name: file systems have a limit of 255
 
 
 @dataclass(frozen=True)
@@ -35,10 +32,7 @@ class Drawing:
 
 def stem(name: str) -> str:
     """Return a name as a part of a file's name."""
-    result = "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()
-    if len(result) <= _LONGEST_STEM:
-        return result
-    return f"{result[:_LONGEST_STEM]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()
 
 
 @styled
