@@ -160,16 +160,14 @@ class Foreign(TextDetector):
         """Return the hyper-parameters by name, with their defaults."""
         if hasattr(cls.kind, "get_params"):
             return dict(cls.kind().get_params())
-        return {p.name: cls._default_of(p) for p in inspect.signature(cls.kind).parameters.values()}
-
-    @classmethod
-    def _default_of(cls, parameter: inspect.Parameter) -> Any:
-        if parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
-            raise InvalidValueError(
-                f"{cls.__name__} cannot be built without arguments: give {parameter.name!r} a default value"
-                f"{place_of_method(cls.kind, '__init__')}."
-            )
-        return parameter.default
+        parameters = inspect.signature(cls.kind).parameters.values()
+        for parameter in parameters:
+            if parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
+                raise InvalidValueError(
+                    f"{cls.__name__} cannot be built without arguments: give {parameter.name!r} a default "
+                    f"value{place_of_method(cls.kind, '__init__')}."
+                )
+        return {parameter.name: parameter.default for parameter in parameters}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the hyper-parameters of the detector, or those given to `kind` if it has no `get_params`.
