@@ -137,12 +137,7 @@ class Mean(TextDetector):
         name = choice.name
         if issubclass(registry.detector(name), Mean):
             raise InvalidValueError(f"{name} cannot be a member of itself, got {self.members!r}.")
-        grid = choice.configurations("")
-        if len(grid) > 1:
-            raise InvalidValueError(
-                f"{name}:{choice.preset} has {len(grid)} configurations; name one of them."
-            )
-        settings = grid[0]
+        settings = choice.configuration()
         if self.encoder and _works_on_vectors(choice):
             settings = {**settings, "encoder": self.encoder}
         member = build(name, settings, self.random_state)

@@ -81,13 +81,7 @@ def own_detector(
     if preset is None:
         preset, offered = registry.detector(name).for_documents(language, given, normal=normal)
     else:
-        configurations = DetectorChoice(name, preset).configurations("")  # "": for no dataset of ours
-        if len(configurations) > 1:
-            raise InvalidValueError(
-                f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "
-                "settings of one with --set."
-            )
-        offered = configurations[0]
+        offered = DetectorChoice(name, preset).configuration()
     detector = build(name, {**offered, **given}, seed)
     preset, *notes = preset.split(", ")  # "robust, without word vectors"
     label = ", ".join([written(name, preset, text_of_settings(given)), *notes])

@@ -85,6 +85,15 @@ class DetectorChoice:
             for each in given
         ]
 
+    def configuration(self) -> dict[str, Any]:
+        """Return the settings to run on documents of no dataset; raise InvalidValueError for a grid."""
+        grid = self.configurations("")
+        if len(grid) > 1:
+            raise InvalidValueError(
+                f"{self.name}:{self.preset} has {len(grid)} configurations; give the settings of one."
+            )
+        return grid[0]
+
 
 def split_list(text: str) -> list[str]:
     """Split a list at the commas that are not in brackets.
