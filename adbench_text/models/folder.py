@@ -48,7 +48,7 @@ _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
 _DETECTORS, _CALIBRATIONS, _KNOWN = "detectors", "calibrations", "known"  # parts of a state
 _OURS = "adbench-text"
-_VERSIONS = ("code", "libraries", "pyod", "pytextad")  # ends of names of resources: any version will do
+_VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
 
 
 def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:

@@ -157,7 +157,7 @@ class PyODDetector(VectorDetector):
 
     def resources(self) -> dict[str, str]:
         """Return the version of the library, and the digest of the file of word vectors if one is read."""
-        return {**super().resources(), self._library: version(self._library)}
+        return {**super().resources(), "library": f"{self._library} {version(self._library)}"}
 
     @property
     def _library(self) -> str:
