@@ -24,7 +24,12 @@ from adbench_text.sweep.cell import PLANTED, SPLITS, TEST_OUTLIERS
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
 OF_SCORES = "significance"  # the table that needs the scores of single documents
-TABLES = {"published": ["leaderboard", "benchmarks"]}  # of a page that does not have all tables
+TABLES = {  # of a page that does not have all tables
+    "published": ["leaderboard", "benchmarks"],
+    "words": ["words"],
+    "planted": ["words"],
+}
+WITHOUT_FIGURES = ("words", "planted")
 DEFINITION = ("preset", "configuration", "dataset", "inlier", "contamination", "seed")
 VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime")
 OPTIONAL = (SPLITS, TEST_OUTLIERS, PLANTED)  # older files may lack one
@@ -66,7 +71,8 @@ def write(sweep: str, folder: Path) -> list[Path]:
     seeds = {record.seed for record in records(sweep)}
     expanded = sweep_named(sweep).expand()
     builder = Builder(records(sweep), cells=[cell for cell in expanded if cell.seed in seeds])
-    drawings = [*contamination(builder.comparison), *cost(builder.comparison)]
+    comparison = builder.comparison
+    drawings = [] if sweep in WITHOUT_FIGURES else [*contamination(comparison), *cost(comparison)]
     page = folder / f"{sweep}-tables.md"
     page.write_text(page_of(builder, drawings, sweep), encoding="utf-8")
     figures = [export.write(d.figure, folder / "figures" / f"{sweep}-{d.name}", ["svg"]) for d in drawings]

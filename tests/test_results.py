@@ -71,7 +71,7 @@ def means() -> dict[tuple[str, str, float], float]:
     figures = defaultdict(dict)
     for sweep in SWEEPS:
         for r in records(sweep):
-            if r.is_ok:
+            if r.is_ok and not r.planted:
                 figures[r.name, r.dataset, r.contamination][r.inlier, r.seed] = 100 * r.metrics["auroc"]
     return {key: fmean(of_key.values()) for key, of_key in figures.items()}
 
