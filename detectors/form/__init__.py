@@ -34,6 +34,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
@@ -43,7 +44,6 @@ from adbench_text.detectors.form.facts import (
     FACTS,
     SURPRISE,
     Numbers,
-    blocks,
     logarithms,
     numbers,
     shown,
@@ -151,7 +151,8 @@ class Form(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         counted = numbers(texts, self.language)
-        self._spelling, counted[:, SURPRISE] = Spelling.fit(list(blocks(texts)))
+        self._spelling = Spelling.fit(texts)
+        counted[:, SURPRISE] = _highest(self._spelling.surprise(texts, leave_out=True)[0])
         logs, totals = logarithms(counted), counted.sum(axis=0)
         self._others = np.median(shown(counted), axis=0)
         self._median = np.median(logs, axis=0)
@@ -171,7 +172,7 @@ class Form(TextDetector):
         self._scores_of_training = self._joined(distances)
 
     def _score(self, texts: list[str]) -> Scores:
-        standard = self._standard(self._counted(texts, self._spelling.highest(texts)))
+        standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(texts)[0])))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         return self._joined([mahalanobis, _nearest(standard, self._references, self.neighbours).mean(axis=1)])
 
@@ -249,13 +250,21 @@ class Form(TextDetector):
         return self._token_scores([texts[place] for place in places], leave_out=True)
 
     def _token_scores(self, texts: list[str], *, leave_out: bool = False) -> list[list[TokenScore]]:
-        placed = [[word for word in word_positions(text) if not word.word.isdecimal()] for text in texts]
-        listed = [[word.word for word in found] for found in placed]
-        surprises = self._spelling.of_documents(listed, leave_out=leave_out)
-        return [
-            [TokenScore(*word, surprise) for word, surprise in zip(*of_text, strict=True)]
-            for of_text in zip(placed, surprises, strict=True)
-        ]
+        surprise, words = self._spelling.surprise(texts, leave_out=leave_out)
+        scored = []
+        for text, begin, end in zip(texts, surprise.indptr[:-1], surprise.indptr[1:], strict=True):
+            found = [words[number] for number in surprise.indices[begin:end]]
+            of_word = dict(zip(found, surprise.data[begin:end].tolist(), strict=True))
+            placed = [word for word in word_positions(text) if word.word in of_word]
+            scored.append([TokenScore(*word, of_word[word.word]) for word in placed])
+        return scored
+
+
+def _highest(surprise: "csr_array[Any]") -> Scores:
+    """Return the surprise of the most surprising word of each document, at least 0."""
+    if not surprise.shape[1]:
+        return np.zeros(surprise.shape[0])
+    return np.asarray(surprise.max(axis=1).toarray(), dtype=np.float64).ravel()
 
 
 def _of_letters(word: str) -> str:

@@ -67,7 +67,7 @@ _FIRST_KIND = COLUMN["digits"]
 def numbers(texts: Sequence[str], language: str) -> Numbers:
     """Return what `FACTS` count in each document, of shape (n_texts, n_facts); the surprise is left 0."""
     known = _known(language)
-    return np.concatenate([_numbers(block, known) for block in blocks(texts)])
+    return np.concatenate([_numbers(block, known) for block in _blocks(texts)])
 
 
 def logarithms(counted: Numbers) -> Numbers:
@@ -112,7 +112,7 @@ def _text_of(number: float, fact: Fact) -> str:
     return f"{number:.1f}" if fact.per else f"{number:,.0f}"
 
 
-def blocks(texts: Sequence[str]) -> Iterator[list[str]]:
+def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
     """Yield documents in lists of some million characters."""
     block: list[str] = []
     n_characters = 0

@@ -18,57 +18,41 @@ training document is judged by counts without its own. Words are in lower case; 
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from adbench_text.text.words import words
+from adbench_text.text.words import count_words
 
 _PRIOR = 3.0  # B
 _ADDED = 3.0  # to the length of a word: two odd letters are no proof
 _BASE = sys.maxunicode + 1  # three letters are one number
 _ORDERS = (1, 2, 3)  # letters of an n-gram
+_MOST_CELLS = 2**22  # of a table of documents and n-grams
 
 Array = NDArray[np.float64]
 Keys = NDArray[np.int64]
 
 
-def spelled_words(text: str) -> list[str]:
-    """Return the words of a document that are not numbers."""
-    return [word for word in words(text) if not word.isdecimal()]
-
-
 class _Counts(NamedTuple):
-    """How often each key occurs; the keys are in order."""
+    """How often each key occurs; the keys are in order, and -1 is the first of them, for all unknown ones."""
 
     keys: Keys
     counts: Array
 
     @classmethod
-    def fit(cls, keys: Keys) -> Self:
-        """Count keys."""
-        different, counts = np.unique(keys, return_counts=True)
+    def fit(cls, keys: Keys, times: Array) -> Self:
+        """Count keys, each as often as `times` says."""
+        different, places = np.unique(np.append(keys, -1), return_inverse=True)
+        counts = np.bincount(places, np.append(times, 0.0), len(different))
         return cls(different, counts.astype(np.float64))
 
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the counts of all parts together."""
-        keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
-        counts = np.concatenate([part.counts for part in parts])
-        return cls(keys, np.bincount(places, counts, len(keys)).astype(np.float64))
-
-    def of(self, keys: Keys, rows: Keys | None) -> Array:
-        """Return how often each key occurs; with rows, how often in other rows."""
-        if not len(self.keys):  # no training document has a word
-            return np.zeros(len(keys))
+    def places(self, keys: Keys) -> Keys:
+        """Return the places of keys."""
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        counts = np.where(self.keys[places] == keys, self.counts[places], 0.0)
-        if rows is not None:
-            of_row = np.unique(rows * len(self.keys) + places, return_inverse=True, return_counts=True)
-            counts = np.maximum(counts - of_row[2][of_row[1]].astype(np.float64), 0.0)
-        return counts
+        return np.where(self.keys[places] == keys, places, 0)
 
 
 class _Spelled(NamedTuple):
@@ -81,19 +65,11 @@ class _Spelled(NamedTuple):
     @classmethod
     def of(cls, found: Sequence[str]) -> Self:
         """Spell words."""
-        text = "".join(f"\0\0{word}" for word in found)
+        text = "".join([f"\0\0{word}" for word in found])
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
         triples = (codes[:-2] * _BASE + codes[1:-1]) * _BASE + codes[2:]
         lengths = np.fromiter(map(len, found), np.int64, len(found))
         return cls(triples[codes[2:] > 0], np.repeat(np.arange(len(found)), lengths), lengths)
-
-
-def _n_grams(triples: Keys) -> Iterator[Keys]:
-    """Yield the n-grams of each order, and what comes before their last letters."""
-    for order in _ORDERS:
-        n_grams = triples % _BASE**order
-        yield n_grams
-        yield n_grams // _BASE
 
 
 class Spelling(NamedTuple):
@@ -104,53 +80,83 @@ class Spelling(NamedTuple):
     deviation: float = 1.0
 
     @classmethod
-    def fit(cls, blocks: Sequence[Sequence[str]]) -> tuple[Self, Array]:
-        """Learn from blocks of documents; also return `highest` of each, itself left out."""
-        counted = [
-            [
-                _Counts.fit(keys)
-                for keys in _n_grams(_Spelled.of(list(chain(*map(spelled_words, block)))).triples)
-            ]
-            for block in blocks
-        ]
-        spelling = cls([_Counts.joined(parts) for parts in zip(*counted, strict=True)])
-        triples = spelling.counts[-2]
-        if len(triples.keys):
-            information = spelling._information(triples.keys)
-            mean = np.average(information, weights=triples.counts)
-            variance = np.average((information - mean) ** 2, weights=triples.counts)
-            spelling = spelling._replace(mean=float(mean), deviation=float(np.sqrt(variance)) or 1.0)
-        return spelling, np.concatenate([spelling.highest(block, leave_out=True) for block in blocks])
+    def fit(cls, texts: Sequence[str]) -> Self:
+        """Learn from documents."""
+        counts, found = _counted(texts)
+        spelled = _Spelled.of(found)
+        times = counts.sum(axis=0)[spelled.word].astype(np.float64)
+        spelling = cls([_Counts.fit(keys, times) for keys in _n_grams(spelled.triples)])
+        if not len(times):  # no document has a word
+            return spelling
+        information = spelling._information(spelling._places(spelled.triples))
+        mean = np.average(information, weights=times)
+        variance = np.average((information - mean) ** 2, weights=times)
+        return spelling._replace(mean=float(mean), deviation=float(np.sqrt(variance)) or 1.0)
 
-    def highest(self, texts: Sequence[str], *, leave_out: bool = False) -> Array:
-        """Return the surprise of the most surprising word of each document, at least 0."""
-        surprises = self.of_documents(list(map(spelled_words, texts)), leave_out=leave_out)
-        return np.array([max([0.0, *of_text]) for of_text in surprises])
-
-    def of_documents(self, listed: Sequence[Sequence[str]], *, leave_out: bool = False) -> list[list[float]]:
-        """Return the surprise of the words of documents, in lower case.
+    def surprise(
+        self, texts: Sequence[str], *, leave_out: bool = False
+    ) -> tuple["csr_array[Any]", list[str]]:
+        """Return the surprise of the words of documents, of shape (n_texts, n_words), and the words.
 
         With `leave_out`, they are training documents, and each is left out of what is known.
         """
-        if leave_out:
-            lengths = list(map(len, listed))
-            surprise = self._surprise(list(chain(*listed)), np.repeat(np.arange(len(listed)), lengths))
-            return [of_text.tolist() for of_text in np.split(surprise, np.cumsum(lengths)[:-1])]
-        different = list(dict.fromkeys(chain(*listed)))  # most words are repeated
-        of_word = dict(zip(different, self._surprise(different).tolist(), strict=True))
-        return [[of_word[word] for word in found] for found in listed]
-
-    def _surprise(self, found: Sequence[str], rows: Keys | None = None) -> Array:
-        """Return the surprise of words; with the rows of their documents, by the letters of the others."""
+        counts, found = _counted(texts)
         spelled = _Spelled.of(found)
-        information = self._information(spelled.triples, None if rows is None else rows[spelled.word])
-        excess = np.bincount(spelled.word, information - self.mean, len(found))
-        return np.asarray(excess / (self.deviation * np.sqrt(spelled.lengths + _ADDED)))
+        places = self._places(spelled.triples)
+        if leave_out:
+            n_rows = max(_MOST_CELLS // len(self.counts[-2].keys), 1)
+            blocks = [
+                self._left_out(counts[begin : begin + n_rows], spelled, places)
+                for begin in range(0, len(texts), n_rows)
+            ]
+            data = np.concatenate(blocks)
+        else:
+            data = self._standard(self._information(places), spelled.word, spelled.lengths)[counts.indices]
+        return csr_array((data, counts.indices, counts.indptr), shape=counts.shape), found
 
-    def _information(self, triples: Keys, rows: Keys | None = None) -> Array:
-        """Return -log P of letters."""
-        share: Array | float = 1 / (len(self.counts[0].keys) + 1)
-        counts = (table.of(keys, rows) for table, keys in zip(self.counts, _n_grams(triples), strict=True))
-        for n_gram, before in zip(counts, counts, strict=True):  # two at a time
+    def _left_out(self, counts: "csr_array[Any]", spelled: _Spelled, places: list[Keys]) -> Array:
+        """Return the surprise of each entry of counts, by the words of the other training documents."""
+        lengths = spelled.lengths[counts.indices]
+        starts = (np.cumsum(spelled.lengths) - spelled.lengths)[counts.indices]
+        entry = np.repeat(np.arange(len(lengths)), lengths)
+        letter = np.arange(len(entry)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[entry]
+        of_letters = [each[letter] for each in places]
+        own = []
+        for table, of_table in zip(self.counts, of_letters, strict=True):
+            cells = row * len(table.keys) + of_table
+            own.append(np.bincount(cells, counts.data[entry])[cells])
+        return self._standard(self._information(of_letters, own), entry, lengths)
+
+    def _places(self, triples: Keys) -> list[Keys]:
+        return [table.places(keys) for table, keys in zip(self.counts, _n_grams(triples), strict=True)]
+
+    def _information(self, places: list[Keys], own: list[Array] | None = None) -> Array:
+        """Return -log P of letters, by the counts of `_n_grams` without their own."""
+        counts = [table.counts[of_table] for table, of_table in zip(self.counts, places, strict=True)]
+        if own is not None:
+            counts = [of_all - of_own for of_all, of_own in zip(counts, own, strict=True)]
+        share: Array | float = 1 / len(self.counts[0].keys)
+        for n_gram, before in zip(counts[::2], counts[1::2], strict=True):
             share = (n_gram + _PRIOR * share) / (before + _PRIOR)
         return np.asarray(-np.log(share))
+
+    def _standard(self, information: Array, word: Keys, lengths: Keys) -> Array:
+        """Return the surprise of words, given the information of their letters."""
+        excess = np.bincount(word, information - self.mean, len(lengths))
+        return np.asarray(excess / (self.deviation * np.sqrt(lengths + _ADDED)))
+
+
+def _counted(texts: Sequence[str]) -> tuple["csr_array[Any]", list[str]]:
+    """Return how often each word that is no number occurs in each document, and the words."""
+    counts, found = count_words(texts)
+    is_word = np.array([not word.isdecimal() for word in found], dtype=np.bool_)
+    return csr_array(counts[:, is_word]), found[is_word].tolist()
+
+
+def _n_grams(triples: Keys) -> Iterator[Keys]:
+    """Yield the n-grams of each order, and what comes before their last letters."""
+    for order in _ORDERS:
+        n_grams = triples % _BASE**order
+        yield n_grams
+        yield n_grams // _BASE

@@ -8,7 +8,6 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text.detectors import form
 from adbench_text.detectors.form import facts
-from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.errors import InvalidValueError
 from adbench_text.models import Model, Training
 from adbench_text.models import load_model as load
@@ -115,10 +114,15 @@ def mean_distance(point, others, k):
     return np.sort(np.linalg.norm(others - point, axis=1))[:k].mean()
 
 
+def standard_of_training(detector):
+    surprise, _ = detector._spelling.surprise(TRAIN, leave_out=True)
+    return detector._standard(detector._counted(TRAIN, form._highest(surprise)))
+
+
 @pytest.mark.parametrize("k", [1, 20, 500])
 def test_distances_of_training_documents_are_those_of_a_fit_without_them(k):
     detector = Form(neighbours=k).fit(TRAIN)
-    points, n = detector._standard(detector._counted(TRAIN, Spelling.fit([TRAIN])[1])), len(TRAIN)
+    points, n = standard_of_training(detector), len(TRAIN)
     rows = np.arange(n)
     expected = [mahalanobis(points[row], points[rows != row], n) for row in rows]
     found, nearest = detector._left_out(points, np.arange(n))
@@ -131,7 +135,7 @@ def test_distances_of_training_documents_are_those_of_a_fit_without_them(k):
 def test_references_that_are_a_sample_leave_out_the_document_itself(monkeypatch):
     monkeypatch.setattr(form, "_MOST_REFERENCES", 50)
     detector = Form(neighbours=5, random_state=3).fit(TRAIN)
-    points = detector._standard(detector._counted(TRAIN, Spelling.fit([TRAIN])[1]))
+    points = standard_of_training(detector)
     drawn = np.random.default_rng(3).permutation(len(TRAIN))[:50]
     np.testing.assert_array_equal(detector._references, points[drawn])
     _, nearest = detector._left_out(points, drawn)

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from adbench_text.detectors.form.spelling import Spelling, spelled_words
+from adbench_text.detectors.form import spelling as module
+from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.documents.left_out import left_out
 from adbench_text.plugins import registry
+from adbench_text.text.words import words
 
 Form = registry.detector("form")
 
@@ -18,10 +20,23 @@ SEA = [
 ]
 
 
-def information(word, training):
+def surprises(spelling, texts, leave_out=False):
+    """The surprise of each word, by document."""
+    found, different = spelling.surprise(texts, leave_out=leave_out)
+    return [
+        {different[column]: row[0, column] for column in row.tocoo().coords[1]}
+        for row in (found[[number]] for number in range(len(texts)))
+    ]
+
+
+def spelled_words(text):
+    return [word for word in words(text) if not word.isdecimal()]
+
+
+def information(word, training, n_letters=None):
     """Minus the logarithm of the probability of each letter, by the formulas of the module, one at a time."""
     spelled = [f"\0\0{other}" for text in training for other in spelled_words(text)]
-    n_letters = len({letter for other in spelled for letter in other[2:]}) + 1
+    n_letters = n_letters or len({letter for other in spelled for letter in other[2:]}) + 1
 
     def count(letters, end=0):
         """Return how often these are the letters up to a letter of a word, or up to `end` letters before."""
@@ -40,43 +55,35 @@ def information(word, training):
 
 @pytest.mark.parametrize("word", ["harbour", "xq7zz9", "ship", "é", "港"])
 def test_the_surprise_of_a_word_follows_the_formulas(word):
-    spelling, _ = Spelling.fit([SEA[:10]])
-    [[found]] = spelling.of_documents([[word]])
-    of_letters = information(word, SEA[:10])
-    expected = sum(of_letters) - len(word) * spelling.mean
-    assert found == pytest.approx(expected / (spelling.deviation * math.sqrt(len(word) + 3)))
+    spelling = Spelling.fit(SEA[:10])
+    [found] = surprises(spelling, [word])
+    expected = sum(information(word, SEA[:10])) - len(word) * spelling.mean
+    assert found[word] == pytest.approx(expected / (spelling.deviation * math.sqrt(len(word) + 3)))
 
 
-def test_a_training_document_is_judged_without_its_own_letters():
-    texts = [*SEA[:20], "the xq7zz9 ship"]
-    spelling, highest = Spelling.fit([texts])
-    without, _ = Spelling.fit([texts[:-1]])
-    same_scale = without._replace(mean=spelling.mean, deviation=spelling.deviation)
-    # the number of different letters alone is of all documents
-    counts = [same_scale.counts[0]._replace(keys=spelling.counts[0].keys)]
-    counts[0] = counts[0]._replace(counts=without.counts[0].of(spelling.counts[0].keys, None))
-    same_scale = same_scale._replace(counts=counts + same_scale.counts[1:])
-    words = spelled_words(texts[-1])
-    np.testing.assert_allclose(
-        spelling.of_documents([spelled_words(text) for text in texts], leave_out=True)[-1],
-        same_scale.of_documents([words])[0],
-    )
-    assert highest[-1] == pytest.approx(same_scale.highest([texts[-1]])[0])
-    assert highest[-1] > spelling.highest([texts[-1]])[0]  # its own letters make it usual
-
-
-def test_the_blocks_of_the_documents_change_nothing():
-    one, whole = Spelling.fit([SEA])
-    several, parts = Spelling.fit([SEA[:3], SEA[3:50], SEA[50:]])
-    np.testing.assert_allclose(whole, parts)
-    np.testing.assert_allclose(one.highest(["a xq7zz9"]), several.highest(["a xq7zz9"]))
+@pytest.mark.parametrize("most_cells", [module._MOST_CELLS, 1000])
+def test_a_training_document_is_judged_without_its_own_letters(most_cells, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_CELLS", most_cells)
+    texts = [*SEA[:20], "the xq7zz9 xq7zz9 ship"]
+    spelling = Spelling.fit(texts)
+    found = surprises(spelling, texts, leave_out=True)
+    for row in (20, 3):
+        rest = [text for place, text in enumerate(texts) if place != row]
+        # the number of different letters is that of all documents
+        n_letters = len({letter for text in texts for word in spelled_words(text) for letter in word}) + 1
+        for word in spelled_words(texts[row]):
+            of_letters = sum(information(word, rest, n_letters)) - len(word) * spelling.mean
+            expected = of_letters / (spelling.deviation * math.sqrt(len(word) + 3))
+            assert found[row][word] == pytest.approx(expected)
+    assert found[20]["xq7zz9"] > surprises(spelling, texts)[20]["xq7zz9"]  # its own letters make it usual
 
 
 def test_documents_without_words_surprise_nobody():
-    spelling, highest = Spelling.fit([["!!", "12 34"]])
-    assert highest.tolist() == [0, 0]
-    assert spelling.highest(["", "7"]).tolist() == [0, 0]
-    assert np.isfinite(spelling.highest(["words at last"])).all()
+    spelling = Spelling.fit(["!!", "12 34"])
+    assert surprises(spelling, ["!!", "12 34"], leave_out=True) == [{}, {}]
+    assert surprises(spelling, ["", "7"]) == [{}, {}]
+    assert np.isfinite(surprises(spelling, ["words"])[0]["words"])
+    assert np.isfinite(Form().fit(["!!", "12 34", "?"]).decision_function(["words at last", ""])).all()
 
 
 def test_the_word_with_random_letters_has_the_highest_score_and_is_named():
