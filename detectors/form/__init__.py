@@ -264,7 +264,7 @@ def _highest(surprise: "csr_array[Any]") -> Scores:
     """Return the surprise of the most surprising word of each document, at least 0."""
     if not surprise.shape[1]:
         return np.zeros(surprise.shape[0])
-    return np.asarray(surprise.max(axis=1).toarray(), dtype=np.float64).ravel()
+    return np.maximum(np.asarray(surprise.max(axis=1).toarray(), dtype=np.float64).ravel(), 0.0)
 
 
 def _of_letters(word: str) -> str:

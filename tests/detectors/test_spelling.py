@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from adbench_text.detectors.form import _highest as form_highest
 from adbench_text.detectors.form import spelling as module
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.documents.left_out import left_out
@@ -84,6 +85,13 @@ def test_documents_without_words_surprise_nobody():
     assert surprises(spelling, ["", "7"]) == [{}, {}]
     assert np.isfinite(surprises(spelling, ["words"])[0]["words"])
     assert np.isfinite(Form().fit(["!!", "12 34", "?"]).decision_function(["words at last", ""])).all()
+
+
+def test_a_usual_word_is_no_fact_even_if_there_is_no_other():
+    detector = Form().fit(["ship"] * 5)
+    surprise, _ = detector._spelling.surprise(["ship"])
+    assert surprise.data <= 1e-9
+    assert form_highest(surprise).tolist() == [0]
 
 
 def test_the_word_with_random_letters_has_the_highest_score_and_is_named():
