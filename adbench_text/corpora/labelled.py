@@ -165,7 +165,7 @@ class LabelledFiles(Dataset):
 
 
 def _odd_words(document: Document, column: str) -> OddWords | None:
-    """Return the odd words of a document; None if its row says nothing."""
+    """Return the odd words of a document; None if its row has none."""
     value = document.fields.get(column)
     if value in (None, ""):
         return None

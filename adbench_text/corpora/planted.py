@@ -8,8 +8,8 @@ in their case and of one kind:
 - ``letters``: random letters, out of those of the training words
 - a language, by its code: among its 5,000 most frequent words those that the language of the documents lacks
 
-Of 30 candidates the one whose length is nearest to that of the replaced word is planted, so that lengths say
-nothing.
+Of 30 candidates the one whose length is nearest to that of the replaced word is planted, so that lengths give
+nothing away.
 """
 
 from collections import Counter

@@ -40,7 +40,7 @@ def judged_words(
 ) -> JudgedWords:
     """Return the words of test documents as they were written; those of a normal document are not odd.
 
-    Documents of which nothing is known have none.
+    A document has none if nothing is known about it.
     """
     found: dict[str, list[list[JudgedWord]]] = {ALIKE: [], AS_PUBLISHED: []}
     for text, of_text, is_odd in zip(texts, words, is_outlier, strict=True):

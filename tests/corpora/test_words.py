@@ -1,4 +1,4 @@
-"""Documents that say which of their words are odd, and words that are planted."""
+"""Documents with marked odd words, and words that are planted."""
 
 import json
 from dataclasses import replace
@@ -77,7 +77,7 @@ def corpus_of(train, test, labels, **more):
     return Corpus("made-up", labels, train, test, "made up", is_cleaned=False, **originals, **more)
 
 
-# -- what a dataset says
+# -- what a dataset knows
 
 
 def test_words_are_cut_alike_and_odd_where_a_span_touches_them():

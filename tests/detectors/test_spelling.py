@@ -1,4 +1,4 @@
-"""How surprising the letters of words are, and what form says of them."""
+"""How surprising the letters of words are, and how form shows them."""
 
 import math
 
