@@ -58,6 +58,9 @@ FOLDERS = {
     "textad-reuters": "reuters",
     "textad-sms": "sms",
     "textad-sst2": "sst2",
+    "words-sms": "tokencore",
+    "words-review": "tokencore",
+    "words-grammar": "tokencore",
 }
 
 
