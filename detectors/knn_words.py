@@ -98,9 +98,14 @@ class KNNWords(TextDetector):
         return self._mean_distances(self._vectors(texts, self._idf))
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
+        return self._mean_distances(
+            self._vectors(texts, self._idf_left_out(len(texts))), np.arange(len(texts))
+        )
+
+    def _idf_left_out(self, n: int) -> NDArray[np.float64]:
         # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as in a new document
-        n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
-        return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
+        one_more = (1 + n) / np.exp(self._idf - 1)
+        return np.asarray(np.log(n / (one_more - 1)) + 1)
 
     def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", Sequence[str] | NDArray[Any]]:
         """Return the counts of the terms of texts, of shape (n_texts, n_terms), and the terms."""
@@ -131,25 +136,30 @@ class KNNWords(TextDetector):
         places = rows[is_known], columns[words[is_known]]
         return csr_array((scaled.data[is_known], places), shape=(len(texts), len(self._idf)))
 
-    def _mean_distances(self, vectors: "csr_array[Any]", leave_out: bool = False) -> NDArray[np.float64]:
-        """Return the mean cosine distance of each row to its nearest training documents.
-
-        With `leave_out` the rows are the training documents, each of which leaves itself out.
-        """
-        nearest, k = self._nearest(vectors, leave_out)
+    def _mean_distances(
+        self, vectors: "csr_array[Any]", own: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the mean cosine distance of each row to its nearest training documents; see `_nearest`."""
+        nearest, k = self._nearest(vectors, own)
         # a single training document has no neighbours
         distances: NDArray[np.float64] = 1 - np.asarray(nearest.sum(axis=1)).ravel() / max(k, 1)
         return np.maximum(distances, 0)  # -1e-16 by rounding
 
-    def _nearest(self, vectors: "csr_array[Any]", leave_out: bool = False) -> tuple["csr_matrix[Any]", int]:
-        """Return the similarities of each row to its nearest training documents, and their number."""
+    def _nearest(
+        self, vectors: "csr_array[Any]", own: NDArray[np.int64] | None = None
+    ) -> tuple["csr_matrix[Any]", int]:
+        """Return the similarities of each row to its nearest training documents, and their number.
+
+        With `own`, the rows are these training documents, each of which leaves itself out.
+        """
+        leave_out = own is not None
         k = min(self.k, self._neighbours.shape[1] - leave_out)
         # sparse: most training documents share no word with a document
         both = csr_matrix(vectors), csr_matrix(self._neighbours)
         nearest = sp_matmul_topn(*both, top_n=k + leave_out, sort=True, n_threads=1)
-        if leave_out:
+        if own is not None:
             rows = np.repeat(np.arange(nearest.shape[0]), np.diff(nearest.indptr))
-            is_own = self._places[nearest.indices] == rows
+            is_own = self._places[nearest.indices] == own[rows]
             has_own = np.bincount(rows[is_own], minlength=nearest.shape[0]) > 0
             # those that are no reference have one neighbour too many, the last
             is_last = np.arange(len(rows)) - nearest.indptr[rows] == k
@@ -163,13 +173,24 @@ class KNNWords(TextDetector):
         x_w (x_w - m_w) over its words. Those that no training document contains share the rest alike.
         """
         checked = self._check_fitted(texts)
-        vectors = self._vectors(checked, self._idf)
-        nearest, k = self._nearest(vectors)
+        return self._token_scores(checked, self._vectors(checked, self._idf))
+
+    def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the same of training documents, each of which leaves itself out."""
+        texts = self._texts_of_training()
+        some = [texts[place] for place in places]
+        vectors = self._vectors(some, self._idf_left_out(len(texts)))
+        return self._token_scores(some, vectors, np.asarray(places, dtype=np.int64))
+
+    def _token_scores(
+        self, texts: list[str], vectors: "csr_array[Any]", own: NDArray[np.int64] | None = None
+    ) -> list[list[TokenScore]]:
+        nearest, k = self._nearest(vectors, own)
         nearest.data = (nearest.data > 0) / max(k, 1)
         parts = csr_array(vectors.power(2) - vectors.multiply(csr_array(nearest) @ self._neighbours.T))
         rest = 1 - vectors.power(2).sum(axis=1)
         scored = []
-        for row, text in enumerate(checked):
+        for row, text in enumerate(texts):
             found = list(word_positions(text))
             terms = [self._terms_of(word.word) for word in found]
             numbers = [self._vocabulary.numbers(of_word).tolist() for of_word in terms]

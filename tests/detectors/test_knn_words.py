@@ -109,6 +109,9 @@ def test_the_mean_of_the_scores_of_words_is_the_score(settings):
     np.testing.assert_allclose(
         means(detector.token_scores(some)), detector.decision_function(some), atol=1e-12
     )
+    places = [15, 0, 12]
+    left_out = means(detector.training_token_scores(places))
+    np.testing.assert_allclose(left_out, detector.decision_scores_[places], atol=1e-12)
     assert detector.token_scores([""]) == [[]]
 
 
