@@ -28,12 +28,9 @@ def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> 
         epoch += 1
 
 
-def scoring_batches(lengths: NDArray[np.int64], n_tokens: int, done: int = 0) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers, longest documents first, each batch padded to at most `n_tokens` tokens.
-
-    The first `done` of them are left out.
-    """
-    order = np.argsort(-lengths, kind="stable")
+def scoring_batches(lengths: NDArray[np.int64], n_tokens: int) -> Iterator[NDArray[np.int64]]:
+    """Yield row numbers, longest documents first, each batch padded to at most `n_tokens` tokens."""
+    order, done = np.argsort(-lengths, kind="stable"), 0
     while done < len(order):
         n = max(1, n_tokens // int(lengths[order[done]]))
         yield order[done : done + n]

@@ -62,13 +62,3 @@ def test_scoring_keeps_to_its_tokens_save_for_a_single_text(n_tokens):
         longest = LENGTHS[batch].max()
         assert len(batch) * longest <= n_tokens or len(batch) == 1
         assert following is None or (len(batch) + 1) * longest > n_tokens
-
-
-def test_scoring_goes_on_after_what_is_done():
-    batches = list(scoring_batches(LENGTHS, 500))
-    done = sum(map(len, batches[:7]))
-    rest = list(scoring_batches(LENGTHS, 500, done))
-    assert [b.tolist() for b in rest] == [b.tolist() for b in batches[7:]]
-    smaller = np.concatenate(list(scoring_batches(LENGTHS, 250, done)))
-    assert smaller.tolist() == np.concatenate(rest).tolist()
-    assert list(scoring_batches(LENGTHS, 500, len(LENGTHS))) == []
