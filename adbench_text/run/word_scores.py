@@ -29,8 +29,8 @@ def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Score
         return None
     middle, scores = centre(of_texts), list[float]()
     if corpus.is_cleaned and not detector.reads_raw:
-        pairs = zip(split.written, of_texts, strict=True)
-        of_texts = [original_words(text, cleaner_of(corpus), tokens) for text, tokens in pairs]
+        clean, pairs = cleaner_of(corpus), zip(split.written, of_texts, strict=True)
+        of_texts = [original_words(text, clean, tokens) for text, tokens in pairs]
     for documents in split.words.values():
         for words, tokens in zip(documents, of_texts, strict=True):
             starts, ends = [token.start for token in tokens], [token.end for token in tokens]
@@ -48,12 +48,10 @@ def metrics_of_words(split: Split, scores: Scores) -> dict[str, float]:
     for edition, documents in split.words.items():
         is_odd = np.array([word.is_odd for words in documents for word in words], dtype=np.bool_)
         own, checked = np.split(checked, [len(is_odd)])
-        document = np.repeat(np.arange(len(documents)), list(map(len, documents)))
-        for of_documents in ("", HIGHEST):
-            if of_documents:
-                starts = np.flatnonzero(np.diff(document, prepend=-1))
-                is_odd, own = (np.maximum.reduceat(values, starts) for values in (is_odd, own))
-            if is_odd.any() and not is_odd.all():
-                start = f"{edition}{of_documents}"
-                metrics |= {f"{start}{name}": metric(is_odd, own) for name, metric in WORD_METRICS.items()}
+        lengths = np.array([len(words) for words in documents if words])
+        starts = np.cumsum(lengths) - lengths
+        highest = np.maximum.reduceat(is_odd, starts), np.maximum.reduceat(own, starts)
+        for start, (odd, values) in {edition: (is_odd, own), f"{edition}{HIGHEST}": highest}.items():
+            if odd.any() and not odd.all():
+                metrics |= {f"{start}{name}": metric(odd, values) for name, metric in WORD_METRICS.items()}
     return metrics
