@@ -58,6 +58,8 @@ FOLDERS = {
     "textad-reuters": "reuters",
     "textad-sms": "sms",
     "textad-sst2": "sst2",
+    "banking-near": "banking77-oos",
+    "banking-far": "banking77-oos",
     "words-sms": "tokencore",
     "words-review": "tokencore",
     "words-grammar": "tokencore",

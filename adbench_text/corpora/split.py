@@ -17,7 +17,7 @@ _TEST_ORDER, _LABELLED = 1, 2  # streams of random numbers: the order of the tes
 
 #: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
 #: but one class are normal (NLP-ADBench, section 3); the test part is ranked without a training part
-#: (TAD-Bench); each seed draws both parts anew.
+#: (TAD-Bench); each seed draws documents anew.
 ONE_VS_REST, LEAVE_ONE_OUT, UNLABELLED, REDRAWN = PROTOCOLS
 
 
@@ -193,6 +193,12 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
     """Draw a share of the normal documents for training; the others and some outliers are for testing."""
     redraw: Redraw = corpus.redraw  # type: ignore[assignment]  # a corpus of this protocol has one
     outlier = _is_outlier(corpus, corpus.test, inliers)
+    if redraw.n_of_class is not None:
+        kept = ~outlier
+        for label in set(corpus.test.labels[outlier].tolist()):
+            rows = np.flatnonzero(corpus.test.labels == label)
+            kept[np.random.RandomState(seed).permutation(rows)[: redraw.n_of_class]] = True
+        return restricted(divided(corpus, inliers), np.flatnonzero(kept))
     rng = np.random.default_rng(seed)
     normal, odd = (rng.permutation(np.flatnonzero(kind)) for kind in (~outlier, outlier))
     n_train = int(redraw.train_share * len(normal))

@@ -143,18 +143,23 @@ class Edition:
 
 @dataclass(frozen=True)
 class Redraw:
-    """How each seed draws the two parts anew, where a publication names only the sizes of its draw.
+    """How each seed draws documents anew, where a publication names only the sizes of its draw, or its seeds.
 
     Parameters
     ----------
-    train_share : float
-        Share of the normal documents that are for training, in (0, 1); the others are for testing.
+    train_share : float, default 0
+        Share of the normal documents of the test part that are for training instead, in [0, 1). With 0 the
+        training part is that of `Dataset.read`.
     n_outliers : int or None, default None
         Number of outliers among the test documents; None for all.
+    n_of_class : int or None, default None
+        Number of outliers of each class, if `train_share` is 0: the rows that ``sample(n_of_class,
+        random_state=seed)`` of pandas draws from the documents of the class.
     """
 
-    train_share: float
+    train_share: float = 0.0
     n_outliers: int | None = None
+    n_of_class: int | None = None
 
 
 class Dataset(ABC):
@@ -186,8 +191,8 @@ class Dataset(ABC):
         The shares of outliers in the training data that are run if none are asked for; empty for 0, 5, 10
         and 15 %.
     redraw : Redraw or None, default None
-        How each seed draws the two parts anew, with the protocol ``"redrawn"``. Then all documents are in
-        the test part that `read` returns, and the training part is empty.
+        How each seed draws documents anew, with the protocol ``"redrawn"``. If it draws training documents,
+        all documents are in the test part that `read` returns, and the training part is empty.
 
     Examples
     --------

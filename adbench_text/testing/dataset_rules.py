@@ -63,10 +63,11 @@ def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     """Both parts have documents of every class, with words that are left after cleaning.
 
     With `inliers`, the other classes need no training documents. If all documents are ranked, or each seed
-    draws both parts, the training part is empty.
+    draws the training documents, the training part is empty.
     """
     dataset, corpus = source.dataset, source.corpus
-    if dataset.protocol in ("redrawn", "unlabelled") and len(corpus.train):
+    draws_training = dataset.redraw is not None and dataset.redraw.train_share > 0
+    if (draws_training or dataset.protocol == "unlabelled") and len(corpus.train):
         place = place_of_method(type(dataset), "read")
         yield f"all documents must be in the test part, got {len(corpus.train):,} for training{place}"
     yield Note(corpus.counts())

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adbench_text.cli import options
@@ -44,6 +45,19 @@ def test_raw_documents_are_split_as_the_cleaned_ones(colours, drawn, protocol, s
     assert list(of_raw.test) == written(cleaned.test)
     for part in ("train_outlier", "outlier", "places"):
         assert getattr(of_raw, part).tolist() == getattr(cleaned, part).tolist()
+
+
+def test_a_seed_draws_outliers_of_each_class_as_pandas_does(colours):
+    facts = {"inliers": ("red",), "protocol": "redrawn", "redraw": Redraw(n_of_class=4)}
+    corpus = replace(colours, **facts)
+    split = draw(corpus, "red", 0.0, 354, "redrawn")
+    texts = pd.Series(colours.test.texts)
+    expected = [texts[colours.test.labels == label].sample(4, random_state=354) for label in (1, 2)]
+    assert {split.test[row] for row in np.flatnonzero(split.outlier)} == set(pd.concat(expected))
+    assert {split.test[row] for row in np.flatnonzero(~split.outlier)} == set(texts[colours.test.labels == 0])
+    assert sorted(split.train) == sorted(
+        text for text, label in zip(colours.train.texts, colours.train.labels, strict=True) if label == 0
+    )
 
 
 def classes_of(texts):

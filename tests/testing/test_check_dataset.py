@@ -61,8 +61,14 @@ class Trained(Weather):
     redraw = Redraw(0.5)
 
 
+class Drawn(Weather):
+    protocol = "redrawn"
+    redraw = Redraw(n_of_class=1)
+
+
 def test_a_sound_dataset_keeps_its_contract():
     check_dataset(Weather)
+    check_dataset(Drawn)
     check_dataset(Weather())
 
 
