@@ -1,13 +1,13 @@
-"""The published figures of other benchmarks, for the corpora that we made from their data."""
+"""The published figures of others: of corpora that we made from their data, and means of splits."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.reports import published
+from adbench_text.reports.report import UNEQUAL, Entry, figure
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import ONE_VS_REST
 
@@ -17,7 +17,7 @@ NONE, WORD_VECTORS, ENCODER, COMMERCIAL, LABELS = KNOWLEDGE
 _REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # our names of the first three
 
 #: Published methods that are detectors of ours, too.
-OURS = {"DATE": "date", "CVDD": "cvdd"}
+OURS = {"DATE": "date", "DATE, run again": "date", "CVDD": "cvdd"}
 
 #: How a corpus of ours relates to the published one; docs/reports.md has their meanings.
 EXACT, REDRAWN, REBUILT = "exact", "redrawn", "rebuilt"
@@ -25,6 +25,8 @@ _NLPAD, _MCA2, _TAD, _TEXTAD = "nlp_adbench", "mca2", "tad_bench", "text_adbench
 _NAMES = {_NLPAD: "NLP-ADBench", _MCA2: "MCA2", _TAD: "TAD-Bench", _TEXTAD: "Text-ADBench"}
 # Our corpus: how it relates to the published one, with which protocol, and the columns of its figures.
 _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
+    "sst-far": (EXACT, "redrawn", {published.WU: "sst-far"}),
+    "rostd": (REDRAWN, ONE_VS_REST, {published.WU: "rostd"}),
     "nlpad-bbc": (EXACT, ONE_VS_REST, {_NLPAD: "BBC", _MCA2: "BBC"}),
     "nlpad-email": (REDRAWN, "redrawn", {_NLPAD: "Email"}),
     "nlpad-sms": (REDRAWN, "redrawn", {_NLPAD: "SMS"}),
@@ -46,9 +48,16 @@ _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
 _NOT_RUN = 50.0
 _KNOWN_BY = {  # what the name of a method begins with
     "DATE": NONE,
+    "GPT-2 from scratch": NONE,
+    "likelihood ratios": NONE,
     "CVDD": WORD_VECTORS,
+    "OCSVM": WORD_VECTORS,
+    "IForest": WORD_VECTORS,
     "GloVe": WORD_VECTORS,
     "BERT": ENCODER,
+    "MDF+IMLM": ENCODER,
+    "GPT-2": ENCODER,
+    "MLKD": ENCODER,
     "MiniLM": ENCODER,
     "Llama": ENCODER,
     "stella": ENCODER,
@@ -72,18 +81,32 @@ class Row:
     knowledge: str
     figure: float
     n_embeddings: int = 1
+    spread: float | None = None  #: over the seeds
 
     @property
     def name(self) -> str:
         """The method, and the number of embeddings where there are several."""
         return f"{self.method}, best of {self.n_embeddings}" if self.n_embeddings > 1 else self.method
 
+    @property
+    def label(self) -> str:
+        """The method and its source."""
+        return f"{self.method} ({self.source})"
 
-@cache
+    @property
+    def entry(self) -> Entry:
+        """The figure of a table."""
+        return figure(self.figure, spread=self.spread)
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether its source compares few methods, so that a table has room for them all."""
+        return self.source in (published.PAPER, published.WU)
+
+
 def published_figures() -> dict[str, Any]:
     """Return the figures of the sources as printed: fractions, for Text-ADBench percent."""
-    text = files("adbench_text.reports").joinpath("outside.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return published.read("outside.json")
 
 
 def relation(record: Record) -> str:
@@ -98,11 +121,20 @@ def relation(record: Record) -> str:
 def rows(dataset: str, metric: str) -> tuple[Row, ...]:
     """Return the published figures of a dataset of ours by a metric of ours, in the order of the sources."""
     *_, columns = _CORPORA.get(dataset, ("", "", {}))
-    return tuple(
-        row
-        for source, column in columns.items()
-        for row in (_of_lists(column, metric) if source == _TEXTAD else _of_fractions(source, column, metric))
-    )
+    read = {_TEXTAD: _of_lists, published.WU: _of_wu}
+    found = (read.get(source, _of_fractions)(source, column, metric) for source, column in columns.items())
+    return tuple(row for of_source in found for row in of_source)
+
+
+def of_method(name: str, mean: float, spread: float | None = None) -> Row:
+    """Return the row of a method of `published.figures`."""
+    method = published.method(name)
+    return Row(published.source(name), method, _knowledge(method), mean, spread=spread)
+
+
+def _of_wu(source: str, dataset: str, metric: str) -> list[Row]:
+    rows_of_wu = published.rows_of_wu(dataset, metric)
+    return [of_method(row["method"], row[metric], row[f"{metric}_sd"]) for row in rows_of_wu]
 
 
 def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
@@ -113,9 +145,9 @@ def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
     ]
 
 
-def _of_lists(task: str, metric: str) -> list[Row]:
+def _of_lists(source: str, task: str, metric: str) -> list[Row]:
     """Return the best figure of each method of Text-ADBench and group of embeddings."""
-    of_task = published_figures()[_TEXTAD]["percent"][task]
+    of_task = published_figures()[source]["percent"][task]
     found = []
     for group, of_methods in of_task.get(_METRICS.get(metric, ""), {}).items():
         for method, figures in of_methods.items():
@@ -123,7 +155,7 @@ def _of_lists(task: str, metric: str) -> list[Row]:
             run = [value for value, area in zip(figures, areas, strict=True) if area != _NOT_RUN]
             if run:
                 name = f"{group.partition(' (')[0]} + {method}"
-                found.append(Row(_NAMES[_TEXTAD], name, _knowledge(name), max(run), len(run)))
+                found.append(Row(_NAMES[source], name, _knowledge(name), max(run), len(run)))
     return found
 
 
@@ -131,13 +163,11 @@ def _knowledge(method: str) -> str:
     return next(known for start, known in _KNOWN_BY.items() if method.startswith(start))
 
 
-def best_of_each(published: Iterable[Row]) -> dict[str, Row]:
-    """Return the highest figure of each kind of knowledge, from less to more."""
-    best: dict[str, Row] = {}
-    for row in published:
-        if row.knowledge not in best or row.figure > best[row.knowledge].figure:
-            best[row.knowledge] = row
-    return {kind: best[kind] for kind in KNOWLEDGE if kind in best}
+def best_of_each(found: Iterable[Row], higher_is_better: bool = True) -> dict[str, Row]:
+    """Return the best figure of each kind of knowledge, from less to more; none of a marked oracle."""
+    best, fair = max if higher_is_better else min, [row for row in found if UNEQUAL not in row.method]
+    of_kinds = {kind: [row for row in fair if row.knowledge == kind] for kind in KNOWLEDGE}
+    return {kind: best(rows, key=lambda row: row.figure) for kind, rows in of_kinds.items() if rows}
 
 
 def knows_no_more(regime: str | None, knowledge: str) -> bool:

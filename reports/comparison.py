@@ -1,6 +1,6 @@
 """The figures of one metric: means over seeds and splits, beside the figures of the paper."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -20,10 +20,12 @@ from adbench_text.store.record import Record
 from adbench_text.sweep.cell import of_splits
 
 PUBLISHED = "published"
-OF_THE_PAPER = (
-    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
-    "†: the best configuration per split, chosen on the test labels."
-)
+_SOURCES = {
+    published.PAPER: "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
+    "†: the best configuration per split, chosen on the test labels.",
+    published.WU: "(Wu et al.): published at ACL 2023, five seeds; MDF+IMLM†: chosen on the test labels. "
+    "Their figures of AG News are not here.",
+}
 _OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in bold."
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 _GROUP = ["column", "corpus", "level"]
@@ -35,8 +37,8 @@ class Corpus:
     `splits` is how they are made, empty for one-vs-rest with complete test sets.
 
     `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
-    `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
-    protocol or of a thinned test set. `benchmark_rows` are the figures of other benchmarks.
+    `published` are published figures of splits: method -> inlier class -> figure; there are none of another
+    protocol or of a thinned test set. `published_rows` are their means, and those of corpora.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -60,16 +62,16 @@ class Corpus:
         # documents without outliers cannot be ranked, so this may be above the lowest level of the others
         self.lowest = self.levels[0] if self.is_ranked else comparison.lowest
         self.is_published = any(record.is_published for record in self.records)
-        of_dataset = {} if self.splits else published.figures(comparison.metric.name)
-        self.published = {
-            detector: figures[self.dataset]
-            for detector, figures in of_dataset.items()
-            if self.dataset in figures
-        }
+        metric = comparison.metric.name
+        self.published = {} if self.splits else published.figures(self.dataset, metric)
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
         is_theirs = bool(benchmarks.relation(self.records[0])) and self.lowest == 0
-        self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_theirs else ()
+        self.published_rows = list(benchmarks.rows(self.dataset, metric) if is_theirs else ())
+        means = {name: self.published_value(name) for name in self.published if self.lowest == 0}
+        self.published_rows += [
+            benchmarks.of_method(name, mean) for name, mean in means.items() if mean is not None
+        ]
         self.label = f"{cells.corpora[digest]}{mark}"
 
     @property
@@ -126,19 +128,21 @@ class Corpus:
         mean_label = Entry(self.mean_label, is_summary=True)
         return rows if self.has_one_split else [*rows, [mean_label, *row_of(None)]]
 
-    def published_entries(self, inlier: str | None) -> list[Entry]:
-        """Return the figures of the paper of a split, or their means over all splits."""
-        detectors = self._comparison.published
-        return [figure(self.published_value(detector, inlier)) for detector in detectors]
+    def published_entries(self, inlier: str | None, methods: Sequence[str]) -> list[Entry]:
+        """Return the published figures of a split, or their means over all splits."""
+        if inlier is None:
+            return [figure(self.published_value(method)) for method in methods]
+        return [self.published.get(method, {}).get(inlier, NONE) for method in methods]
 
-    def published_value(self, detector: str, inlier: str | None = None) -> float | None:
-        """Return a figure of the paper, or the mean over all splits."""
-        return self.mean_of(self.published.get(detector, {}), inlier)
+    def published_value(self, method: str, inlier: str | None = None) -> float | None:
+        """Return a published figure, or the mean over all splits."""
+        figures = self.published.get(method, {})
+        return self.mean_of({name: entry.value for name, entry in figures.items()}, inlier)
 
-    def mean_of(self, figures: Mapping[str, float], inlier: str | None = None) -> float | None:
+    def mean_of(self, figures: Mapping[str, float | None], inlier: str | None = None) -> float | None:
         """Return the figure of a split, or the mean over all splits; None if one is missing."""
         names = self.inliers if inlier is None else [inlier]
-        present = [figures[name] for name in names if name in figures]
+        present = [value for name in names if (value := figures.get(name)) is not None]
         return mean(present) if present and len(present) == len(names) else None
 
     def differences(self, inlier: str | None) -> list[Entry]:
@@ -275,9 +279,9 @@ class Comparison:
 
     @property
     def published(self) -> list[str]:
-        """The detectors that have a published figure on some corpus; they are all of clean training data."""
-        has_any = self.lowest == 0 and any(corpus.published for corpus in self.corpora)
-        return list(published.figures(self.metric.name)) if has_any else []
+        """The methods that have a published figure on some corpus; they are all of clean training data."""
+        methods = [method for corpus in self.corpora for method in corpus.published if self.lowest == 0]
+        return list(dict.fromkeys(methods))
 
     @property
     def compared(self) -> list[Column]:
@@ -288,10 +292,10 @@ class Comparison:
             if self.published and any(corpus.published.get(column.detector) for corpus in self.corpora)
         ]
 
-    def notes_on_header(self, of_paper: Sequence[object] = ()) -> list[str]:
-        """Return what the signs in the heads of the columns mean; `of_paper` are columns with its figures."""
+    def notes_on_labels(self, sources: Collection[str] = ()) -> list[str]:
+        """Return what the signs in the labels mean; `sources` are those of published figures."""
         has_oracle = any(column.is_oracle for column in self.columns)
-        return [_OF_ORACLES] * has_oracle + [OF_THE_PAPER] * bool(of_paper)
+        return [_OF_ORACLES] * has_oracle + [note for name, note in _SOURCES.items() if name in sources]
 
     def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
         """Return the titles over neighbouring columns; none where there would be only one."""

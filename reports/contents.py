@@ -47,8 +47,8 @@ TABLES = {
         f"published figures of these detectors and datasets, {_CLEAN}",
     ),
     "benchmarks": TableKind(
-        "The best published figures of other benchmarks beside ours.",
-        f"corpora with figures of other benchmarks, {_CLEAN}",
+        "The best published figures of others beside ours.",
+        f"corpora with published figures of others, {_CLEAN}",
     ),
     "levels": TableKind("Means at each contamination level.", "two contamination levels"),
     "labelled": TableKind(

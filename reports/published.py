@@ -1,34 +1,66 @@
-"""The published figures that are listed beside ours, and a bound that the paper derives."""
+"""The published figures of splits, which are listed beside ours, and a bound that the DATE paper derives."""
 
 import json
 import math
+from collections import defaultdict
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from adbench_text.reports.report import PUBLISHED, UNEQUAL
+from adbench_text.reports.report import UNEQUAL, Entry, figure
 
 _NAMES = {"date": "DATE", "cvdd": "CVDD", "ocsvm": "OCSVM", "iforest": "IForest"}
-#: Detectors whose published figures were chosen on the test labels.
-ORACLES = frozenset({"cvdd", "ocsvm", "iforest"})
+#: Where figures are from: the DATE paper, and Wu et al. (ACL 2023), who also ran DATE again.
+PAPER, WU = "paper", "Wu et al."
+#: Methods whose published figures were chosen on the test labels.
+ORACLES = frozenset({"cvdd", "ocsvm", "iforest", "MDF+IMLM"})
+#: Methods that another one of the same knowledge is better than; a table of splits has no room for them.
+SURPASSED = frozenset({"GPT-2 fine-tuned", "MDF+IMLM"})
 
 
-def label(detector: str) -> str:
-    """Return the head of the column of the published figures of a detector."""
-    return f"{_NAMES[detector]}{UNEQUAL if detector in ORACLES else ''} {PUBLISHED}"
+def source(name: str) -> str:
+    """Return where the figures of a method are from; those of the paper are named as our detectors."""
+    return PAPER if name in _NAMES else WU
+
+
+def method(name: str) -> str:
+    """Return the name of a method for people, with a mark if it is an oracle."""
+    return _NAMES.get(name, name.replace(" (run again)", ", run again")) + UNEQUAL * (name in ORACLES)
+
+
+def label(name: str) -> str:
+    """Return the head of the column of the figures of a method."""
+    return f"{method(name)} ({source(name)})"
 
 
 @cache
-def figures_of_the_paper() -> dict[str, Any]:
-    """Return the figures of the DATE paper, as printed in its tables."""
-    text = files("adbench_text.reports").joinpath("published.json").read_text(encoding="utf-8")
+def read(name: str) -> dict[str, Any]:
+    """Return what a file of published figures has, such as ``"outside.json"``."""
+    text = files("adbench_text.reports").joinpath(name).read_text(encoding="utf-8")
     return dict(json.loads(text))
 
 
-def figures(metric: str) -> dict[str, dict[str, dict[str, float]]]:
-    """Return detector -> dataset -> inlier -> percent; nothing of an unpublished metric."""
-    return dict(figures_of_the_paper()["splits"].get(metric, {}))
+def figures_of_the_paper() -> dict[str, Any]:
+    """Return the figures of the DATE paper, as printed in its tables."""
+    return read("published.json")
+
+
+def rows_of_wu(dataset: str, metric: str) -> list[dict[str, Any]]:
+    """Return the rows of a dataset; none of a metric that is not theirs."""
+    return [row for row in read("mlkd.json")["rows"] if row["dataset"] == dataset and metric in row]
+
+
+def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
+    """Return method -> inlier -> figure in percent; the methods of the paper are named as our detectors."""
+    found: dict[str, dict[str, Entry]] = defaultdict(dict)
+    for name, of_datasets in figures_of_the_paper()["splits"].get(metric, {}).items():
+        for inlier, value in of_datasets.get(dataset, {}).items():
+            found[name][inlier] = figure(value)
+    for row in rows_of_wu(dataset, metric):
+        if row["inlier"]:
+            found[row["method"]][row["inlier"]] = figure(row[metric], spread=row[f"{metric}_sd"])
+    return dict(found)
 
 
 def n_training_documents(dataset: str) -> dict[str, int]:

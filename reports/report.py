@@ -24,7 +24,6 @@ class Kind(Enum):
 # signs in a table
 SPREAD = "±"
 ORACLE = "(oracle)"
-PUBLISHED = "(paper)"
 UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
 OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
 
@@ -77,12 +76,14 @@ class Entry:
 NONE = Entry("–", Kind.NONE)
 
 
-def figure(value: float | None, decimals: int = 1, signed: bool = False) -> Entry:
+def figure(
+    value: float | None, decimals: int = 1, signed: bool = False, spread: float | None = None
+) -> Entry:
     """Return the entry of a number, `NONE` for None; `signed` puts a plus before what is not negative."""
     if value is None:
         return NONE
     words = f"{value:+z.{decimals}f}" if signed else f"{value:z.{decimals}f}"
-    return Entry(words, Kind.FIGURE, value)
+    return Entry(words, Kind.FIGURE, value, spread)
 
 
 def significant(value: float, digits: int = 3) -> Entry:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from adbench_text.reports import published
+from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import shared
@@ -66,12 +66,11 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
     sentence += _at(corpus)
     if others:
         sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
-    means = {name: corpus.published_value(name) for name in comparison.published if inliers != run}
-    means_of_all = {name: mean for name, mean in means.items() if mean is not None}
-    if means_of_all:
-        theirs = comparison.metric.best(means_of_all.values())
-        name = next(name for name, mean in means_of_all.items() if mean == theirs)
-        sentence += f"; {_against(value, theirs)} the best published figure, {published.label(name)}"
+    theirs = [row for row in corpus.published_rows if row.is_of_few and inliers != run]
+    best_of = benchmarks.best_of_each(theirs, comparison.metric.higher_is_better)
+    for kind, row in best_of.items():
+        knowing = f" (knowledge: {kind})" if len(best_of) > 1 else ""
+        sentence += f"; {_against(value, row.figure)} the best published figure{knowing}, {row.label}"
         sentence += ", which is of another edition" if corpus.is_other_edition else ""
     if highest > corpus.lowest and len(at_highest := ranked_at(highest)) > 1:
         (best, value), *_ = at_highest

@@ -22,12 +22,12 @@ _LAST_SHOWN = "code_version"  # what follows is for programs
 
 def wide_table(comparison: Comparison) -> Table:
     """Return every split and mean at every level, with published figures and the differences from them."""
-    names = [published.label(detector) for detector in comparison.published]
+    names = [published.label(method) for method in comparison.published]
     differences = [f"{column.label}: difference from the paper" for column in comparison.compared]
 
     def rows(corpus: Corpus, level: float) -> list[list[Entry]]:
         def row(inlier: str | None) -> list[Entry]:
-            of_paper = [*corpus.published_entries(inlier), *corpus.differences(inlier)]
+            of_paper = [*corpus.published_entries(inlier, comparison.published), *corpus.differences(inlier)]
             return [*corpus.entries(inlier, level), *(of_paper if level == 0 else [NONE] * len(of_paper))]
 
         return [[Entry(f"{level:g}", value=level), *entries] for entries in corpus.rows(row)]

@@ -86,7 +86,7 @@ def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_fr
         "from adbench_text.reports.published import figures\n"
         "from adbench_text.store.writing import run_tags\n"
         "print(run_tags()['mlflow.source.git.commit'])\n"
-        "print(len(figures('auroc')), *registry.names('datasets'))\n"
+        "print(len(figures('agnews', 'auroc')), *registry.names('datasets'))\n"
         "llr = sys.modules[registry.detector('llr').__module__]\n"
         "print(*(each.__file__ for each in (adbench_text, csv, llr)))"
     )

@@ -1,4 +1,4 @@
-"""The best published figures of other benchmarks beside ours."""
+"""The best published figures of others beside ours."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ from adbench_text.reports import benchmarks
 from adbench_text.reports.benchmarks import Row
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.published import PAPER
 from adbench_text.reports.report import NONE, Entry, Table, figure
 
 _SAME_METHOD = "same method"
@@ -16,25 +17,29 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
     Published figures of methods that are detectors of ours are beside these detectors.
     """
-    if any(corpus.benchmark_rows for corpus in comparison.corpora):
+    if any(map(_of_others, comparison.corpora)):
         yield comparison.table(
-            f"{comparison.heading}: published figures of other benchmarks, and our best detector "
-            "that knows no more",
+            f"{comparison.heading}: published figures of others, and our best detector that knows no more",
             ["knowledge", "published method", "published", "our detector", "ours", "difference", "source"],
             lambda corpus: [_rows(comparison, corpus)],
         )
 
 
 def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
-    ranked = comparison.best_first(corpus)
+    ranked, theirs = comparison.best_first(corpus), _of_others(corpus)
     rows = []
-    for kind, row in benchmarks.best_of_each(corpus.benchmark_rows).items():
+    for kind, row in benchmarks.best_of_each(theirs, comparison.metric.higher_is_better).items():
         ours = next((pair for pair in ranked if benchmarks.knows_no_more(pair[0].regime, kind)), None)
         rows.append(_entries(kind, row, ours))
-    for row in corpus.benchmark_rows:
+    for row in theirs:
         of_method = (pair for pair in ranked if pair[0].detector == benchmarks.OURS.get(row.method))
         rows += [_entries(_SAME_METHOD, row, ours) for ours in of_method]
     return rows
+
+
+def _of_others(corpus: Corpus) -> list[Row]:
+    """Return the published figures without those of the DATE paper, which have the table ``published``."""
+    return [row for row in corpus.published_rows if row.source != PAPER]
 
 
 def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> list[Entry]:
@@ -42,4 +47,4 @@ def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> lis
     if ours is not None:
         column, value = ours
         beside = [Entry(column.label), figure(value), figure(value - row.figure, signed=True)]
-    return [Entry(knowledge), Entry(row.name), figure(row.figure), *beside, Entry(row.source)]
+    return [Entry(knowledge), Entry(row.name), row.entry, *beside, Entry(row.source)]

@@ -81,13 +81,15 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
     rows = [[Entry(column.label), Entry(_knows(column)), *entries[column]] for column in columns]
     blocks = [block_of(column) for column in columns]
     starts = {0} | {place for place, (one, other) in enumerate(pairwise(blocks), start=1) if one != other}
-    for group in _published(corpora):
+    for group in _published(comparison, corpora):
         starts.add(len(rows))
-        for label, knowledge, figures in group:
-            theirs = [figure(figures.get(corpus.digest)) for corpus in corpora]
-            theirs += [_mean([figures.get(corpus.digest) for corpus in of_mean])] if of_mean else []
+        for label, knowledge, entries_of in group:
+            theirs = [entries_of.get(corpus.digest, NONE) for corpus in corpora]
+            means = [entries_of.get(corpus.digest, NONE).value for corpus in of_mean]
+            theirs += [_mean(means)] if of_mean else []
             theirs += [NONE] * len(levels)
             rows.append([Entry(label), Entry(knowledge), *theirs])
+    sources = {row.source for corpus in corpora for row in corpus.published_rows}
     heads = [*(corpus.label for corpus in corpora), *(f"with {percent(level)}" for level in levels)]
     is_part = of_mean and len(of_mean) < len(corpora)
     notes = [f"mean: over {', '.join(corpus.label for corpus in of_mean)}."] if is_part else []
@@ -98,7 +100,7 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
         ["detector", "knows", *heads, *(["mean"] if of_mean else [])],
         rows,
         starts,
-        notes=comparison.notes_on_header() + notes,
+        notes=comparison.notes_on_labels(sources) + notes,
     )
 
 
@@ -123,19 +125,21 @@ def _mean(values: Sequence[float | None]) -> Entry:
     return figure(fmean(present)) if present and len(present) == len(values) else NONE
 
 
-def _published(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str, dict[str, float]]]]:
+def _published(
+    comparison: Comparison, corpora: Sequence[Corpus]
+) -> Iterator[list[tuple[str, str, dict[str, Entry]]]]:
     """Yield groups of rows: label, knowledge, and figures by the digest of the corpus."""
-    best = {corpus.digest: benchmarks.best_of_each(corpus.benchmark_rows) for corpus in corpora}
+    is_higher = comparison.metric.higher_is_better
+    best = {c.digest: benchmarks.best_of_each(c.published_rows, is_higher) for c in corpora}
     of_kinds = {
-        kind: {digest: rows[kind].figure for digest, rows in best.items() if kind in rows}
+        kind: {digest: rows[kind].entry for digest, rows in best.items() if kind in rows}
         for kind in benchmarks.KNOWLEDGE
     }
-    of_methods: dict[tuple[str, str], dict[str, float]] = {}
-    for method in benchmarks.OURS:
-        for corpus in corpora:
-            for row in (row for row in corpus.benchmark_rows if row.method == method):
-                label = f"{method} ({row.source})"
-                of_methods.setdefault((label, row.knowledge), {})[corpus.digest] = row.figure
+    of_methods: dict[tuple[str, str], dict[str, Entry]] = {}
+    theirs = [(row, corpus.digest) for corpus in corpora for row in corpus.published_rows]
+    ours = [each for method in benchmarks.OURS for each in theirs if each[0].method == method]
+    for row, digest in [*ours, *(each for each in theirs if each[0].is_of_few and each not in ours)]:
+        of_methods.setdefault((row.label, row.knowledge), {})[digest] = row.entry
     if of_methods or any(of_kinds.values()):
-        yield [("best published", kind, figures) for kind, figures in of_kinds.items() if figures]
-        yield [(label, kind, figures) for (label, kind), figures in of_methods.items()]
+        yield [("best published", kind, entries) for kind, entries in of_kinds.items() if entries]
+        yield [(label, kind, entries) for (label, kind), entries in of_methods.items()]

@@ -22,5 +22,5 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             ["outliers", *comparison.labels],
             lambda corpus: [rows(corpus)],
             blocks=comparison.blocks(),
-            notes=comparison.notes_on_header(),
+            notes=comparison.notes_on_labels(),
         )

@@ -16,6 +16,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     A table of areas under precision-recall curves has the level of chance too: it depends on the split.
     """
     has_chance = comparison.metric.curve == "precision-recall"
+    methods = [name for name in comparison.published if name not in published.SURPASSED]
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         cells = pd.concat([corpus.finished(column) for column in comparison.columns]).set_index("inlier")
@@ -25,15 +26,15 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
         def row(inlier: str | None) -> list[Entry]:
             chance = [figure(corpus.mean_of(shares, inlier))] if has_chance else []
-            return [*corpus.with_best(inlier), *corpus.published_entries(inlier), *chance]
+            return [*corpus.with_best(inlier), *corpus.published_entries(inlier, methods), *chance]
 
         return corpus.rows(row)
 
-    labels = [published.label(detector) for detector in comparison.published]
+    labels = [published.label(method) for method in methods]
     yield comparison.table(
         f"{comparison.heading}, {percent(comparison.lowest)} of outliers in the training data",
         ["inlier", *comparison.labels, *labels, *(["chance"] if has_chance else [])],
         lambda corpus: [rows(corpus)],
         blocks=comparison.blocks(len(labels)),
-        notes=comparison.notes_on_header(labels),
+        notes=comparison.notes_on_labels({*map(published.source, methods)}),
     )

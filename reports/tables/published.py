@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.published import PAPER
 from adbench_text.reports.report import Table
 
 
@@ -13,5 +14,5 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             f"{comparison.metric.title}: difference from the published figure of the same method, in points",
             ["inlier", *(column.label for column in comparison.compared)],
             lambda corpus: [corpus.rows(corpus.differences)],
-            notes=comparison.notes_on_header(comparison.compared),
+            notes=comparison.notes_on_labels([PAPER]),
         )

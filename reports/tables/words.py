@@ -1,15 +1,13 @@
 """Figures of words: how well their scores find the odd ones."""
 
-import json
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import pandas as pd
 
 from adbench_text.metrics import ALIKE, AS_PUBLISHED, WORD_METRICS
 from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.published import read
 from adbench_text.reports.report import NONE, Entry, Table, figure
 
 _OF_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
@@ -23,10 +21,9 @@ _OF_METHODS = {
 }
 
 
-@cache
 def published() -> dict[str, Any]:
     """Return the published figures in percent, and notes on the datasets."""
-    return dict(json.loads(files("adbench_text.reports").joinpath("words.json").read_text(encoding="utf-8")))
+    return read("words.json")
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

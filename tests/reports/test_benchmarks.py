@@ -2,16 +2,18 @@ import json
 import re
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from cells import build, compare, main_table, only_table, record, texts
 
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
-from adbench_text.reports import benchmarks
+from adbench_text.reports import benchmarks, published
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.tables import benchmarks as beside
 from adbench_text.reports.tables import leaderboard
+from adbench_text.reports.wide import wide_table
 
 NLPAD, TEXTAD = ("nlpad-bbc", "nlpad-email", "nlpad-sms"), ("20news", "reuters", "sms", "sst2")
 ROOT = Path(__file__).parents[2]
@@ -20,7 +22,8 @@ REGIMES = {"date": FROM_SCRATCH, "llr": WORDS, "knn": PRE_TRAINED, "ecod": TEST_
 
 
 def cell(detector="llr", figure=0.9, dataset="nlpad-bbc", **changes):
-    own = {"nlpad-email": "redrawn", "nlpad-sms": "redrawn"} | {f"tad-{name}": "unlabelled" for name in TAD}
+    own = {"nlpad-email": "redrawn", "nlpad-sms": "redrawn", "sst-far": "redrawn"}
+    own |= {f"tad-{name}": "unlabelled" for name in TAD}
     changes = ({"splits": own[dataset]} if dataset in own else {}) | changes
     facts = {"regime": REGIMES.get(detector, FROM_SCRATCH), "classes": ("normal",), **changes}
     return record(detector, "normal", figure, dataset=dataset, dataset_digest=dataset, **facts)
@@ -118,6 +121,115 @@ def test_the_page_on_reports_names_all_repeated_figures():
     page = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
     named = re.findall(r"\.\d{4}\b(?!\d)", page.partition("Pairs of methods")[2].partition("MCA2")[0])
     assert {float(figure) for figure in named} == repeated
+
+
+# The figures of Wu et al., by split and of sst-far and rostd
+
+WU = published.read("mlkd.json")["rows"]
+OF_WU = {"auroc": 83.9, "aupr_out": 96.5, "fpr95": 62.0}  # GPT-2 from scratch, the mean of the splits
+SPLITS = ("comp", "rec", "sci", "misc", "pol", "rel")
+
+
+def news(detector="llr", figure=0.9, **changes):
+    facts = {"dataset": "20news", "dataset_digest": "20news", "regime": REGIMES[detector], **changes}
+    return [record(detector, name, figure, **facts) for name in SPLITS]
+
+
+def test_the_figures_of_wu_are_those_of_the_reference(data_dir: Path):
+    read = data_dir.parent / "reference" / "mlkd.json"
+    if not read.is_file():
+        pytest.skip(f"no {read.name} beside the folder of real data")
+    assert published.read("mlkd.json") == json.loads(read.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("metric", OF_WU)
+def test_every_split_of_20_newsgroups_has_its_figures_and_their_spread(metric):
+    table = wide_table(compare(news(), metric))
+    rows = {row[2].text: dict(zip(table.header, row, strict=True)) for row in table.rows}
+    figures = {(r["inlier"], r["method"]): (r[metric], r[f"{metric}_sd"]) for r in WU if r["inlier"]}
+    assert len(figures) == 6 * 5
+    for (inlier, method), pair in figures.items():
+        entry = rows[inlier][published.label(method)]
+        assert (entry.value, entry.spread) == pair
+    for method in {method for _, method in figures}:
+        mean = rows["mean"][published.label(method)]
+        assert mean.value == pytest.approx(fmean(figures[name, method][0] for name in SPLITS))
+        assert mean.spread is None
+    assert rows["mean"]["GPT-2 from scratch (Wu et al.)"].text == f"{OF_WU[metric]}"
+
+
+def test_a_table_of_splits_has_the_best_of_each_kind_and_date():
+    table = main_table(compare(news(), "fpr95"))
+    assert table.header[3:] == [
+        *("DATE, run again (Wu et al.)", "GPT-2 from scratch (Wu et al.)", "MLKD (Wu et al.)"),
+    ]
+    assert texts(table)[0][3:] == ["46.6 ± 1.4", "49.4 ± 5.1", "43.3 ± 1.6"]
+    assert {row[0] for row in texts(table)} == {"20news"}
+    left_out = set(compare(news(), "fpr95").published) - {"DATE (run again)", "GPT-2 from scratch", "MLKD"}
+    for metric in OF_WU:
+        rows = {row.method: row.figure for row in compare(news(), metric).corpora[0].published_rows}
+        better = min if metric == "fpr95" else max
+        assert {better(rows["MLKD"], rows[published.method(name)]) for name in left_out} == {rows["MLKD"]}
+
+
+def test_contaminated_or_other_training_data_have_no_figures_of_wu():
+    assert main_table(compare(news(level=0.1), "fpr95")).header[3:] == []
+    assert main_table(compare(news(), "aupr_in")).header[3:] == ["chance"]
+    assert main_table(compare(news(test_outliers="0.05"))).header[3:] == []
+
+
+def test_a_kind_of_knowledge_is_that_of_the_reference():
+    kinds = {"none": "none", "word pieces": "none", "BERT": "encoder", "GPT-2": "encoder"}
+    known = {published.method(row["method"]): kinds[row["knows"]] for row in WU}
+    rows = [*compare(news()).corpora[0].published_rows, *benchmarks.rows("rostd", "auroc")]
+    assert {row.method: row.knowledge for row in rows if row.source == "Wu et al."} == known
+
+
+def test_what_was_chosen_on_the_test_labels_is_marked_and_never_the_best_published():
+    rows = compare(news()).corpora[0].published_rows
+    assert benchmarks.best_of_each(row for row in rows if "†" in row.method) == {}
+    assert {row.method for row in rows if "†" in row.method} == {"CVDD†", "OCSVM†", "IForest†", "MDF+IMLM†"}
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "n_rows", "none", "encoder"),
+    [("sst-far", "exact", 5, 17.98, 9.5), ("rostd", "redrawn", 6, 3.88, 3.79)],
+)
+def test_sst_and_rostd_have_rows_of_wu(name, label, n_rows, none, encoder):
+    cells = [cell("knn", 0.8, name), cell("date", 0.7, name), cell(dataset="20news")]
+    comparison = compare(cells, "fpr95")
+    assert [corpus.label for corpus in comparison.corpora] == ["20news", f"{name} ({label})"]
+    for metric in OF_WU:
+        rows = {(row.figure, row.spread) for row in benchmarks.rows(name, metric)}
+        assert rows == {(row[metric], row[f"{metric}_sd"]) for row in WU if row["dataset"] == name}
+        assert len(rows) == n_rows
+    best = benchmarks.best_of_each(benchmarks.rows(name, "fpr95"), higher_is_better=False)
+    assert {kind: row.figure for kind, row in best.items()} == {"none": none, "encoder": encoder}
+    table = only_table(beside, comparison)
+    of_name = [row for row in table.rows if row[0].text != "20news"]
+    assert [row[1].text for row in of_name] == ["none", "encoder", "same method"]
+    assert [row[2].text for row in of_name][2] == "DATE, run again"
+
+
+def test_a_leaderboard_has_all_rows_of_wu_and_of_the_paper():
+    of_agnews = [record("llr", name, dataset="agnews") for name in ("world", "sports", "business", "sci")]
+    report = build([*news(), *of_agnews, *(cell(dataset=name) for name in ("sst-far",))], ["leaderboard"])
+    (table,) = report.tables
+    assert table.header[2:] == ["20news", "agnews", "sst-far (exact)"]
+    assert texts(table)[1:] == [
+        ["best published", "none", "83.9", "90.0", "96.6 ± 0.7"],
+        ["best published", "encoder", "85.8", "–", "98.0 ± 0.4"],
+        ["DATE (paper)", "none", "83.2", "90.0", "–"],
+        ["DATE, run again (Wu et al.)", "none", "81.9", "–", "82.2 ± 0.2"],
+        ["CVDD† (paper)", "word vectors", "69.7", "83.1", "–"],
+        ["OCSVM† (paper)", "word vectors", "71.5", "84.1", "–"],
+        ["IForest† (paper)", "word vectors", "63.7", "78.6", "–"],
+        ["MDF+IMLM† (Wu et al.)", "encoder", "75.6", "–", "96.8 ± 0.1"],
+        ["GPT-2 fine-tuned (Wu et al.)", "encoder", "76.6", "–", "92.7 ± 0.2"],
+        ["GPT-2 from scratch (Wu et al.)", "none", "83.9", "–", "96.6 ± 0.7"],
+        ["MLKD (Wu et al.)", "encoder", "85.8", "–", "98.0 ± 0.4"],
+    ]
+    assert [note.partition(":")[0] for note in table.notes] == ["(paper)", "(Wu et al.)"]
 
 
 # The words beside corpora

@@ -65,6 +65,19 @@ def test_the_best_published_figure_is_named_on_clean_data_only():
     assert "published" not in headline(*dirty)
 
 
+def test_the_best_published_figure_of_each_kind_of_knowledge_is_named():
+    cells = [
+        record("llr", name, 0.9, dataset="20news") for name in ("comp", "rec", "sci", "misc", "pol", "rel")
+    ]
+    assert headline(*cells).endswith(
+        "; 6.1 points above the best published figure (knowledge: none), GPT-2 from scratch (Wu et al.); "
+        "4.2 points above the best published figure (knowledge: encoder), MLKD (Wu et al.)."
+    )
+    assert "; 52.0 points below the best published figure (knowledge: none)" in headline(
+        *cells, metric="fpr95"
+    )
+
+
 def test_the_best_at_the_highest_level_is_named_too():
     dirty = [*of("x", 0.8, level=0.1), *of("x", 0.7, level=0.15), *of("y", 0.75, level=0.15)]
     assert headline(*of("x", 0.9), *of("y", 0.8), *dirty).endswith(
