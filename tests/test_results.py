@@ -11,11 +11,12 @@ from measured import RESULTS, SWEEPS, read_cells, records, write
 
 from adbench_text.reports import contents
 from adbench_text.reports.cells import Cells
-from adbench_text.reports.published import n_training_documents
+from adbench_text.reports.published import n_training_documents, rows_of_wu
 from adbench_text.reports.wide import cells_report
 
 ROOT = Path(__file__).parents[1]
 RENEW = "run python tests/measured.py"
+RESULTS_PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 HOME = re.compile(r"/(home|root|tmp|work|Users)/")
 
 
@@ -110,3 +111,29 @@ def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
         shown = {column: figure.strip("* ") for column, figure in zip(COLUMNS, figures, strict=False)}
         expected = {key: f"{measured[row[1], *key]:.1f}" for key, figure in shown.items() if figure}
         assert {key: figure for key, figure in shown.items() if figure} == expected
+
+
+BESIDE = re.compile(r"^\| (ours|theirs): (.+?) (?:† )?\| (.*?) \| (.*) \| (.*) \| (.*) \|$", re.MULTILINE)
+
+
+def test_the_figures_beside_those_of_wu_are_those_of_the_cells_and_of_the_data():
+    shown = {(who, name.strip("`")): figures for who, name, _, *figures in BESIDE.findall(RESULTS_PAGE)}
+    expected = defaultdict(list)
+    for metric in ("auroc", "aupr_out", "fpr95"):
+        values = defaultdict(list)
+        for row in rows_of_wu("20news", metric):
+            values["theirs", row["method"]].append(row[metric])
+        cells = {cell.identity: cell for sweep in ("main", "beyond") for cell in records(sweep)}
+        for cell in cells.values():
+            if cell.dataset == "20news" and not cell.contamination:
+                values["ours", cell.name].append(100 * cell.metrics[metric])
+        for key, of_key in values.items():
+            expected[key].append(f"{fmean(of_key):.1f}")
+    assert shown == {key: figures for key, figures in expected.items() if key in shown}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    best = [("theirs", "MLKD"), ("theirs", "GPT-2 from scratch"), ("ours", "knn-words")]
+    named = re.search(
+        r"best published means .* are ([\d.]+).* and ([\d.]+) .*`knn-words`, ([\d.]+)\)", readme, re.S
+    )
+    assert list(named.groups()) == [expected[key][0] for key in best]
+    assert [who for who, _ in shown] == 4 * ["ours"] + 5 * ["theirs"]
