@@ -9,6 +9,7 @@ from adbench_text.detectors.knn_vectors import KNNVectors as KNNVectors
 from adbench_text.detectors.knn_words import KNNWords as KNNWords
 from adbench_text.detectors.llr import LLR as LLR
 from adbench_text.detectors.mean import Mean as Mean
+from adbench_text.detectors.ngrams import NGrams as NGrams
 from adbench_text.detectors.ocsvm import OCSVM as OCSVM
 from adbench_text.documents.fitting import fit_model as fit_model
 from adbench_text.documents.ranking import odd_documents as odd_documents

@@ -1,0 +1,206 @@
+"""Modified Kneser-Ney smoothing of n-grams of characters; each training document can be left out exactly.
+
+With c(h z) the number of times that the character z follows the characters h in the training documents, a
+character has the probability
+
+    P(z | h) = (c(h z) - D[c(h z)] + (sum over y of D[c(h y)]) P(z | h without its first character)) / c(h)
+
+where c(h) is the sum over all characters, and D[c] is what an n-gram with the count c gives to unknown ones
+(Chen and Goodman, 1999, "An empirical study of smoothing techniques for language modeling", section 3). For
+n-grams shorter than the longest, c is the number of different characters that come before them. Below single
+characters, all are equally likely.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_UNKNOWN, _START, _END = range(3)  # symbols before those of the characters
+_LEAST_DISCOUNT = 0.05  # a small corpus may have no n-gram of some count
+
+
+class _Symbols(NamedTuple):
+    """The characters of documents, with starts before and an end after each document."""
+
+    codes: Numbers
+    document: Numbers  # of each symbol
+    offset: Numbers  # of each symbol in its document
+
+
+class Order(NamedTuple):
+    """The n-grams of one length, numbered in the order of their keys; number 0 is for unknown ones.
+
+    The key of an n-gram is the number of the n-gram without its last symbol, times the number of different
+    symbols, plus its last symbol.
+    """
+
+    keys: Numbers
+    counts: Array
+    discounts: Array  # of n-grams with a count of 0, 1, 2, and 3 or more
+    totals: Array  # sum of the counts after each n-gram that is one shorter
+    given: Array  # sum of the discounts after it
+
+    @classmethod
+    def fit(cls, keys: Numbers, counts: Array, n_shorter: int, n_symbols: int) -> Self:
+        """Sum up n-grams, of which `counts` are known."""
+        of_counts = np.bincount(np.minimum(counts[counts > 0], 5).astype(np.int64), minlength=5)[1:5]
+        one, two, *_ = more = np.maximum(of_counts, 1)
+        y = one / (one + 2 * two)
+        kept = np.arange(1, 4) - np.arange(2, 5) * y * more[1:] / more[:-1]
+        discounts = np.append(0.0, np.clip(kept, _LEAST_DISCOUNT, np.arange(1, 4)))
+        order = cls(keys, counts, discounts, np.empty(0), np.empty(0))
+        shorter = keys[1:] // n_symbols
+        totals, given = (
+            np.bincount(shorter, values[1:], n_shorter).astype(np.float64)
+            for values in (counts, order.discount(counts))
+        )
+        return order._replace(totals=totals, given=given)
+
+    def numbers(self, keys: Numbers) -> Numbers:
+        """Return the numbers of n-grams."""
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, places, 0)
+
+    def discount(self, counts: Array) -> Array:
+        """Return the discounts of counts."""
+        return self.discounts[np.minimum(counts, 3).astype(np.int64)]
+
+
+class _Evidence(NamedTuple):
+    """What the n-grams of one length know of symbols: four numbers for each symbol."""
+
+    counts: Array
+    discounts: Array
+    totals: Array
+    given: Array
+
+
+class KneserNey(NamedTuple):
+    """An n-gram model of characters."""
+
+    characters: NDArray[np.uint32]  # different ones, in order
+    orders: list[Order]  # from single characters on
+
+    @classmethod
+    def fit(cls, texts: Sequence[str], longest: int) -> Self:
+        """Learn from documents; `longest` is the length of the longest n-grams."""
+        model = cls(np.unique(_characters(texts)), [])
+        codes, _, offset = model._symbols(texts, longest)
+        numbers, is_counted = [np.zeros(len(codes), np.int64)], offset >= longest - 1
+        tables = list[tuple[Numbers, Numbers]]()
+        for shorter in range(longest):
+            keys, first, own = np.unique(
+                model._keys(numbers[-1], codes, offset, shorter), return_index=True, return_inverse=True
+            )
+            if keys[0] >= 0:  # there is no n-gram that begins before a document
+                keys, first, own = np.append(-1, keys), np.append(0, first), own + 1
+            tables.append((keys, first))
+            numbers.append(own)
+        orders, counts = list[Order](), np.empty(0)
+        for shorter in reversed(range(longest)):
+            keys, first = tables[shorter]
+            if not orders:
+                counts = np.bincount(numbers[longest][is_counted], minlength=len(keys)).astype(np.float64)
+            n_shorter = len(tables[shorter - 1][0]) if shorter else 1
+            orders.append(Order.fit(keys, counts, n_shorter, model._n_symbols))
+            # an n-gram without its first symbol is counted once for each symbol that comes before it
+            counts = np.bincount(numbers[shorter][first[counts > 0]], minlength=n_shorter).astype(np.float64)
+        return model._replace(orders=orders[::-1])
+
+    @property
+    def _n_symbols(self) -> int:
+        """Number of different symbols."""
+        return len(self.characters) + _END + 1
+
+    def _symbols(self, texts: Sequence[str], longest: int) -> _Symbols:
+        """Return the symbols of documents."""
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + longest  # with starts and an end
+        document = np.repeat(np.arange(len(texts)), lengths)
+        offset = np.arange(len(document)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        is_end = offset == lengths[document] - 1
+        codes = np.full(len(document), _START, np.int64)
+        codes[is_end] = _END
+        found = _characters(texts)
+        places = np.minimum(np.searchsorted(self.characters, found), len(self.characters) - 1)
+        is_known = self.characters[places] == found if len(self.characters) else np.zeros(len(found), bool)
+        codes[(offset >= longest - 1) & ~is_end] = np.where(is_known, places + _END + 1, _UNKNOWN)
+        return _Symbols(codes, document, offset)
+
+    def _keys(self, numbers: Numbers, codes: Numbers, offset: Numbers, shorter: int) -> Numbers:
+        """Return the keys of the n-grams that end at each symbol, given the numbers of those one shorter."""
+        before = np.roll(numbers, 1) if shorter else numbers
+        return np.where(offset >= shorter, before * self._n_symbols + codes, -1)
+
+    def surprise(self, texts: Sequence[str], *, leave_out: bool = False) -> tuple[Array, Numbers]:
+        """Return -log P of the characters of documents and of their ends, one after the other.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Documents.
+        leave_out : bool, default False
+            Whether they are training documents, and each is left out of the counts. The discounts are those
+            of all documents.
+
+        Returns
+        -------
+        surprise : float64 array of shape (n_characters + n_texts,)
+        ends : int64 array of shape (n_texts + 1,)
+            ``surprise[ends[i] : ends[i + 1]]`` is of document i.
+        """
+        longest = len(self.orders)
+        codes, document, offset = self._symbols(texts, longest)
+        numbers = [np.zeros(len(codes), np.int64)]
+        for shorter, order in enumerate(self.orders):
+            numbers.append(order.numbers(self._keys(numbers[-1], codes, offset, shorter)))
+        places = np.flatnonzero(offset >= longest - 1)
+        at = [of_length[places] for of_length in numbers]
+        if leave_out:
+            evidence = reversed([*self._left_out(at, document[places])])
+        else:
+            before = [at[0], *(of_length[places - 1] for of_length in numbers[1:-1])]
+            evidence = map(_evidence, self.orders, at[1:], before)
+        share: Array = np.full(len(places), 1 / self._n_symbols)
+        for counts, discounts, totals, given in evidence:
+            known = (counts - discounts + given * share) / np.maximum(totals, 1)
+            share = np.where(totals > 0, known, share)
+        return -np.log(share), np.searchsorted(document[places], np.arange(len(texts) + 1))
+
+    def _left_out(self, at: Sequence[Numbers], document: Numbers) -> Iterator[_Evidence]:
+        """Yield the evidence of the other training documents, from the longest n-grams on.
+
+        `at` are the numbers of the n-grams of each length that end at each symbol.
+        """
+        gone: Numbers | None = None
+        for length in range(len(self.orders), 0, -1):
+            order = self.orders[length - 1]
+            cells, first, places = np.unique(
+                document * len(order.keys) + at[length], return_index=True, return_inverse=True
+            )
+            own = np.bincount(places if gone is None else np.searchsorted(cells, gone), minlength=len(cells))
+            number, of_document = at[length][first], document[first]
+            counts = order.counts[number] - own
+            discounts, shorter = order.discount(counts), order.keys[number] // self._n_symbols
+            less = order.discount(order.counts[number]) - discounts
+            of_shorter = np.unique(of_document * len(order.totals) + shorter, return_inverse=True)[1]
+            totals = order.totals[shorter] - np.bincount(of_shorter, own)[of_shorter]
+            given = order.given[shorter] - np.bincount(of_shorter, less)[of_shorter]
+            yield _Evidence(counts[places], discounts[places], totals[places], given[places])
+            if length > 1:  # what no other document has is no longer before the shorter n-gram
+                is_gone = counts == 0
+                n_shorter = len(self.orders[length - 2].keys)
+                gone = of_document[is_gone] * n_shorter + at[length - 1][first[is_gone]]
+
+
+def _evidence(order: Order, numbers: Numbers, before: Numbers) -> _Evidence:
+    counts = order.counts[numbers]
+    return _Evidence(counts, order.discount(counts), order.totals[before], order.given[before])
+
+
+def _characters(texts: Sequence[str]) -> NDArray[np.uint32]:
+    return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
