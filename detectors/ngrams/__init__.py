@@ -10,13 +10,14 @@ The length 6 was chosen on rostd and banking-near, among 3 to 7, as was the mean
 5 to 50 characters is added to.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adbench_text.checks import Range, Whole
+from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors.ngrams.kneser_ney import Array, KneserNey
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, TokenScore
@@ -37,8 +38,11 @@ class NGrams(TextDetector):
     ----------
     length : int, default 6
         Number of characters of the longest n-grams.
+    references : int or None, default None
+        Number of training documents that the model is learned from, drawn by the seed; None for all. The time
+        to learn grows with their number of characters.
     contamination, random_state
-        See `TextDetector`; nothing is random.
+        See `TextDetector`; only the references are random.
 
     Examples
     --------
@@ -52,7 +56,7 @@ class NGrams(TextDetector):
     """
 
     name = "ngrams"
-    ranges: ClassVar[Mapping[str, Range]] = {"length": Whole(1)}
+    ranges: ClassVar[Mapping[str, Range]] = {"length": Whole(1), "references": Whole(2, nullable=True)}
     leaves_out_self: ClassVar[bool] = True
     trusted_types = frozenset(
         {
@@ -60,39 +64,46 @@ class NGrams(TextDetector):
             "adbench_text.detectors.ngrams.kneser_ney.Order",
         }
     )
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 
-    def __init__(self, *, length: int = 6, **shared: Any) -> None:
+    def __init__(self, *, length: int = 6, references: int | None = None, **shared: Any) -> None:
         super().__init__(**shared)
         self.length = length
+        self.references = references
 
     def _fit(self, texts: list[str]) -> None:
-        self._model = KneserNey.fit(list(map(_lower, texts)), self.length)
+        self._places = places_of_references(len(texts), self.references, self.random_state)
+        self._model = KneserNey.fit([_lower(texts[place]) for place in self._places], self.length)
 
     def _score(self, texts: list[str]) -> Scores:
         return np.array([surprise.mean() for surprise in self._surprise(texts)])
 
     def _score_training(self, texts: list[str]) -> Scores:
-        return np.array([surprise.mean() for surprise in self._surprise(texts, leave_out=True)])
+        return np.array([surprise.mean() for surprise in self._of_training(range(len(texts)))])
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the mean of -log P over the characters of each word."""
-        return self._token_scores(self._check_fitted(texts))
+        checked = self._check_fitted(texts)
+        return _of_words(checked, self._surprise(checked))
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the same of training documents; each is left out."""
         texts = self._texts_of_training()
-        return self._token_scores([texts[place] for place in places], leave_out=True)
+        return _of_words([texts[place] for place in places], self._of_training(places))
 
-    def _token_scores(self, texts: list[str], *, leave_out: bool = False) -> list[list[TokenScore]]:
-        return [
-            [
-                TokenScore(*word, float(surprise[word.start : word.end].mean()))
-                for word in word_positions(text)
-            ]
-            for text, surprise in zip(texts, self._surprise(texts, leave_out=leave_out), strict=True)
-        ]
+    def _of_training(self, places: Sequence[int]) -> Iterator[Array]:
+        """Yield -log P of the characters of training documents; those that were learned from are left out."""
+        texts = self._texts_of_training()
+        is_known = np.isin(places, self._places).tolist()
+        known, new = (
+            self._surprise(
+                [texts[place] for place, own in zip(places, is_known, strict=True) if own == kind], kind
+            )
+            for kind in (True, False)
+        )
+        return (next(known if own else new) for own in is_known)
 
-    def _surprise(self, texts: list[str], *, leave_out: bool = False) -> Iterator[Array]:
+    def _surprise(self, texts: list[str], leave_out: bool = False) -> Iterator[Array]:
         """Yield -log P of the characters of each document and of its end."""
         block = np.cumsum(list(map(len, texts))) // _MOST_CHARACTERS
         starts = np.flatnonzero(np.diff(block, prepend=-1))
@@ -100,6 +111,14 @@ class NGrams(TextDetector):
             lowered = list(map(_lower, texts[begin:end]))
             surprise, ends = self._model.surprise(lowered, leave_out=leave_out)
             yield from np.split(surprise, ends[1:-1])
+
+
+def _of_words(texts: Sequence[str], surprise: Iterable[Array]) -> list[list[TokenScore]]:
+    """Return the score of each word, given -log P of the characters of documents."""
+    return [
+        [TokenScore(*word, float(own[word.start : word.end].mean())) for word in word_positions(text)]
+        for text, own in zip(texts, surprise, strict=True)
+    ]
 
 
 def _lower(text: str) -> str:

@@ -122,6 +122,18 @@ def test_training_documents_leave_themselves_out_in_blocks_too(monkeypatch):
     assert again.decision_function(SEA).tolist() == detector.decision_function(SEA).tolist()
 
 
+def test_some_training_documents_can_be_learned_from():
+    detector = NGrams(length=3, references=3, random_state=1).fit(SEA)
+    known = sorted(detector._places.tolist())
+    of_known = NGrams(length=3).fit([SEA[place] for place in known])
+    expected = of_known.decision_function(SEA)
+    expected[known] = of_known.decision_scores_
+    assert detector.decision_scores_ == pytest.approx(expected)
+    for place, words in zip([1, 2], detector.training_token_scores([1, 2]), strict=True):
+        own = of_known.training_token_scores([known.index(place)]) if place in known else [None]
+        assert words == (own[0] or of_known.token_scores([SEA[place]])[0])
+
+
 def test_a_corpus_without_characters_is_learned():
     detector = NGrams().fit(["", ""])
     assert np.isfinite(detector.decision_function(["", "ship"])).all()
