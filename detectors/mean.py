@@ -36,9 +36,9 @@ _LLR = {
 }
 _PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
-# Few neighbours are best if all training documents are normal; many if outliers alike are among them.
-_NEAREST = "knn-vectors(encoder=wordllama, k=5, references=1000)"
-_OTHERS = {"topics": f"{_PARTS_OF_WORDS}, {_NEAREST}", "robust": _VECTORS}  # in English
+# Few neighbours among many are best if all training documents are normal; others if outliers are among them.
+_NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
+_OTHERS = {"topics": f"ngrams(references=10000), {_NEAREST}", "robust": _VECTORS}  # in English
 
 
 class _Members(Range):
@@ -63,7 +63,7 @@ class Mean(TextDetector):
 
     The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
     `knn-vectors`: for normal training documents, and for those with outliers among them. ``topics`` also has
-    `knn-words` on parts of words. The vectors are those of ``wordllama``; ``encoder=minilm`` takes a sentence
+    `ngrams`. The vectors are those of ``wordllama``; ``encoder=minilm`` takes a sentence
     encoder instead (the extra ``[encoders]``). The vectors of ``wordllama`` are English: in other languages
     `llr` and `knn-words` on parts of words are the members of both presets.
 
