@@ -23,8 +23,7 @@ PUBLISHED = "published"
 _SOURCES = {
     published.PAPER: "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
     "†: the best configuration per split, chosen on the test labels.",
-    published.WU: "(Wu et al.): published at ACL 2023, five seeds; MDF+IMLM†: chosen on the test labels. "
-    "Their figures of AG News are not here.",
+    published.WU: "(Wu et al.): published at ACL 2023, five seeds; MDF+IMLM†: chosen on the test labels.",
 }
 _OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in bold."
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}

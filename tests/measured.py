@@ -28,8 +28,9 @@ TABLES = {  # of a page that does not have all tables
     "published": ["leaderboard", "benchmarks"],
     "words": ["words"],
     "planted": ["words"],
+    "scope": ["leaderboard", "benchmarks"],
 }
-WITHOUT_FIGURES = ("words", "planted")
+WITHOUT_FIGURES = ("words", "planted", "scope")
 DEFINITION = ("preset", "configuration", "dataset", "inlier", "contamination", "seed")
 VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime")
 OPTIONAL = (SPLITS, TEST_OUTLIERS, PLANTED)  # older files may lack one
