@@ -91,6 +91,35 @@ def odds_of_form(
     return float(form / words)
 
 
+def largest_p(p: NDArray[np.float64], fdr: float) -> float:
+    """Return the largest p-value that is called odd if on average a share `fdr` of these may be false alarms.
+
+    The procedure is that of Benjamini and Hochberg. Conformal p-values of one calibration depend on each
+    other in a way that it allows (Bates et al.).
+
+    Parameters
+    ----------
+    p : float64 array of shape (n_texts,)
+        Of all documents that are judged together; NaN is no document.
+    fdr : float
+        Share of false alarms, in (0, 1).
+
+    Returns
+    -------
+    float
+        0 if nothing is called odd.
+
+    Examples
+    --------
+    >>> largest_p(np.array([0.02, 0.5, 0.04, 0.9]), fdr=0.1)
+    0.04
+    """
+    from scipy.stats import false_discovery_control
+
+    p = p[~np.isnan(p)]
+    return float(p[false_discovery_control(p) <= fdr].max(initial=0.0)) if len(p) else 0.0
+
+
 class Drift(NamedTuple):
     """Whether new documents, taken together, look like normal ones.
 

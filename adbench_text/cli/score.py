@@ -1,6 +1,7 @@
 """``adbench-text score``: Score documents with a model."""
 
 import json
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from adbench_text.cli.options import SectionedCommand, section
 from adbench_text.cli.own_text import (
@@ -47,7 +49,16 @@ _MOST_SUMMARISED = 2000  # documents whose words are counted
 @click.argument("model", type=_PATH)
 @click.argument("file")
 @section("Input", *DOCUMENTS)
-@section("Odd", *ODD)
+@section(
+    "Odd",
+    *ODD,
+    click.Option(
+        ["--fdr"],
+        type=float,
+        metavar="SHARE",
+        help="Largest share of false alarms among what is called odd, on average; instead of --alpha.",
+    ),
+)
 @section(
     "Output",
     click.Option(
@@ -80,7 +91,8 @@ def command(
     documents that score at least as high), p_form and p_both (the same by form, and by words and form
     together), odd (whether p_both, or the p of --by, is at most --alpha), why and why_form (the words and the
     facts about its form that make it odd). A CSV file has the same columns. With --page or --summary the
-    documents are written to --output only.
+    documents are written to --output only. --fdr decides on all documents of FILE together: they are written
+    at the end.
 
     A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
@@ -94,17 +106,25 @@ def command(
         if path is not None and path.suffix not in suffixes:
             raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
     check_outputs(file, *filter(None, (output, page)))
+    fdr, context = options["fdr"], click.get_current_context()
+    if fdr is not None and context.get_parameter_source("alpha") != ParameterSource.DEFAULT:
+        raise click.UsageError("--alpha and --fdr both decide what is odd; give one of them.")
     fitted = load_model(model)
-    scorer = Scorer(fitted, options["alpha"], options["by"])
+    judge = Scorer(fitted, options["alpha"], options["by"], fdr)
+    # what is called odd by the p-values of all documents has a p of at most fdr, too
+    scorer = judge if fdr is None else Scorer(fitted, fdr, options["by"])
     suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
     n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
-    score = partial(_scored, scorer, suffix, n_kept)
+    score = partial(_scored, scorer, suffix, n_kept, fdr is not None)
     batches = results_of(score, _batches(opened(file, options)), options["address"] or jobs)
     header = ",".join(_names(scorer)) + "\n" if suffix == ".csv" else ""
-    found = _gathered(batches, output, header, partial(_most_odd, scorer, n_kept))
-    drift = scorer.drift(found.evidence)
-    last_line = _drift_line(found.n_documents, drift, options["alpha"])
+    at_the_end = partial(_by_fdr, scorer.p_name, suffix, fdr)
+    found = _gathered(batches, output, header, partial(_most_odd, scorer, n_kept), at_the_end)
+    drift = judge.drift(found.evidence)
+    last_line = _drift_line(found, drift, options["alpha"], fdr)
+    if note := _note(found, len(fitted.calibrations[scorer.by]), fdr):
+        click.echo(f"Note: {note}", err=True)
     shown = _explained(scorer, found.most_odd.head(top))
     if page is not None:
         learned = (
@@ -122,9 +142,11 @@ def command(
             print_documents([each._replace(rank="") for each in shown], scorer.p_name)
     if as_json:
         facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": options["alpha"]}
+        if fdr is not None:
+            facts |= {"fdr": fdr, "n_odd_by_fdr": found.n_odd}
         click.echo(json.dumps(facts | drift._asdict() | {"is_drift": drift.is_found}))
     if options["fail_on_drift"] and drift.is_found:
-        click.get_current_context().exit(_DRIFT)
+        context.exit(_DRIFT)
 
 
 class _Found(NamedTuple):
@@ -134,14 +156,18 @@ class _Found(NamedTuple):
     evidence: dict[int, float]  # of drift
     most_odd: "pd.DataFrame"  # the first documents, with their texts
     lines: str = ""  # to write
+    rows: "pd.DataFrame | None" = None  # to write when all documents are known
+    n_odd: int = 0  # by --fdr
+    n_with_p: int = 0  # the tests of --fdr
 
 
-def _scored(scorer: "Scorer", suffix: str, n_kept: int, batch: list[tuple[str, str]]) -> _Found:
+def _scored(scorer: "Scorer", suffix: str, n_kept: int, wait: bool, batch: list[tuple[str, str]]) -> _Found:
     """Return what is known of documents, given their identifiers and texts; a worker process may do it."""
     ids, texts = map(list, zip(*batch, strict=True))
     table = scorer.score(texts).assign(id=ids, text=texts)
-    lines = _lines(table[_names(scorer)], suffix)
-    return _Found(len(batch), scorer.evidence(table), _most_odd(scorer, n_kept, [table]), lines)
+    found = _Found(len(batch), scorer.evidence(table), _most_odd(scorer, n_kept, [table]))
+    rows = table[_names(scorer)]
+    return found._replace(rows=rows) if wait else found._replace(lines=_lines(rows, suffix))
 
 
 def _names(scorer: "Scorer") -> list[str]:
@@ -162,6 +188,22 @@ def _lines(table: "pd.DataFrame", suffix: str) -> str:
     return cells.to_csv(index=False, header=False, lineterminator="\n")
 
 
+def _by_fdr(
+    p_name: str, suffix: str, fdr: float, tables: "Sequence[pd.DataFrame]"
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the lines of tables, how many documents are odd by the p-values of all, and how many have a p."""
+    import pandas as pd
+
+    from adbench_text.calibration import largest_p
+
+    largest = largest_p(pd.concat(tables)[p_name].to_numpy(), fdr)
+    for table in tables:
+        odd = table[p_name] <= largest
+        names = [name for name in ("why", "why_form") if name in table]
+        why = {name: table[name].where(odd, pd.Series([[]] * len(odd), odd.index)) for name in names}
+        yield _lines(table.assign(odd=odd, **why), suffix), int(odd.sum()), int(table[p_name].count())
+
+
 def _most_odd(scorer: "Scorer", n: int, tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
     """Return the first documents by their p, and then by their score."""
     import pandas as pd
@@ -176,9 +218,11 @@ def _gathered(
     output: Path | None,
     header: str,
     most_odd: "Callable[[Sequence[pd.DataFrame]], pd.DataFrame]",
+    at_the_end: "Callable[[Sequence[pd.DataFrame]], Iterator[tuple[str, int, int]]]",
 ) -> _Found:
     """Write the lines of batches, and return what is known of all; a file is there when it is complete."""
     n_documents, evidence, tables = 0, dict[int, float](), list["pd.DataFrame"]()
+    waiting, n_odd, n_with_p = list["pd.DataFrame"](), 0, 0
     with ExitStack() as stack:
         write: Callable[[str], object] = partial(click.echo, nl=False)
         if output is not None:
@@ -193,8 +237,12 @@ def _gathered(
             n_documents += batch.n_documents
             evidence |= batch.evidence
             tables = [most_odd([*tables, batch.most_odd])]
+            waiting += [] if batch.rows is None else [batch.rows]
             progress("scoring", n_documents, None)
-    return _Found(n_documents, evidence, tables[0])
+        for lines, n, n_p in at_the_end(waiting) if waiting else ():
+            write(lines)
+            n_odd, n_with_p = n_odd + n, n_with_p + n_p
+    return _Found(n_documents, evidence, tables[0], n_odd=n_odd, n_with_p=n_with_p)
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
@@ -260,16 +308,32 @@ def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
     print_table(strongest[names].to_dict("split")["data"], header=names)
 
 
-def _drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:
+def _note(found: _Found, n_normal: int, fdr: float | None) -> str:
+    """Return why nothing is odd by --fdr, if the model has too few normal documents for few odd ones."""
+    least = 1 / (n_normal + 1)
+    n_needed = math.ceil(round(found.n_with_p * least / (fdr or 1), 9))
+    if fdr is None or found.n_odd or n_needed < 2:
+        return ""
+    return (
+        f"--fdr {fdr:g} calls nothing odd. No p of this model is below {least:.2g}, as it has "
+        f"{count(n_normal, 'normal document')}: at least {n_needed:,} of {found.n_with_p:,} documents must "
+        "have that p. Fit on more documents, or use --alpha."
+    )
+
+
+def _drift_line(found: _Found, drift: "Drift", alpha: float, fdr: float | None) -> str:
     """Return in a line how many new texts are odd, and whether they differ from those of the model."""
     from adbench_text.calibration import LEAST_P
 
     n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
-    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < n_documents else ""
-    odd = (
-        f"{count(n_documents, 'document')}{new}, {drift.n_odd:,} called odd ({n_expected} expected at alpha "
-        f"{alpha:g}, p {drift.p_odd:.2g})"
-    )
+    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < found.n_documents else ""
+    odd = f"{drift.n_odd:,} called odd ({n_expected} expected at alpha {alpha:g}, p {drift.p_odd:.2g})"
+    if fdr is not None:
+        odd = (
+            f"{found.n_odd:,} called odd (--fdr: on average at most {100 * fdr:.3g} % of them false alarms), "
+            f"{drift.n_odd:,} with p of at most {alpha:g} ({n_expected} expected, p {drift.p_odd:.2g})"
+        )
+    odd = f"{count(found.n_documents, 'document')}{new}, {odd}"
     uniform = ""
     if drift.p is not None:
         look = "are not" if drift.p < LEAST_P else "look"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import Drift, drift, joined, p_values
+from adbench_text.calibration import Drift, drift, joined, largest_p, p_values
 from adbench_text.checks import Number, check_choice
 from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS, P_OF_ORDER
@@ -94,6 +94,9 @@ class Scorer:
         Share of normal documents that may be called odd, in (0, 1).
     by : {"words", "form", "both"}, optional
         Which p decides; by default both, if the model has a part for form. With ``"words"`` it is not used.
+    fdr : float, optional
+        Share of false alarms among the odd documents of one call of `score`, on average at most, in (0, 1).
+        It takes the place of alpha there, by the procedure of Benjamini and Hochberg.
 
     Examples
     --------
@@ -104,8 +107,12 @@ class Scorer:
     [False, True]
     """
 
-    def __init__(self, model: Model, alpha: float = 0.01, by: str | None = None) -> None:
+    def __init__(
+        self, model: Model, alpha: float = 0.01, by: str | None = None, fdr: float | None = None
+    ) -> None:
         Number("(0, 1)").check("alpha", alpha)
+        if fdr is not None:
+            Number("(0, 1)").check("fdr", fdr)
         self.by = by or ("words" if model.form is None else "both")
         check_choice("order", self.by, ORDERS)
         self.p_name = P_OF_ORDER[self.by]  # the column of the p that decides
@@ -113,7 +120,7 @@ class Scorer:
             raise InvalidValueError(
                 f"The model has no part for form, so that nothing is odd by {by!r}. Leave out by (--by)."
             )
-        self._model, self._alpha = model, alpha
+        self._model, self._alpha, self._fdr = model, alpha, fdr
         self._form = None if self.by == "words" else model.form
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
@@ -124,7 +131,7 @@ class Scorer:
 
         - ``score``: abnormality of its words; missing without words
         - ``p``: share of normal documents that score at least as high by words
-        - ``odd``: whether the p that decides is at most alpha
+        - ``odd``: whether the p that decides is at most alpha, or small enough for fdr
         - ``why``: the words that make an odd document odd, the strongest first
         - ``p_form``, ``p_both``: the same share by form, and by words and form together; missing where a
           document shows nothing, or the model does not look at form
@@ -156,7 +163,8 @@ class Scorer:
             p_form[rows] = np.where(is_known[rows], 1, p_values(by_form, calibrations["form"]))
             p_both[rows] = p_values(joined(p[rows], p_form[rows]), calibrations["both"])
         table = pd.DataFrame({"score": score, "p": p, "p_form": p_form, "p_both": p_both})
-        is_odd = table[self.p_name].to_numpy() <= self._alpha
+        deciding = table[self.p_name].to_numpy()
+        is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
         explanations = [Explanation([], [], [])] * len(texts)
         odd_rows = np.flatnonzero(is_odd).tolist()
         for row, explanation in zip(odd_rows, self.explain([texts[row] for row in odd_rows]), strict=True):

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from mlflow import MlflowClient
+from scipy.stats import false_discovery_control
 
 from adbench_text.calibration import drift, p_values
 from adbench_text.cli import score
@@ -364,6 +365,124 @@ def test_documents_without_cleaning(home):
         fit_model(["", "..."])
     with pytest.raises(InvalidValueError, match="with words are needed, got 1"):
         fit_model(["The ship sails", "ship sails!"])
+
+
+# A share of false alarms
+
+
+def test_a_share_of_false_alarms_decides_on_all_documents(adbench, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "adbench_text.documents.chunks._PATIENCE", 0
+    )  # other processes from the first chunk on
+    by_alpha = lines(adbench("score", "kept", "mixed.csv", "--alpha", "0.1"))
+    printed = adbench("score", "kept", "mixed.csv", "--fdr", "0.1")
+    assert printed.exit_code == 0, printed.output
+    documents = lines(printed)
+    p = np.array([document["p_both"] for document in documents])
+    is_odd = false_discovery_control(p) <= 0.1
+    assert [document["odd"] for document in documents] == is_odd.tolist()
+    assert 20 <= is_odd.sum() < sum(document["odd"] for document in by_alpha)
+    for document, candidate in zip(documents, by_alpha, strict=True):
+        reasons = {} if document["odd"] else {"odd": False, "why": [], "why_form": []}
+        assert document == candidate | reasons
+    start = (
+        f"200 documents, {is_odd.sum()} called odd (--fdr: on average at most 10 % of them false alarms), "
+    )
+    assert printed.stderr.startswith(start)
+    drift_line = adbench("score", "kept", "mixed.csv").stderr
+    n_at_alpha, evidence = re.search(r" (\d+) called odd \((.*)", drift_line, re.DOTALL).groups()
+    evidence = evidence.replace(" at alpha 0.01", "")
+    assert printed.stderr == f"{start}{n_at_alpha} with p of at most 0.01 ({evidence}"
+    for name in ("a.jsonl", "a.csv"):
+        written = adbench("score", "kept", "mixed.csv", "--fdr", "0.1", "-o", name, "--jobs", 2)
+        assert (written.exit_code, written.stdout, written.stderr) == (0, "", printed.stderr)
+    assert (tmp_path / "a.jsonl").read_text() == printed.stdout
+    table = pd.read_csv(tmp_path / "a.csv", keep_default_na=False)
+    assert list(table["odd"]) == is_odd.astype(int).tolist()
+    assert list(table["why"]) == [", ".join(document["why"]) for document in documents]
+    piped = adbench(
+        "score", "kept", "-", "--text", "body", "--fdr", "0.1", stdin=(tmp_path / "mixed.csv").read_text()
+    )
+    assert piped.stdout == printed.stdout
+
+
+def test_a_share_of_false_alarms_by_words_and_on_a_page(adbench, files, tmp_path):
+    command = ["score", "kept", "mixed.csv", "--fdr", "0.1", "--by", "words", "--json"]
+    scored = adbench(*command, "-o", "a.csv", "--page", "a.html", "--summary", "--fail-on-drift")
+    assert scored.exit_code == 4, scored.output
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert list(table["odd"]) == (false_discovery_control(table["p"]) <= 0.1).astype(int).tolist()
+    facts = json.loads(scored.stdout.splitlines()[-1])
+    assert (facts["fdr"], facts["n_odd_by_fdr"], facts["alpha"]) == (0.1, table["odd"].sum(), 0.01)
+    assert facts["n_odd"] == (table["p"] <= 0.01).sum()
+    assert scored.stderr.splitlines()[-1] in (tmp_path / "a.html").read_text()
+    plain = adbench("score", "kept", "mixed.csv", "--by", "words", "--json", "-o", "b.csv", "--summary")
+    assert scored.stdout.splitlines()[:-1] == plain.stdout.splitlines()[:-1]
+    assert json.loads(plain.stdout.splitlines()[-1]) == {
+        name: value for name, value in facts.items() if name not in ("fdr", "n_odd_by_fdr")
+    }
+
+
+def test_a_model_of_few_documents_calls_nothing_odd_and_notes_why(adbench, files):
+    scored = adbench("score", "kept", "mixed.csv", "--fdr", "0.05")
+    assert (scored.exit_code, any(document["odd"] for document in lines(scored))) == (0, False)
+    note, last_line = scored.stderr.splitlines()
+    assert note == (
+        "Note: --fdr 0.05 calls nothing odd. No p of this model is below 0.0083, as it has 120 normal "
+        "documents: at least 34 of 200 documents must have that p. Fit on more documents, or use --alpha."
+    )
+    assert last_line.startswith("200 documents, 0 called odd (--fdr: on average at most 5 % of them false")
+    few = adbench("score", "kept", "-", "--fdr", "0.1", stdin="the ship sails\nthe captain and the tide")
+    assert "Note" not in few.stderr  # one document would do
+
+
+def test_documents_without_a_p_and_known_ones_are_not_odd(adbench, files, tmp_path):
+    (tmp_path / "empty.csv").write_text("id,body\n1,12\n2,13")
+    scored = adbench("score", "kept", "empty.csv", "--text", "body", "--fdr", "0.1", "--by", "words")
+    assert scored.exit_code == 0, scored.output
+    assert [(document["p"], document["odd"]) for document in lines(scored)] == [(None, False)] * 2
+    assert scored.stderr.startswith("2 documents, 0 new texts, 0 called odd (")
+    known = adbench("score", "kept", "normal.csv", "--fdr", "0.9")
+    assert not any(document["odd"] for document in lines(known))
+
+
+def test_a_bad_line_leaves_nothing_decided(adbench, files, tmp_path):
+    (tmp_path / "bad.jsonl").write_text('{"body": "ship"}\n{"body": "sail"}\noops\n')
+    scored = adbench("score", "kept", "bad.jsonl", "--text", "body", "--fdr", "0.1")
+    assert (scored.exit_code, scored.stdout) == (1, "")
+    assert scored.stderr.startswith("Error: bad.jsonl, line 3 is not JSON")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fdr", "0"], "Error: fdr must be in (0, 1), got 0.0.\n"),
+        (["--fdr", "1.5"], "Error: fdr must be in (0, 1), got 1.5.\n"),
+        (["--fdr", "nan"], "Error: fdr must be in (0, 1), got nan.\n"),
+        (
+            ["--fdr", "0.1", "--alpha", "0.01"],
+            "Error: --alpha and --fdr both decide what is odd; give one of them.\n",
+        ),
+    ],
+)
+def test_a_wrong_share_of_false_alarms_is_refused(adbench, files, tmp_path, options, message):
+    scored = adbench("score", "kept", "mixed.csv", "-o", "a.csv", *options)
+    assert (scored.exit_code, scored.stdout) == (2, "")
+    assert scored.stderr.endswith(message)
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_a_share_of_false_alarms_from_python(home):
+    model, texts = fit_model(SEA), [*texts_about("sea", 20, 1), *texts_about("law", 10, 0), "", "..."]
+    table = Scorer(model, fdr=0.2).score(texts)
+    deciding = table["p_both"].dropna()
+    assert table["odd"].sum() >= 10
+    assert table["odd"][deciding.index].tolist() == (false_discovery_control(deciding) <= 0.2).tolist()
+    assert not table["odd"].iloc[-2]
+    assert not any(table["why"][~table["odd"]])
+    assert len(Scorer(model, fdr=0.2).score([])) == 0
+    with pytest.raises(InvalidValueError, match=r"fdr must be in \(0, 1\), got 1."):
+        Scorer(model, fdr=1)
 
 
 # Known outliers
