@@ -4,6 +4,7 @@ MLflow calls `_load_pyfunc` of this module with the folder of the model, so that
 """
 
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import InvalidValueError
@@ -32,6 +33,8 @@ class Predictor:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        # MLflow's server calls from several threads, and detectors are not made for them
+        self._lock = Lock()
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
         """Return scores, p-values, whether one is odd, and why, for each text in the column ``text``.
@@ -51,7 +54,8 @@ class Predictor:
             texts = model_input["text"].explode()
             # a missing text has no words, as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
-        table = Scorer(self._model, alpha).score(model_input)[list(RESULTS)]
+        with self._lock:
+            table = Scorer(self._model, alpha).score(model_input)[list(RESULTS)]
         table.index = table.index if index is None else index
         for name in ("why", "why_form"):
             table[name] = table[name].map(", ".join).astype(str)

@@ -1,5 +1,8 @@
 """A saved model as a model of MLflow."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pandas as pd
 import pytest
 
@@ -7,6 +10,7 @@ from adbench_text.documents.fitting import fit_model
 from adbench_text.errors import DataError, InvalidValueError, ModelError
 from adbench_text.models import Model, Training
 from adbench_text.models import save_model as save
+from adbench_text.models.model import Scorer
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
@@ -55,6 +59,23 @@ def test_a_list_of_texts_and_another_alpha(folder):
     assert predictor.predict(TEXTS)["odd"].tolist() == [False, False, True, True]
     assert not predictor.predict(TEXTS, {"alpha": 0.001})["odd"].any()
     assert predictor.predict([]).shape == (0, 7)
+
+
+def test_requests_are_scored_one_at_a_time(folder, monkeypatch):
+    predictor, score, inside, seen = _load_pyfunc(str(folder)), Scorer.score, [], []
+
+    def slow(scorer, texts):
+        inside.append(texts)
+        time.sleep(0.02)
+        seen.append(len(inside))
+        inside.remove(texts)
+        return score(scorer, texts)
+
+    monkeypatch.setattr(Scorer, "score", slow)
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(predictor.predict, [[text] for text in TEXTS]))
+    assert seen == [1] * len(TEXTS)
+    assert [answer["odd"].tolist() for answer in answers] == [[False], [False], [True], [True]]
 
 
 def test_wrong_input_is_refused(folder):
