@@ -3,6 +3,7 @@
 MLflow calls `_load_pyfunc` of this module with the folder of the model, so that it needs no pickle.
 """
 
+from math import isnan
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -55,12 +56,16 @@ class Predictor:
             # a missing text has no words, as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
         with self._lock:
-            table = Scorer(self._model, alpha).score(model_input)[list(RESULTS)]
-        table.index = table.index if index is None else index
-        for name in ("why", "why_form"):
-            table[name] = table[name].map(", ".join).astype(str)
-        # objects: MLflow's server writes None as null, but NaN as NaN, which is not JSON
-        return table.astype(object).where(table.notna(), None).astype({"odd": bool})
+            table = Scorer(self._model, alpha).score(model_input)
+        columns = {}
+        for name, kind in RESULTS.items():
+            values = table[name].tolist()
+            if kind == "string":
+                values = [", ".join(each) for each in values]
+            elif kind == "double":  # MLflow's server writes None as null, but NaN as NaN, which is not JSON
+                values = [None if isnan(each) else each for each in values]
+            columns[name] = pd.Series(values, index, dtype=bool if kind == "boolean" else object)
+        return pd.DataFrame(columns)
 
 
 def _load_pyfunc(path: str) -> Predictor:
