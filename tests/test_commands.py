@@ -37,7 +37,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
         for word in words.split()
         for i, other in enumerate(words.split())
     ]
-    for name in ("posts", "normal", "new", "first", "labelled"):
+    for name in ("posts", "normal", "new", "first", "labelled", "intents"):
         with (folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("queue", "body"), *texts])
     (folder / "found.csv").write_text("queue,body\nodd,preheat the oven and beat the eggs\n")
@@ -54,6 +54,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
         patch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
         patch.setenv("ADBENCH_TEXT_OFFLINE", "1")
         invoke("adbench-text fit normal.csv --text body --model posts-model")
+        shutil.copytree("posts-model", "intents-model")
         for detector in ("llr", "iforest"):
             cells = f"--sweep main -d {detector} -s agnews --inlier sci --seed 0 --jobs 0 --no-report"
             invoke(f"adbench-text run {cells}")
@@ -82,7 +83,8 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
     if name == "fit":
-        shutil.rmtree("posts-model")
+        for model in ("posts-model", "intents-model"):
+            shutil.rmtree(model)
     if "scores:splits" in command:
         invoke("adbench-text export -s 20news --inlier misc --contamination 0 --to splits")
         (split,) = Path("splits").rglob("test.jsonl")
