@@ -70,7 +70,7 @@ _POSITIVE = click.FloatRange(0, min_open=True)
         ["--set", "settings"],
         multiple=True,
         metavar="KEY=VALUE",
-        help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
+        help="Hyper-parameter of each detector that has it; -d 'NAME(KEY=VALUE)' sets it for one.",
     ),
     click.Option(["--encoder"], type=Name("encoders"), help="Short for --set encoder=...: a name or a path."),
     click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),

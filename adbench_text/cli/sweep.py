@@ -81,7 +81,7 @@ def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
 
 
 def sweep_of(options: Mapping[str, Any]) -> "Sweep":
-    """Return the sweep that options describe; ``--set`` goes before the settings of the file ``--sweep``.
+    """Return the sweep that options describe; ``--set`` goes before the detectors' own settings.
 
     Of the file's detectors, those that an option names keep their presets and settings.
     """
@@ -100,13 +100,12 @@ def sweep_of(options: Mapping[str, Any]) -> "Sweep":
         raise click.UsageError("Give at least one --detector; see 'adbench-text list detectors'.")
     splits, settings = splits_of(options), dict(map(setting, options["settings"]))
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
-    return replace(splits, detectors=choose(choices, options["preset"], settings, override=True))
+    return replace(splits, detectors=choose(choices, options["preset"], settings))
 
 
 def _choices_of_file(file: "SweepFile") -> "list[DetectorChoice]":
     """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
     from adbench_text.sweep.names import choices_of, expand, parse_seeds
-    from adbench_text.sweep.sweep import choose
 
     choices: list[DetectorChoice] = []
     for text in file.detectors:
@@ -115,7 +114,7 @@ def _choices_of_file(file: "SweepFile") -> "list[DetectorChoice]":
         datasets = expand("dataset", only.get("dataset", ()))
         of_text = choices_of([text], _print_note)
         choices += [replace(each, seeds=tuple(seeds), datasets=tuple(datasets)) for each in of_text]
-    return choose(choices, None, file.settings)  # all of them: a setting may belong to one that is not chosen
+    return choices
 
 
 def _chosen(

@@ -6,10 +6,6 @@
     seed = "0-2"
     jobs = "auto"
 
-    [set]
-    vectors = "glove-wiki-gigaword-300"
-    ocsvm.nu = 0.2
-
     [only]
     "mean:topics" = { seed = 0, dataset = "agnews" }
 
@@ -37,7 +33,6 @@ class SweepFile:
 
     path: Path
     detectors: Texts
-    settings: dict[str, Any]  # of the table ``set``: ``{"ocsvm.nu": 0.2}``
     only: dict[str, dict[str, Texts]]  # by detector as it is written: its seeds and datasets
     options: dict[str, Texts] = field(default_factory=dict)  # by name: all others
 
@@ -78,14 +73,14 @@ def read(path: Path) -> SweepFile:
         raise InvalidValueError(f"{path} is not valid TOML: {error}.") from error
     try:
         only = _table(content.pop("only", {}))
-        detectors, settings = _texts(content.pop("detector", [])), _flat(_table(content.pop("set", {})))
+        detectors = _texts(content.pop("detector", []))
         restrictions = {name: _restriction(_table(table)) for name, table in only.items()}
         for name in only:
             check_choice("detector of the sweep", name, detectors)
         options = {key.replace("_", "-"): _texts(value) for key, value in content.items()}
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: {error}") from error
-    return SweepFile(path, detectors, settings, restrictions, options)
+    return SweepFile(path, detectors, restrictions, options)
 
 
 def _table(value: Any) -> dict[str, Any]:
@@ -106,12 +101,3 @@ def _texts(value: Any) -> Texts:
     if wrong := [each for each in values if not isinstance(each, str | int | float)]:
         raise InvalidValueError(f"Expected text or a number, got {wrong[0]!r}.")
     return [str(each) for each in values]
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``{"ocsvm.nu": 0.2}`` for ``{"ocsvm": {"nu": 0.2}}``, as TOML parses ``ocsvm.nu = 0.2``."""
-    flat: dict[str, Any] = {}
-    for key, value in settings.items():
-        own = value.items() if isinstance(value, dict) else ()
-        flat |= {f"{key}.{name}": setting for name, setting in own} or {key: value}
-    return flat

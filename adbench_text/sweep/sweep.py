@@ -1,7 +1,7 @@
 """Sweeps, and the cells that they expand into."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -135,34 +135,22 @@ class Sweep:
 
 
 def choose(
-    detectors: Iterable[str | DetectorChoice],
-    preset: str | None,
-    settings: Mapping[str, Any],
-    override: bool = False,
+    choices: Sequence[DetectorChoice], preset: str | None, settings: Mapping[str, Any]
 ) -> list[DetectorChoice]:
-    """Return a choice for each detector, with the preset and with the settings that it has.
+    """Return the detectors with a preset and settings in place of their own.
 
-    A setting ``nu`` goes to every detector with a hyper-parameter of that name, ``ocsvm.nu`` to
-    ``ocsvm`` only. A choice's own preset and settings take precedence, unless `override` is True.
+    A setting goes to every detector with a hyper-parameter of that name.
     """
-    choices = [DetectorChoice(d) if isinstance(d, str) else d for d in detectors]
     accepted = {choice.name: parameters(registry.detector(choice.name)) for choice in choices}
-    shared: dict[str, dict[str, Any]] = {name: {} for name in accepted}
-    for key, value in settings.items():
-        target, _, parameter = key.rpartition(".")
-        if target and target not in accepted:
-            raise UnknownNameError("detector in this run", target, accepted)
-        receivers = [name for name in ([target] if target else accepted) if parameter in accepted[name]]
-        if not receivers:
-            names = {name for own in accepted.values() for name in own} - {"random_state"}
-            raise UnknownNameError(f"parameter of {target or ', '.join(accepted)}", parameter, names)
-        for name in receivers:
-            shared[name][parameter] = value
+    names = {name for own in accepted.values() for name in own}
+    for name in settings:
+        if name not in names:
+            raise UnknownNameError(f"parameter of {', '.join(accepted)}", name, names - {"random_state"})
     chosen = []
     for choice in choices:
-        common, own = (preset, shared[choice.name]), (choice.preset, choice.settings)
-        first, last = (own, common) if override else (common, own)
-        chosen.append(replace(choice, preset=last[0] or first[0], settings={**first[1], **last[1]}))
-        if "random_state" in chosen[-1].settings:
+        taken = {name: value for name, value in settings.items() if name in accepted[choice.name]}
+        own = {**choice.settings, **taken}
+        if "random_state" in own:
             raise InvalidValueError("random_state is the seed of the cell; use --seed instead of --set.")
+        chosen.append(replace(choice, preset=preset or choice.preset, settings=own))
     return chosen

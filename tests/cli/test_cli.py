@@ -303,11 +303,10 @@ def test_a_verbose_dry_run_prints_the_cells_and_does_nothing(here):
 
 SWEEP = """
 dataset = "tiny"
-detector = ["llr", "counting:heavy", "llr(smoothing=2)"]
+detector = ["llr", "counting:heavy(weight=5)", "llr(smoothing=2)"]
 inlier = "sea"
 contamination = 0.1
 seed = [3]
-set.counting.weight = 5
 """
 
 

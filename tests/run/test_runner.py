@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.run import preparation, runner
 from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
-from adbench_text.sweep.sweep import Sweep, choose
+from adbench_text.sweep.sweep import Sweep
 
 
 class Kept:
@@ -84,7 +85,7 @@ def corpus(monkeypatch) -> Corpus:
 
 @pytest.fixture
 def sweep() -> Sweep:
-    detectors = choose(["llr"], None, {"background": "uniform"})
+    detectors = [DetectorChoice("llr", settings={"background": "uniform"})]
     return Sweep(detectors, ["pydocs"], ["numpy", "scipy"], [0.0])
 
 
@@ -180,7 +181,7 @@ def test_a_turned_sign_is_announced_once_for_each_detector(corpus, sweep, monkey
 
     listener = Listener()
     monkeypatch.setattr(preparation, "build_detector", lambda cell: adapted(Normality)())
-    two = choose(["llr"], None, {"background": "uniform"}) + choose(["llr"], None, {})
+    two = [DetectorChoice("llr", settings={"background": "uniform"}), DetectorChoice("llr")]
     preparation.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener)
     assert listener.messages == [f"llr: {TURNED}"]
 

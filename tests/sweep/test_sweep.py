@@ -69,28 +69,30 @@ def test_a_wrong_name_or_value_stops_the_sweep_before_it_begins(sweep, message):
 
 
 def test_a_setting_goes_to_the_detectors_that_have_it():
-    settings = {"nu": 0.2, "encoder": "svd", "pyod-knn.encoder": "mean"}
-    chosen = [choice.settings for choice in choose(["llr", "ocsvm", "pyod-knn"], None, settings)]
-    assert chosen == [{}, {"nu": 0.2, "encoder": "svd"}, {"encoder": "mean"}]
+    settings = {"nu": 0.2, "encoder": "svd"}
+    choices = list(map(DetectorChoice, ["llr", "ocsvm", "pyod-knn"]))
+    chosen = [choice.settings for choice in choose(choices, None, settings)]
+    assert chosen == [{}, {"nu": 0.2, "encoder": "svd"}, {"encoder": "svd"}]
 
 
-def test_the_settings_of_a_choice_itself_go_first():
-    own = DetectorChoice("ocsvm", "paper-grid", {"nu": 0.5})
-    assert choose([own, "iforest"], "default", {"nu": 0.2}) == [own, DetectorChoice("iforest", "default")]
+def test_a_preset_and_settings_go_before_those_of_a_choice_itself():
+    own = DetectorChoice("ocsvm", "paper-grid", {"nu": 0.5, "kernel": "rbf"})
+    one, other = choose([own, DetectorChoice("iforest")], "default", {"nu": 0.2})
+    assert one == DetectorChoice("ocsvm", "default", {"nu": 0.2, "kernel": "rbf"})
+    assert other == DetectorChoice("iforest", "default")
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"nuu": 1}, "No parameter of llr, ocsvm named 'nuu'. Did you mean 'nu'"),
-        ({"ocsvm.nuu": 1}, "No parameter of ocsvm named 'nuu'"),
-        ({"iforest.nu": 1}, "No detector in this run named 'iforest'"),
-        ({"llr.random_state": 1}, "use --seed"),
+        ({"ocsvm.nu": 1}, "No parameter of llr, ocsvm named 'ocsvm.nu'. Known: background, "),
+        ({"random_state": 1}, "use --seed"),
     ],
 )
 def test_a_setting_that_nobody_has_is_refused(settings, message):
     with pytest.raises(InvalidValueError, match=message):
-        choose(["llr", "ocsvm"], None, settings)
+        choose([DetectorChoice("llr"), DetectorChoice("ocsvm")], None, settings)
 
 
 def test_the_order_of_settings_does_not_matter():
