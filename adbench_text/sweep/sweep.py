@@ -1,7 +1,7 @@
 """Sweeps, and the cells that they expand into."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -19,20 +19,6 @@ from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
 from adbench_text.sweep.cell import Cell
-
-
-def _check_share(share: float, check: Callable[[float], None]) -> None:
-    """Check a share; if it is wrong and would be right as a percentage, the message suggests that."""
-    try:
-        check(share)
-    except InvalidValueError as error:
-        if share < 1:
-            raise
-        try:
-            check(share / 100)
-        except InvalidValueError:
-            raise error from None
-        raise InvalidValueError(f"{error} Did you mean {share / 100:g}?") from None
 
 
 @dataclass(frozen=True)
@@ -64,9 +50,9 @@ class Sweep:
     def splits(self) -> list[Cell]:
         """Return a cell without a detector for each split, level and seed."""
         for level in self.contamination or ():
-            _check_share(level, check_contamination)
+            check_contamination(level)
         if self.test_outliers is not None:
-            _check_share(self.test_outliers, check_test_outliers)
+            check_test_outliers(self.test_outliers)
         for planted in filter(None, self.planted):
             parsed(planted)
         cells = []
