@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.reports import published
@@ -18,6 +17,8 @@ _REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # our names of the first three
 
 #: Published methods that are detectors of ours, too.
 OURS = {"DATE": "date", "DATE, run again": "date", "CVDD": "cvdd"}
+
+_FIGURES = "outside.json"  # of the sources as printed: fractions, for Text-ADBench percent
 
 #: How a corpus of ours relates to the published one; docs/reports.md has their meanings.
 EXACT, REDRAWN, REBUILT = "exact", "redrawn", "rebuilt"
@@ -104,11 +105,6 @@ class Row:
         return self.source in (published.PAPER, published.WU)
 
 
-def published_figures() -> dict[str, Any]:
-    """Return the figures of the sources as printed: fractions, for Text-ADBench percent."""
-    return published.read("outside.json")
-
-
 def relation(record: Record) -> str:
     """Return how a record's corpus relates to a published one, such as `EXACT`; empty if it does not."""
     found, protocol, _ = _CORPORA.get(record.dataset, ("", "", {}))
@@ -138,7 +134,7 @@ def _of_wu(source: str, dataset: str, metric: str) -> list[Row]:
 
 
 def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
-    of_methods = published_figures()[source].get(metric, {})
+    of_methods = published.read(_FIGURES)[source].get(metric, {})
     return [
         Row(_NAMES[source], method, _knowledge(method), round(100 * figures[column], 2))
         for method, figures in of_methods.items()
@@ -147,7 +143,7 @@ def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
 
 def _of_lists(source: str, task: str, metric: str) -> list[Row]:
     """Return the best figure of each method of Text-ADBench and group of embeddings."""
-    of_task = published_figures()[source]["percent"][task]
+    of_task = published.read(_FIGURES)[source]["percent"][task]
     found = []
     for group, of_methods in of_task.get(_METRICS.get(metric, ""), {}).items():
         for method, figures in of_methods.items():

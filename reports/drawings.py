@@ -3,7 +3,7 @@
 Each function yields the figures of a comparison, as far as there is something to draw.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from adbench_text.metrics import COSTS, METRICS
@@ -12,11 +12,9 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.reports.report import Entry
 from adbench_text.sweep.cell import percent
 
 _T = TypeVar("_T")
-_X = TypeVar("_X")
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
 
@@ -34,11 +32,12 @@ def contamination(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the means over the splits against the contamination, where there are two levels or more."""
     levels = comparison.levels
     for corpus in comparison.corpora if len(levels) > 1 else ():
-        drawn = {
-            column.label: _points((level, corpus.entry(column, level=level)) for level in levels)
-            for column in comparison.columns
-        }
-        if drawn := _without_empty(drawn):
+        drawn: dict[str, list[tuple[float, float, float | None]]] = {}
+        for column in comparison.columns:
+            entries = [(level, corpus.entry(column, level=level)) for level in levels]
+            points = [(level, y, e.spread) for level, e in entries if (y := e.complete_value) is not None]
+            drawn |= {column.label: points} if points else {}
+        if drawn:
             yield Drawing(
                 f"contamination-{stem(corpus.label)}",
                 f"{comparison.metric.title} against contamination, {corpus.label}",
@@ -66,11 +65,6 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
                 plots.cost(costs, comparison.metric.title, comparison.labels),
                 corpus is comparison.corpora[0],
             )
-
-
-def _points(entries: Iterable[tuple[_X, Entry]]) -> list[tuple[_X, float, float | None]]:
-    """Return the complete figures among entries, each with its place and its spread."""
-    return [(x, y, entry.spread) for x, entry in entries if (y := entry.complete_value) is not None]
 
 
 def _without_empty(groups: Mapping[str, _T]) -> dict[str, _T]:

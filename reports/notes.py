@@ -35,7 +35,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
     cells = comparison.cells
     return [
         *notes,
-        *_other_editions(comparison),
+        *(_other_edition(corpus) for corpus in comparison.corpora if corpus.is_other_edition),
         *_levels(comparison),
         *_seeds(comparison),
         *of_cells(cells, [comparison.metric]),
@@ -65,13 +65,8 @@ def of_cells(cells: Cells, metrics: Iterable[Metric]) -> list[str]:
     return notes
 
 
-def _other_editions(comparison: Comparison) -> list[str]:
-    """Explain `OTHER_EDITION`, with the numbers of training documents."""
-    corpora = sorted(comparison.corpora, key=lambda corpus: corpus.digest)
-    return [_other_edition(corpus) for corpus in corpora if corpus.is_other_edition]
-
-
 def _other_edition(corpus: Corpus) -> str:
+    """Explain `OTHER_EDITION`, with the numbers of training documents."""
     note = f"{corpus.label}: ours and the published figures are not of the same documents."
     n_ours = {
         r.inlier: r.metrics["n_train"]

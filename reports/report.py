@@ -60,14 +60,7 @@ class Entry:
     @property
     def text(self) -> str:
         """The entry as people read it: ``"91.2 ± 0.3 (4 of 5)"``."""
-        return self._text("" if self.spread is None else f" {SPREAD} {self.spread:.1f}")
-
-    @property
-    def text_without_spread(self) -> str:
-        """The entry for a format that has the spread elsewhere: ``"91.2 (4 of 5)"``."""
-        return self._text("")
-
-    def _text(self, spread: str) -> str:
+        spread = "" if self.spread is None else f" {SPREAD} {self.spread:.1f}"
         cells = f" ({self.n_cells:,} of {self.n_expected:,})" if self.is_incomplete else ""
         return f"{self.words}{UNEQUAL if self.is_unequal else ''}{spread}{cells}"
 
@@ -113,11 +106,6 @@ class Table:
     blocks: list[tuple[str, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
-
-    @property
-    def has_best(self) -> bool:
-        """Whether an entry is marked as the best."""
-        return any(entry.best for row in self.rows for entry in row)
 
     def without_empty(self) -> Self:
         """Return the table without rows and columns of figures that do not exist."""

@@ -4,6 +4,7 @@ Figures are in percent. A spread has a column of its own.
 """
 
 import csv
+from dataclasses import replace
 from io import StringIO
 
 from adbench_text.escaping import no_formula, printable
@@ -18,7 +19,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 def _table(table: Table) -> str:
     columns: list[list[str]] = []
     for head, *entries in zip(table.header, *table.rows, strict=True):
-        columns.append([_cell(head), *(_cell(entry.text_without_spread) for entry in entries)])
+        columns.append([_cell(head), *(_cell(replace(entry, spread=None).text) for entry in entries)])
         spreads = [entry.spread for entry in entries]
         if any(spread is not None for spread in spreads):
             texts = ("" if spread is None else f"{spread:.1f}" for spread in spreads)

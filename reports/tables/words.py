@@ -1,7 +1,6 @@
 """Figures of words: how well their scores find the odd ones."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -10,6 +9,7 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.published import read
 from adbench_text.reports.report import NONE, Entry, Table, figure
 
+_FIGURES = "words.json"  # published ones in percent, with notes on the datasets
 _OF_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
 _OF_DOCUMENTS = [f"{ALIKE}max_auroc", f"{ALIKE}max_ap", "auroc"]
 #: Where the published figures are; they are of the words as published.
@@ -21,16 +21,11 @@ _OF_METHODS = {
 }
 
 
-def published() -> dict[str, Any]:
-    """Return the published figures in percent, and notes on the datasets."""
-    return read("words.json")
-
-
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield means over the splits and seeds, a row for each detector, and the published figures below."""
     titles = ["AUROC", "AP", "FPR95"]
     of_documents = ["AUROC, highest word", "AP, highest word", "AUROC, own score"]
-    notes = published()["notes"]
+    notes = read(_FIGURES)["notes"]
     corpora = [corpus for corpus in comparison.corpora if corpus.has_words]
     if corpora:
         yield comparison.table(
@@ -48,7 +43,7 @@ def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
         if len(measured):
             means = 100 * measured.reindex(columns=[*_OF_WORDS, *_OF_DOCUMENTS]).mean()
             rows.append([Entry(column.label), *(NONE if pd.isna(mean) else figure(mean) for mean in means)])
-    for row in published()["percent"].get(corpus.dataset, ()):
+    for row in read(_FIGURES)["percent"].get(corpus.dataset, ()):
         of_method = [row.get(_OF_METHODS.get(name, "")) for name in (*_OF_WORDS, *_OF_DOCUMENTS)]
         rows.append([Entry(f"{row['method']} (published)"), *map(figure, of_method)])
     return rows

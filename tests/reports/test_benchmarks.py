@@ -45,7 +45,7 @@ def test_the_figures_are_those_that_were_read_in_the_publications(data_dir: Path
     read = data_dir.parent / "reference" / "outside.json"
     if not read.is_file():
         pytest.skip(f"no {read.name} beside the folder of real data")
-    assert benchmarks.published_figures() == json.loads(read.read_text(encoding="utf-8"))
+    assert published.read("outside.json") == json.loads(read.read_text(encoding="utf-8"))
 
 
 def test_each_source_has_all_its_rows():
@@ -59,11 +59,11 @@ def test_each_source_has_all_its_rows():
 
 
 def test_every_figure_of_a_source_is_in_a_row():
-    figures = benchmarks.published_figures()["text_adbench"]["percent"]["sms_spam"]["aupr"]
+    figures = published.read("outside.json")["text_adbench"]["percent"]["sms_spam"]["aupr"]
     rows = {row.method: row for row in benchmarks.rows("textad-sms", "aupr_out")}
     assert rows["GloVe + OCSVM"].figure == figures["GloVe"]["OCSVM"][0]
     assert rows["BERT + OCSVM"].figure == max(figures["BERT"]["OCSVM"])
-    figures = benchmarks.published_figures()["tad_bench"]["auroc"]
+    figures = published.read("outside.json")["tad_bench"]["auroc"]
     rows = {row.method: row.figure / 100 for row in benchmarks.rows("tad-olid", "auroc")}
     assert rows == pytest.approx({method: of_corpora["olid"] for method, of_corpora in figures.items()})
 
@@ -111,7 +111,7 @@ def test_the_best_rows_are_those_of_the_tables():
 
 
 def test_the_page_on_reports_names_all_repeated_figures():
-    of_methods = benchmarks.published_figures()["nlp_adbench"]["auroc"]
+    of_methods = published.read("outside.json")["nlp_adbench"]["auroc"]
     repeated = {
         one[column]
         for one, other in combinations(of_methods.values(), 2)

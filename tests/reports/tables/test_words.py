@@ -2,6 +2,7 @@ import pytest
 from cells import build, compare, record, texts
 
 from adbench_text.metrics import OF_WORDS
+from adbench_text.reports import published
 from adbench_text.reports.tables import words
 
 MEASURED = {name: place / 100 for place, name in enumerate(OF_WORDS, start=50)}
@@ -54,7 +55,7 @@ def test_every_published_figure_is_that_of_the_reference(data_dir):
         pytest.skip(f"no {outside.name} beside the folder of real data")
     lines = outside.read_text(encoding="utf-8").splitlines()
     (line,) = (each for each in lines if each.startswith("Published AUROC / AP. SMS"))
-    rows = [row for of_dataset in words.published()["percent"].values() for row in of_dataset]
+    rows = [row for of_dataset in published.read("words.json")["percent"].values() for row in of_dataset]
     assert len(rows) == 9
     for row in rows:
         assert f"{row['auroc']} / {row['ap']}" in line
