@@ -34,15 +34,8 @@ _PACKAGE = "adbench-text"
 class Cluster(Workers):
     """The workers of a Dask cluster; each of their threads makes one call at a time.
 
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
-
-    Raises
-    ------
-    AdbenchTextError
-        If no scheduler answers; a call raises it if the scheduler is lost, or a worker has another version.
+    AdbenchTextError is raised if no scheduler answers, and by a call if the scheduler is lost, or a worker
+    has another version.
     """
 
     def __init__(self, address: str) -> None:

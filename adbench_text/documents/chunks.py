@@ -39,15 +39,8 @@ def in_chunks(documents: Iterable[str]) -> Iterator[list[str]]:
 def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int | str = 1) -> Generator[Any]:
     """Yield what a function returns for each chunk, in their order; closing the generator ends the work.
 
-    Parameters
-    ----------
-    function : callable
-        Is called with one chunk at a time.
-    chunks : iterable
-        What it is called with.
-    jobs : int or str
-        Number of processes; this one does the first seconds of work alone, before it starts them. Or the
-        address of the scheduler of a Dask cluster, such as ``"tcp://10.0.0.1:8786"``.
+    `jobs` is a number of processes; this one does the first seconds of work alone, before it starts them. Or
+    it is the address of the scheduler of a Dask cluster, such as ``"tcp://10.0.0.1:8786"``.
     """
     if isinstance(jobs, str):
         from adbench_text.cluster import Cluster

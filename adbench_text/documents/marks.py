@@ -33,24 +33,15 @@ Rows = NDArray[np.int64]
 class Marked:
     """Marked documents, by the rows of their originals; one of a family marks all of it.
 
-    Attributes
-    ----------
-    odd, fine : int64 array
-        Rows in order. A family with both marks is odd.
+    A family with both marks is odd.
     """
 
-    odd: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    odd: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # in order
     fine: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
     def of(cls, marks: Mapping[int, str], original: Rows) -> "Marked":
-        """Return the marked originals, given the mark of each row that has one.
-
-        Raises
-        ------
-        InvalidValueError
-            If a row is not there, or a mark is neither odd nor fine.
-        """
+        """Return the marked originals, given the mark of each row that has one; wrong ones are an error."""
         for row, mark in marks.items():
             if not isinstance(row, Integral) or not 0 <= row < len(original):
                 raise InvalidValueError(
@@ -89,13 +80,7 @@ class Marking:
 
     @cached_property
     def normal(self) -> Survey:
-        """What was found, with a sample without the documents marked odd.
-
-        Raises
-        ------
-        InvalidValueError
-            If it has fewer than two documents with words.
-        """
+        """What was found, with a sample without the documents marked odd; too few with words are an error."""
         normal = self.found.without(self.marked.odd)
         if (n := len(normal.cleaned_with_words)) < 2:
             raise InvalidValueError(
@@ -161,19 +146,9 @@ def _p_among(scored: LeftOut, sample: Rows, rows: list[int], texts: list[str]) -
 def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str, ...]) -> dict[int, str]:
     """Return the marks of a CSV by row, such as a table that ``odd`` has written.
 
-    Parameters
-    ----------
-    path : Path
-        It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents.
-    row_of : callable
-        Returns the row of an identifier, None if there is none.
-    names : tuple of str
-        Names that the column of identifiers may have; the first one that is there counts.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a column is missing, or a mark is wrong.
+    It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents, by the first of
+    `names` that is there. `row_of` returns the row of an identifier, None if there is none. Raise DataError
+    if the file cannot be read, a column is missing, or a mark is wrong.
     """
     try:
         with warnings.catch_warnings():

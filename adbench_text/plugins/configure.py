@@ -41,13 +41,7 @@ class DetectorChoice:
 
     @classmethod
     def parse(cls, text: str) -> "DetectorChoice":
-        """Return the detector that a text names, see the head of the module.
-
-        Raises
-        ------
-        InvalidValueError
-            If the text does not have this form.
-        """
+        """Return the detector that a text names; raise InvalidValueError if it is not written as above."""
         if text.startswith(registry.GIVEN) or text in registry.names("detectors"):
             return cls(text)
         written = _WRITTEN.fullmatch(text.strip())
@@ -149,15 +143,7 @@ def detector(name: str) -> "Callable[..., TextDetector]":
 
 
 def build(name: str, settings: Mapping[str, Any], seed: int | None = None) -> "TextDetector":
-    """Return a detector, unfitted and with checked hyper-parameters.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such detector, or if it has no such hyper-parameter.
-    InvalidValueError
-        If a value is out of range.
-    """
+    """Return a detector, unfitted and with checked hyper-parameters; raise InvalidValueError otherwise."""
     kind = registry.detector(name)
     accepted = parameters(kind).keys()
     for key in settings:

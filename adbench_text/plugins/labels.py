@@ -38,13 +38,10 @@ NOTHING_KNOWN = Known()
 def is_odd(texts: Sequence[str], y: object) -> tuple[Mask, Known]:
     """Return which documents are known outliers, and what is known besides the others.
 
+    Raise InvalidValueError if `y` does not have 1, 0 or NaN for each document, or all are known outliers.
+
     >>> is_odd(["ship", "court", "crew"], [0, 1, float("nan")])
     (array([False,  True, False]), Known(odd=['court'], is_fine=array([ True, False])))
-
-    Raises
-    ------
-    InvalidValueError
-        If `y` does not have 1, 0 or NaN for each document, or all are known outliers.
     """
     n = len(texts)
     try:

@@ -56,14 +56,9 @@ def find(name: str) -> Path:
 
 
 def read(path: Path) -> SweepFile:
-    """Return the content of a file.
+    """Return the content of a file, whose options are not checked.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    InvalidValueError
-        If it is no TOML, or if its tables are not those of a sweep. The caller checks the options.
+    Raise DataError if it cannot be read, InvalidValueError if it is no TOML or has other tables.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

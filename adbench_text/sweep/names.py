@@ -98,13 +98,7 @@ def _loadable(pattern: str, names: Sequence[str], note: Callable[[str], object])
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Return the numbers of a list or range such as ``"0-3,7"``.
-
-    Raises
-    ------
-    InvalidValueError
-        If the text is neither, or if a seed is too large for NumPy.
-    """
+    """Return the numbers of a list or range such as ``"0-3,7"``; raise InvalidValueError for another text."""
     if not _RANGES.fullmatch(text):
         raise InvalidValueError(
             f"Expected a seed, a list such as 0,2,5 or a range such as 0-4, got {text!r}."

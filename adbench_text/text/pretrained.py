@@ -270,15 +270,7 @@ def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
 
 
 class WordPieces:
-    """The word pieces of the package wordllama: their vectors, and those that each word consists of.
-
-    Raises
-    ------
-    PluginError
-        If the package is not installed.
-    DataError
-        If its files are not the published ones.
-    """
+    """The word pieces of the package wordllama: their vectors, and those that each word consists of."""
 
     def __init__(self) -> None:
         from safetensors.numpy import load_file

@@ -49,35 +49,17 @@ def mean_of(judged: Sequence[Judged]) -> Judged:
 
 
 class Topics:
-    """The models of the topics of training documents.
-
-    Parameters
-    ----------
-    counts : Counts
-        Of the training documents.
-    background : float64 array of shape (n_words,)
-        Frequencies of their words.
-    smoothing : float
-        Words of background in each model.
-    cap : float
-        Largest evidence of a word.
-    capped : float
-        If above 0, the cap is the evidence that this share of the words of the documents have at least.
-    n : int
-        Number of topics.
-    seed : int or None
-        Of the start.
-    """
+    """The models of the topics of training documents."""
 
     def __init__(
         self,
-        counts: Counts,
-        background: Array,
-        smoothing: float,
-        cap: float,
-        capped: float,
-        n: int,
-        seed: int | None,
+        counts: Counts,  # of the training documents
+        background: Array,  # (n_words,), frequencies of their words
+        smoothing: float,  # words of background in each model
+        cap: float,  # largest evidence of a word
+        capped: float,  # if above 0, the cap is the evidence that this share of the words have at least
+        n: int,  # number of topics
+        seed: int | None,  # of the start
     ) -> None:
         self._smoothing, self._cap = smoothing, np.inf
         self._learn(counts, _clusters(counts, n, seed), n)
