@@ -46,17 +46,6 @@ class UnknownNameError(InvalidValueError):
         return type(self), (self.kind, self.name, self.known)
 
 
-class UnnamedColumnError(InvalidValueError):
-    """Several columns of own documents could be meant; `option`, ``"text"`` or ``"label"``, names one."""
-
-    def __init__(self, message: str, option: str) -> None:
-        self.option = option
-        super().__init__(message)
-
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:  # to send it between processes
-        return type(self), (str(self), self.option)
-
-
 class DataError(AdbenchTextError):
     """A file is missing, truncated or has the wrong content."""
 

@@ -11,7 +11,7 @@ import click
 from adbench_text.cli.options import EXPERIMENT, Name, Names, SectionedCommand, section, tracking_uri_option
 from adbench_text.cli.progress import count
 from adbench_text.cli.sweep import sweep_named
-from adbench_text.errors import InvalidValueError, UnknownNameError, UnnamedColumnError
+from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.escaping import printable
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.reports import contents
@@ -110,14 +110,11 @@ def _records(
         records = [record for record in records if record.detector in detectors]
     if sweep is None:
         return records, [], notes
+    described = sweep_named(sweep)
     try:
-        described = sweep_named(sweep)
         cells = described.expand()
-    except UnnamedColumnError as error:  # a report has no options for the columns of own documents
-        raise InvalidValueError(
-            f"The sweep {sweep} does not name the column that run was given by --{error.option}; write it "
-            f'into the file: {error.option} = "COLUMN".'
-        ) from error
+    except InvalidValueError as error:  # run may have got options that are no keys of the file, as --label
+        raise InvalidValueError(f"The sweep {sweep} alone cannot be read: {error}") from error
     cells = [
         cell
         for cell in cells

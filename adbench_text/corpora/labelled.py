@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
@@ -109,10 +109,9 @@ class LabelledFiles(Dataset):
         label = self.label or next((name for name in _LABELS if name in file.columns), None)
         if label is None:
             listed = ", ".join(file.columns)
-            raise UnnamedColumnError(
+            raise InvalidValueError(
                 f"Which column of {self.path} holds the classes? Give --label with one of: {listed}. "
-                f"Without classes, rank the documents: adbench-text odd {self.path}",
-                "label",
+                f"Without classes, rank the documents: adbench-text odd {self.path}"
             )
         if label in file.text_columns:
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple
 
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 
 _STDIN, _STDIN_NAME = "-", "standard input"
@@ -179,7 +179,7 @@ def _text_column(columns: Sequence[str], first: Sequence[_Row]) -> str:
     if len(candidates) == 1:
         return candidates[0]
     listed = ", ".join(candidates or columns)
-    raise UnnamedColumnError(f"Which column holds the text? Give --text with one of: {listed}.", "text")
+    raise InvalidValueError(f"Which column holds the text? Give --text with one of: {listed}.")
 
 
 def _n_words(column: str, first: Sequence[_Row]) -> float:

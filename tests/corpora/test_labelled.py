@@ -113,8 +113,9 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     refused = adbench("report --sweep mine.toml")
     assert refused.exit_code == 2
     assert refused.stderr == (
-        "Error: The sweep mine.toml does not name the column that run was given by --label; write it into "
-        'the file: label = "COLUMN".\n'
+        "Error: The sweep mine.toml alone cannot be read: Which column of tickets.csv holds the classes? "
+        "Give --label with one of: body, queue, part. Without classes, rank the documents: adbench-text odd "
+        "tickets.csv\n"
     )
     Path("mine.toml").write_text(f'{sweep}label = "queue"\n')
     report = adbench("report --sweep mine.toml --format csv")
