@@ -21,25 +21,6 @@ if TYPE_CHECKING:
 class Metric:
     """A metric of the scores of a test set.
 
-    Parameters
-    ----------
-    name : str
-        Name in the store and on the command line.
-    title : str
-        Name in tables and figures, where values are in percent.
-    function : callable
-        Takes a bool array (which texts are outliers, at least one of each kind) and a float array
-        (their abnormality), both of shape (n,); returns a float in [0, 1].
-    positive : "outliers" or "inliers"
-        The positive class.
-    curve : "ROC" or "precision-recall", optional
-        The curve that the metric is the area under. Scores by chance have an area of 0.5 under a ROC curve;
-        under a precision-recall curve it is the share of the positive class in the test set.
-    higher_is_better : bool, default True
-        False for an error rate.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from adbench_text.metrics import METRICS
     >>> outlier = np.array([True, True, False, False])
@@ -50,12 +31,14 @@ class Metric:
     0.1
     """
 
-    name: str
-    title: str
+    name: str  # in the store and on the command line
+    title: str  # in tables and figures, where values are in percent
+    # of labels (True for an outlier, both kinds are there) and scores, both (n,); returns a value in [0, 1]
     function: "Callable[[Labels, Scores], float]"
-    positive: Literal["outliers", "inliers"]
+    positive: Literal["outliers", "inliers"]  # the positive class
+    # that it is the area under; by chance it is 0.5, or the share of the positive class in the test set
     curve: Literal["ROC", "precision-recall"] | None = None
-    higher_is_better: bool = True
+    higher_is_better: bool = True  # False for an error rate
 
     def best(self, figures: Iterable[float]) -> float:
         """Return the best of several values of the metric."""

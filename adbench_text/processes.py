@@ -76,20 +76,8 @@ class Workers(Executor):
 class Processes(Workers):
     """Calls functions in processes of this machine.
 
-    Parameters
-    ----------
-    n : int
-        Number of processes. They start when they are needed, and one that has ended is replaced.
-    preload : str
-        A module that the functions need; on Linux, the processes are forked from one that has loaded it.
-    limits : Limits
-        Of each call; a process that exceeds them is killed.
-    variables : sequence of mapping
-        Environment variables of each process in turn, such as `threads` returns.
-    on_notice : callable
-        Is called with each value that the functions `notify`, in another thread.
-    is_spent : callable or None
-        Is called in a process after each call; the process ends if it returns true.
+    They start when they are needed, and one that has ended is replaced. On Linux, they are forked from a
+    process that has loaded the module `preload`, which the functions need.
     """
 
     def __init__(
@@ -97,10 +85,10 @@ class Processes(Workers):
         n: int,
         preload: str,
         *,
-        limits: Limits = Limits(),
-        variables: Sequence[Mapping[str, str]] = ({},),
-        on_notice: Callable[[Any], object] = lambda value: None,
-        is_spent: Callable[[], bool] | None = None,
+        limits: Limits = Limits(),  # of each call; a process that exceeds them is killed
+        variables: Sequence[Mapping[str, str]] = ({},),  # of the environment, for each process in turn
+        on_notice: Callable[[Any], object] = lambda value: None,  # of what a function notifies; in a thread
+        is_spent: Callable[[], bool] | None = None,  # whether a process ends after a call; called there
     ) -> None:
         self._n, self._preload = n, preload
         self._limits, self._variables = limits, variables
