@@ -39,26 +39,6 @@ class MarksOfPage(NamedTuple):
     command: str  #: what to do with the file
 
 
-class _Script(NamedTuple):
-    """The script of the page; a browser runs no other."""
-
-    code: str
-    digest: str
-    key: str  # of the marks of this page in the browser
-    marks: str  # earlier ones, and the name of the column, as JSON
-    command: str
-
-    @classmethod
-    def of(cls, marks: MarksOfPage, id_name: str, ids: Sequence[str]) -> "_Script":
-        """Return the script for documents."""
-        code = files(__package__).joinpath("_marks.js").read_text(encoding="utf-8")
-        digest = b64encode(sha256(code.encode()).digest()).decode()
-        earlier = {no_formula(name): mark for name, mark in marks.earlier.items()}
-        own = json.dumps({"earlier": earlier, "name": id_name})
-        key = sha256(json.dumps([*ids, own]).encode()).hexdigest()[:16]
-        return cls(code, f"sha256-{digest}", key, own, marks.command)
-
-
 class _Part(NamedTuple):
     """A part of a document, from `start` to `end`."""
 
@@ -128,8 +108,20 @@ def page_of_documents(
         scale=Scale.of([document.words for document in every], middle),
         n_left_out=sum(map(len, sections.values())) - len(every),
         has_words=any(document.words for document in every),
-        script=_Script.of(marks, id_name, [document.id for document in every]) if marks else None,
+        script=_script(marks, id_name, [document.id for document in every]) if marks else None,
     )
+
+
+def _script(marks: MarksOfPage, id_name: str, ids: Sequence[str]) -> dict[str, str]:
+    """Return the script of the page, and what it reads; a browser runs no other."""
+    code = files(__package__).joinpath("_marks.js").read_text(encoding="utf-8")
+    digest = b64encode(sha256(code.encode()).digest()).decode()
+    earlier = {no_formula(name): mark for name, mark in marks.earlier.items()}
+    of_page = json.dumps({"earlier": earlier, "name": id_name})
+    # of the marks of this page in the browser
+    key = sha256(json.dumps([*ids, of_page]).encode()).hexdigest()[:16]
+    values = {"code": code, "digest": f"sha256-{digest}", "key": key, "marks": of_page}
+    return values | {"command": marks.command}
 
 
 def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_OnPage]:
