@@ -101,10 +101,19 @@ def writing(path: Path) -> Iterator[None]:
         raise DataError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
+_is_reported = False
+
+
 def write_cache(path: Path, write: Callable[[Path], object]) -> None:
-    """Let a function write a file of the cache; print a line if that fails."""
-    with _optional(), atomic_path(path) as temporary:
-        write(temporary)
+    """Let a function write a file of the cache; if that fails, print a line once, not in worker processes."""
+    global _is_reported
+    try:
+        with atomic_path(path) as temporary:
+            write(temporary)
+    except DataError as error:
+        if not _is_reported and multiprocessing.parent_process() is None:
+            print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
+        _is_reported = True
 
 
 def read_cache(path: Path, read: Callable[[Path], Any]) -> Any:
@@ -132,21 +141,6 @@ def read_array(path: Path) -> "NDArray[Any] | None":
 
     array: NDArray[Any] | None = read_cache(path, partial(np.load, mmap_mode="r", allow_pickle=False))
     return array
-
-
-_is_reported = False
-
-
-@contextmanager
-def _optional() -> Iterator[None]:
-    """Print a line if a file of the cache cannot be written; once, and not in worker processes."""
-    global _is_reported
-    try:
-        yield
-    except DataError as error:
-        if not _is_reported and multiprocessing.parent_process() is None:
-            print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
-        _is_reported = True
 
 
 @dataclass(frozen=True)
@@ -277,8 +271,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
         digest = _digest_of_file(path, algorithm, unpack)
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    with _optional(), atomic_path(cached) as temporary:
-        temporary.write_text(digest)
+    write_cache(cached, lambda temporary: temporary.write_text(digest))
     return digest
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from adbench_text.plugins.cleaner import Cleaner
-    from adbench_text.plugins.detector import TextDetector
 
 _PARTS = ("training", "test")
 _COLUMNS = ["part", "label", "text", "cleaned", "words"]  # of a table of documents
@@ -90,10 +89,6 @@ class Corpus:
         """Number of test documents whose cleaned text is also that of a training document."""
         trained = set(self.train.texts)
         return sum(text in trained for text in self.test.texts)
-
-    def read_by(self, detector: "TextDetector") -> "Corpus":
-        """Return the corpus that a detector reads: the raw one, or this one."""
-        return self.raw if detector.reads_raw else self
 
     def limited(self, limit: int) -> "Corpus":
         """Return a corpus of at most `limit` documents a class in each part, for a quick look."""

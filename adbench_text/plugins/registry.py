@@ -211,17 +211,12 @@ def listing(kind: str) -> list[Listed]:
                 describe = getattr(family, "summary", lambda name: "")
                 members = [Listed(f"{plugin.name}-{name}", describe(name)) for name in family.members()]
             elif plugin.is_foreign and not problem:
-                summary = _summary(_load(plugin), summary)
+                first_line = (_load(plugin).__doc__ or "").strip().partition("\n")[0].strip()
+                summary = f"{first_line} ({summary})" if first_line else summary
         except PluginError as error:
             problem = str(error)
         rows |= {row.name: row for row in (Listed(name, summary, problem), *members)}
     return list(rows.values())
-
-
-def _summary(loaded: Any, origin: str) -> str:
-    """Return the first line of the docstring of a plug-in of another package, and where it comes from."""
-    first_line = (loaded.__doc__ or "").strip().partition("\n")[0].strip()
-    return f"{first_line} ({origin})" if first_line else origin
 
 
 def load(kind: str, name: str) -> Any:

@@ -69,7 +69,7 @@ def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress)
             caching(),
             as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
         ):
-            documents = corpus.read_by(built)
+            documents = corpus.raw if built.reads_raw else corpus
             built.prepare([*documents.train.texts, *documents.test.texts])
             if corpus.language != "en" and (english := english_knowledge(built)):
                 known, language = " and ".join(english), corpus.language

@@ -72,7 +72,8 @@ class DatabaseReader:
         joined = f"JOIN {table} v ON v.run_uuid = r.run_uuid"
         for run_id, name, found in self._of_ended(f"r.run_uuid, v.key, {value}", experiment, joined, also):
             # most names and texts are also in other runs
-            values[run_id][intern(name)] = intern(found) if isinstance(found, str) else _number(found)
+            found = math.nan if found is None else found
+            values[run_id][intern(name)] = intern(found) if isinstance(found, str) else found
         return values
 
 
@@ -99,10 +100,6 @@ class ClientReader:
                     *(info.run_name, info.status, info.start_time, data.tags, data.params, data.metrics),
                     run_id=info.run_id,
                 )
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 Reader = DatabaseReader | ClientReader

@@ -38,7 +38,7 @@ MADE_BY = {
 
 _NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "edition", "documents")
 _MEASURED = ("n_test",)
-_HYPERPARAMETER, _RESOURCE = "detector.", "resource."
+_RESOURCE = "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 
 
@@ -146,11 +146,6 @@ class Record:
     def resources(self) -> Mapping[str, str]:
         """Digests of what the scores depend on besides code, by name."""
         return _part(self.definition, _RESOURCE)
-
-    @property
-    def hyperparameters(self) -> Mapping[str, str]:
-        """All hyper-parameters of the detector, defaults as well, by name."""
-        return _part(self.definition, _HYPERPARAMETER)
 
     @property
     def is_ok(self) -> bool:
