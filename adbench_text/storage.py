@@ -147,33 +147,18 @@ def read_array(path: Path) -> "NDArray[Any] | None":
 class RemoteFile:
     """A published file: downloaded once, and refused if it is another one.
 
-    Parameters
-    ----------
-    path : str
-        Path relative to the data directory.
-    url : str
-        Address to download it from; empty if a person has to get it.
-    md5, sha256 : str
-        Digest of the published file, in hexadecimal: one of the two.
-    page : str
-        Page for a person who gets the file by hand; needed without `url`.
-    others : tuple of str, default ()
-        Digests of other editions that are used as well, such as the same files in another archive.
-
-    Examples
-    --------
-    >>> from adbench_text.storage import RemoteFile
     >>> file = RemoteFile("mine/train.csv", "https://example.org/train.csv", md5=32 * "0")
     >>> file.path
     'mine/train.csv'
     """
 
-    path: str
-    url: str = ""
+    path: str  # relative to the data directory
+    url: str = ""  # to download it from; empty if a person has to get it
+    # digest of the published file, in hexadecimal: one of the two
     md5: str = ""
     sha256: str = ""
-    page: str = ""
-    others: tuple[str, ...] = ()
+    page: str = ""  # for a person who gets the file by hand; needed without `url`
+    others: tuple[str, ...] = ()  # digests of other editions that are used as well, such as another archive
 
     @property
     def local(self) -> Path:

@@ -23,23 +23,14 @@ Spans = Sequence[tuple[int, int]]  # start and end of each, in the order of the 
 class OddWords(NamedTuple):
     """Which words of a document are odd; the document is ``text[start:end]`` at each span.
 
-    Parameters
-    ----------
-    odd : sequence of (int, int)
-        The spans that are odd.
-    published : sequence of (int, int), default ()
-        All words as a publication splits the document; empty if there is none.
-
-    Examples
-    --------
     >>> OddWords([(4, 10)]).check("the xq7zz9 ship")
     >>> OddWords([(4, 10), (8, 12)]).check("the xq7zz9 ship")
     Traceback (most recent call last):
     ValueError: the spans [4, 10] and [8, 12] overlap; join them
     """
 
-    odd: Spans
-    published: Spans = ()
+    odd: Spans  # those that are odd
+    published: Spans = ()  # all words as a publication splits the document; empty if there is none
 
     def check(self, text: str) -> None:
         """Raise ValueError if a span is outside a document, or two overlap."""
@@ -143,22 +134,14 @@ class Edition:
 
 @dataclass(frozen=True)
 class Redraw:
-    """How each seed draws documents anew, where a publication names only the sizes of its draw, or its seeds.
+    """How each seed draws documents anew, where a publication names the sizes of its draw, or its seeds."""
 
-    Parameters
-    ----------
-    train_share : float, default 0
-        Share of the normal documents of the test part that are for training instead, in [0, 1). With 0 the
-        training part is that of `Dataset.read`.
-    n_outliers : int or None, default None
-        Number of outliers among the test documents; None for all.
-    n_of_class : int or None, default None
-        Number of outliers of each class, if `train_share` is 0: the rows that ``sample(n_of_class,
-        random_state=seed)`` of pandas draws from the documents of the class.
-    """
-
+    # share of the normal documents of the test part that are for training instead, in [0, 1); with 0 the
+    # training part is that of `Dataset.read`
     train_share: float = 0.0
-    n_outliers: int | None = None
+    n_outliers: int | None = None  # among the test documents; None for all
+    # outliers of each class, if `train_share` is 0: the rows that ``sample(n_of_class, random_state=seed)``
+    # of pandas draws from the documents of the class
     n_of_class: int | None = None
 
 

@@ -275,15 +275,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def reasons(self, texts: Sequence[str]) -> list[list[str]]:
         """Return facts that make each document odd, the strongest first; none if the method has none.
 
-        Parameters
-        ----------
-        texts : sequence of str
-            Any documents.
-
-        Returns
-        -------
-        list of list of str
-            For each document, such as ``["41 % digits (others 1 %)"]``.
+        Those of a document are such as ``["41 % digits (others 1 %)"]``.
         """
         return [[] for _ in texts]
 

@@ -25,20 +25,9 @@ __all__ = ["ContractError", "Outcome", "check_dataset", "check_detector", "outco
 def check_detector(detector: str | Callable[..., Any], settings: Mapping[str, Any] | None = None) -> None:
     """Check that a detector keeps its contract; see `adbench_text.testing.detector_rules`.
 
-    It learns and scores small texts about three topics. Nothing is downloaded, and nothing is kept in the
-    cache folder.
-
-    Parameters
-    ----------
-    detector : str or callable
-        Its name, or its class.
-    settings : mapping of str to object, optional
-        Hyper-parameters, on top of its ``test_settings``.
-
-    Raises
-    ------
-    ContractError
-        If it breaks a rule. The message has one line for each problem, with file and line.
+    It is given by its name or its class. It learns and scores small texts about three topics, with `settings`
+    on top of its ``test_settings``. Nothing is downloaded, and nothing is kept in the cache folder. If it
+    breaks a rule, ContractError is raised, with one line for each problem, with file and line.
     """
     name = detector if isinstance(detector, str) else getattr(detector, "__name__", repr(detector))
     raise_broken(name, list(detector_outcomes(detector, settings)))
@@ -47,17 +36,8 @@ def check_detector(detector: str | Callable[..., Any], settings: Mapping[str, An
 def check_dataset(dataset: Any) -> None:
     """Check that a dataset keeps its contract; see `adbench_text.testing.dataset_rules`.
 
-    It is read twice, and not from the cache.
-
-    Parameters
-    ----------
-    dataset : str, type or Dataset
-        Its name, its class, or the dataset itself.
-
-    Raises
-    ------
-    ContractError
-        If it breaks a rule. The message has one line for each problem, with file and line.
+    It is given by its name, by its class, or itself. It is read twice, and not from the cache. If it breaks a
+    rule, ContractError is raised, with one line for each problem, with file and line.
     """
     raise_broken(dataset if isinstance(dataset, str) else dataset.name, list(dataset_outcomes(dataset)))
 

@@ -19,12 +19,6 @@ class Vocabulary:
 
     It is pickled and saved as two arrays: UTF-8, and the ends of the words in characters.
 
-    Parameters
-    ----------
-    words : iterable of str
-
-    Examples
-    --------
     >>> Vocabulary(["ship", "crew"]).numbers(["crew", "court"])
     array([ 1, -1])
     """
