@@ -110,6 +110,12 @@ class Corpus:
         is_here = (cells["corpus"] == self.digest) & (cells["level"] == self.lowest) & cells["is_ok"]
         return cells[is_here & (cells["column"] == number)].sort_values("seed", kind="stable")
 
+    def means(self, column: Column, names: list[str]) -> list[Entry]:
+        """Return the means of what is measured over the `finished` cells, in percent; none without cells."""
+        measured = pd.DataFrame([record.metrics for record in self.finished(column)["record"]])
+        means = 100 * measured.reindex(columns=names).mean()
+        return [NONE if pd.isna(mean) else figure(mean) for mean in means] if len(measured) else []
+
     def of_splits(self, column: Column) -> dict[str, Record]:
         """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
         records = self.finished(column).drop_duplicates("inlier").set_index("inlier")["record"]

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-import pandas as pd
-
 from adbench_text.metrics import ALIKE, AS_PUBLISHED, WORD_METRICS
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.published import read
-from adbench_text.reports.report import NONE, Entry, Table, figure
+from adbench_text.reports.report import Entry, Table, figure
 
 _FIGURES = "words.json"  # published ones in percent, with notes on the datasets
 _OF_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
@@ -37,13 +35,10 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
-    rows = []
-    for column in comparison.columns:
-        measured = pd.DataFrame([record.metrics for record in corpus.finished(column)["record"]])
-        if len(measured):
-            means = 100 * measured.reindex(columns=[*_OF_WORDS, *_OF_DOCUMENTS]).mean()
-            rows.append([Entry(column.label), *(NONE if pd.isna(mean) else figure(mean) for mean in means)])
+    names = [*_OF_WORDS, *_OF_DOCUMENTS]
+    of_columns = ((column.label, corpus.means(column, names)) for column in comparison.columns)
+    rows = [[Entry(label), *means] for label, means in of_columns if means]
     for row in read(_FIGURES)["percent"].get(corpus.dataset, ()):
-        of_method = [row.get(_OF_METHODS.get(name, "")) for name in (*_OF_WORDS, *_OF_DOCUMENTS)]
+        of_method = [row.get(_OF_METHODS.get(name, "")) for name in names]
         rows.append([Entry(f"{row['method']} (published)"), *map(figure, of_method)])
     return rows
