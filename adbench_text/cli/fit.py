@@ -58,7 +58,9 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     own_detector(choice["detector"], choice["preset"], choice["settings"]).check_can_be_saved()
     # identifiers play no part in a fit: two documents may share one
     source = opened(file, {**options, "id": options["id"] or ""})
-    outliers = _outliers(options["outliers"], options) if options["outliers"] else []
+    outliers: list[str] = []
+    if options["outliers"]:  # the suffix of this file gives its format
+        outliers = list(opened(options["outliers"], {**options, "id": "", "kind": None}).texts())
     begin = time.perf_counter()
     with Rows() as progress:
         fitted = fit_model(
@@ -88,8 +90,3 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         from adbench_text.store.logged_model import log_model
 
         click.echo(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")
-
-
-def _outliers(file: str, options: dict[str, Any]) -> list[str]:
-    """Return the documents of another file, whose suffix gives its format."""
-    return list(opened(file, {**options, "id": "", "kind": None}).texts())
