@@ -51,7 +51,7 @@ class NGrams(TextDetector):
     >>> near, far = detector.decision_function(["the ship and its crew", "quel beau paysage"])
     >>> bool(far > near)
     True
-    >>> max(detector.token_scores(["the ship hit a lawyer"])[0], key=lambda token: token.score).token
+    >>> max(detector.token_scores(["the ship hit the lawyer"])[0], key=lambda token: token.score).token
     'lawyer'
     """
 
