@@ -95,10 +95,11 @@ def test_probabilities_of_all_symbols_add_up_to_one():
         assert total == pytest.approx(1)
 
 
-def test_a_score_is_the_mean_over_characters_and_the_end():
+def test_a_score_is_of_the_perplexity_of_characters_and_the_end():
     detector = NGrams(length=3).fit(SEA)
     surprise, ends = detector._model.surprise(["the ship"])
-    assert detector.decision_function(["The SHIP"]) == pytest.approx([surprise.mean()])
+    perplexity = np.exp(surprise.mean())
+    assert detector.decision_function(["The SHIP"]) == pytest.approx([1 - perplexity**-2])
     assert ends.tolist() == [0, 9]
 
 
