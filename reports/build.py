@@ -1,6 +1,7 @@
 """Builds a report from the records of a store: its tables, pictures and heat maps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -89,7 +90,8 @@ class Builder:
         ]
         if pictures and "main" in chosen:
             others = [name for name in METRICS if name != comparison.metric.name]
-            built += [t for name in others for t in _tables("main", Comparison(self.cells, name))]
+            of_others = [t for name in others for t in _tables("main", Comparison(self.cells, name))]
+            built += [replace(table, is_folded=True) for table in of_others]
         drawn = self.drawings if pictures else []
         maps = heatmaps(comparison, self.evidence) if pictures and self.evidence is not None else []
         of_no_table = [

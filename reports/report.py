@@ -106,6 +106,7 @@ class Table:
     blocks: list[tuple[str, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
+    is_folded: bool = False  #: a page shows its title alone until it is opened
 
     def without_empty(self) -> Self:
         """Return the table without rows and columns of figures that do not exist."""

@@ -22,12 +22,11 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     (control characters, lone surrogates) are replaced by U+FFFD.
     """
     tables = [_named(table, f"Table {number}") for number, table in enumerate(report.tables, 1)]
-    others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
-    wide = [_named(table, _ALL) for table in others]
+    if report.wide and report.wide.rows and report.wide not in report.tables:
+        tables.append(_named(replace(report.wide, is_folded=True), _ALL))
     return page(
         "adbench_text.reports.formats/_page.html",
         tables=tables,
-        wide=wide,
         leaders=report.leaders,
         share=_share,
         first_pictures=[picture for picture in report.pictures if picture.is_first],
