@@ -84,10 +84,9 @@ class Builder:
         chosen = tables or contents.BRIEF
         comparison = self.comparison
         of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in chosen}
-        first = leaders(comparison) if pictures else None
-        built = [
-            table for name, of_name in of_names.items() if not (first and name == _BOARD) for table in of_name
-        ]
+        boards = leaders(comparison) if pictures else {}
+        shown = [name for name in of_names if not (boards and name == _BOARD)]
+        built = [table for name in shown for table in of_names[name]]
         if pictures and "main" in chosen:
             others = [name for name in METRICS if name != comparison.metric.name]
             of_others = [t for name in others for t in _tables("main", Comparison(self.cells, name))]
@@ -102,7 +101,8 @@ class Builder:
         labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
         place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
         general = notes_on.of_comparison(comparison, self._notes)
-        (board,) = notes_on.under_tables([first], [] if built else general) if first else (None,)
+        first = [] if built else general
+        boards = {name: notes_on.under_tables([board], first)[0] for name, board in boards.items()}
         return Report(
             notes_on.under_tables(built, general),
             None if only else wide_table(comparison),
@@ -110,7 +110,7 @@ class Builder:
             drawn,
             maps,
             headlines(comparison),
-            board,
+            boards,
             provenance(self.cells.records, labels, place),
         )
 

@@ -1,6 +1,6 @@
 """What a format renders: tables of typed entries, pictures, heat maps, and the notes under them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Self
@@ -166,7 +166,8 @@ class Report:
     pictures: "Sequence[Drawing]" = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
     headlines: Sequence[str] = ()  #: the result in a sentence, over all datasets and for each
-    leaders: Table | None = None  #: in place of the leaderboard, for formats that can show pictures
+    #: In place of the leaderboard, by the contamination level, for formats that can show pictures.
+    leaders: Mapping[str, Table] = field(default_factory=dict)
     provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order
 
     @property

@@ -15,6 +15,7 @@ from adbench_text.reports.ranking import shared_by_most
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
 from adbench_text.sweep.cell import percent
 
+_BEST = "best published"
 _SHORT = {
     FROM_SCRATCH: benchmarks.NONE,
     WORDS: "words",
@@ -34,70 +35,90 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         yield _board(comparison, comparison.columns, lambda column: column.block)
 
 
-def leaders(comparison: Comparison) -> Table | None:
-    """Return the same table for the opening of a page: the best detector first, the mean before the corpora.
+def leaders(comparison: Comparison) -> dict[str, Table]:
+    """Return the same table for the opening of a page, by the level of contamination, the lowest first.
 
-    There is one for a single corpus, too, with a column for each level of contamination. Below are the
-    detectors that are not ranked.
+    The best detector comes first, and the mean before the corpora; below are the detectors that are not
+    ranked. There is a table for a single corpus, too.
     """
-    corpora = _with_figures(comparison)
+    of_levels = {
+        percent(level): _leaders(comparison, None if level == comparison.lowest else level)
+        for level in comparison.levels
+    }
+    return {name: table for name, table in of_levels.items() if table}
+
+
+def _leaders(comparison: Comparison, level: float | None) -> Table | None:
+    corpora = _with_figures(comparison, level)
     if not corpora:
         return None
-    of_mean = shared(comparison)
-    ranked = [column for column, _ in comparison.best_first(*(of_mean or corpora[:1]))]
+    of_mean = shared(comparison, level)
+    ranked = [column for column, _ in comparison.best_first(*(of_mean or corpora[:1]), level=level)]
 
     def group(column: Column) -> tuple[bool, bool]:
         return column.is_oracle, column.is_apart
 
     order = [*ranked, *(column for column in comparison.columns if column not in ranked)]
-    board = _board(comparison, sorted(order, key=group), group).without_empty()
+    board = _board(comparison, sorted(order, key=group), group, level).without_empty()
     first = len(board.header) - 1 if of_mean else 2
     is_roc = comparison.metric.curve == "ROC"
     columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
-    return replace(board, n_labels=1, bars_from=50 if is_roc else 0).with_columns(columns)
+    rows = [  # whose knowledge would be far to the right
+        [Entry(f"{_BEST} (knows: {row[1].words})") if row[0].words == _BEST else row[0], *row[1:]]
+        for row in board.rows
+    ]
+    return replace(board, rows=rows, n_labels=1, bars_from=50 if is_roc else 0).with_columns(columns)
 
 
-def _with_figures(comparison: Comparison) -> list[Corpus]:
-    """Return the corpora that have a figure at the lowest level."""
+def _with_figures(comparison: Comparison, level: float | None = None) -> list[Corpus]:
+    """Return the corpora that have a figure at a level, the lowest by default."""
     return [
         corpus
         for corpus in comparison.corpora
-        if any(entry.kind is not Kind.NONE for entry in corpus.entries())
+        if any(entry.kind is not Kind.NONE for entry in corpus.entries(level=level))
     ]
 
 
-def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable[[Column], object]) -> Table:
-    """Return a row for each column, grouped by what `block_of` returns, and the published figures."""
-    corpora, of_mean = _with_figures(comparison), shared(comparison)
-    of_corpora = [corpus.with_best() for corpus in corpora]
-    levels = [level for level in corpora[0].levels if level > corpora[0].lowest] if len(corpora) == 1 else []
-    of_corpora += [corpora[0].with_best(level=level) for level in levels]
+def _board(
+    comparison: Comparison,
+    columns: Sequence[Column],
+    block_of: Callable[[Column], object],
+    level: float | None = None,
+) -> Table:
+    """Return a row for each column, grouped by what `block_of` returns, and the published figures.
+
+    Those are of clean training data, so they are at the lowest level alone, which is the default.
+    """
+    corpora, of_mean = _with_figures(comparison, level), shared(comparison, level)
+    of_corpora = [corpus.with_best(level=level) for corpus in corpora]
     if of_mean:
         values = [
-            [corpus.entry(column).complete_value for corpus in of_mean] for column in comparison.columns
+            [corpus.entry(column, level=level).complete_value for corpus in of_mean]
+            for column in comparison.columns
         ]
         of_corpora.append(comparison.marked([_mean(of_column) for of_column in values]))
     entries = dict(zip(comparison.columns, zip(*of_corpora, strict=True), strict=True))
     rows = [[Entry(column.label), Entry(_knows(column)), *entries[column]] for column in columns]
     blocks = [block_of(column) for column in columns]
     starts = {0} | {place for place, (one, other) in enumerate(pairwise(blocks), start=1) if one != other}
-    for group in _published(comparison, corpora):
+    compared = corpora if level is None else []
+    for group in _published(comparison, compared):
         starts.add(len(rows))
         for label, knowledge, entries_of in group:
             theirs = [entries_of.get(corpus.digest, NONE) for corpus in corpora]
             means = [entries_of.get(corpus.digest, NONE).value for corpus in of_mean]
             theirs += [_mean(means)] if of_mean else []
-            theirs += [NONE] * len(levels)
             rows.append([Entry(label), Entry(knowledge), *theirs])
-    sources = {row.source for corpus in corpora for row in corpus.published_rows}
-    heads = [*(corpus.label for corpus in corpora), *(f"with {percent(level)}" for level in levels)]
+    sources = {row.source for corpus in compared for row in corpus.published_rows}
     is_part = of_mean and len(of_mean) < len(corpora)
     notes = [f"mean: over {', '.join(corpus.label for corpus in of_mean)}."] if is_part else []
+    if level is not None and any(corpus.published_rows for corpus in corpora):
+        notes.append("Published figures are of clean training data, so they are beside 0% only.")
     of_each = " of each dataset" if len(corpora) > 1 else ""
     return Table(
         f"{comparison.heading}{of_each}, mean over the splits, "
-        f"{percent(comparison.lowest)} of outliers in the training data",
-        ["detector", "knows", *heads, *(["mean"] if of_mean else [])],
+        f"{percent(comparison.lowest if level is None else level)} of outliers in the training data",
+        ["detector", "knows", *(corpus.label for corpus in corpora), *(["mean"] if of_mean else [])],
         rows,
         starts,
         notes=comparison.notes_on_labels(sources) + notes,
@@ -108,12 +129,12 @@ def _knows(column: Column) -> str:
     return _SHORT.get(column.regime or "", column.regime_title)
 
 
-def shared(comparison: Comparison) -> list[Corpus]:
+def shared(comparison: Comparison, level: float | None = None) -> list[Corpus]:
     """Return the corpora that the means are of; none if they would be of one, or of several protocols."""
-    corpora = _with_figures(comparison)
+    corpora = _with_figures(comparison, level)
     if len({corpus.splits for corpus in corpora}) > 1:
         return []
-    figures = comparison.figures(comparison.columns, [(corpus, None) for corpus in corpora])
+    figures = comparison.figures(comparison.columns, [(corpus, None) for corpus in corpora], level)
     is_one = len(comparison.columns) == 1
     is_shared = np.isfinite(figures[:, 0]) if is_one else shared_by_most(figures)
     return list(compress(corpora, is_shared)) if is_shared.sum() > 1 else []
@@ -141,5 +162,5 @@ def _published(
     for row, digest in [*ours, *(each for each in theirs if each[0].is_of_few and each not in ours)]:
         of_methods.setdefault((row.label, row.knowledge), {})[digest] = row.entry
     if of_methods or any(of_kinds.values()):
-        yield [("best published", kind, entries) for kind, entries in of_kinds.items() if entries]
+        yield [(_BEST, kind, entries) for kind, entries in of_kinds.items() if entries]
         yield [(label, kind, entries) for (label, kind), entries in of_methods.items()]

@@ -321,35 +321,58 @@ def test_the_page_opens_with_the_best_detector():
     builder = Builder(TWO)
     report = builder.report(pictures=True)
     page = FORMATS["html"].render(report)
-    first = re.search(r'<h3 id="leaders-title">(.*?)</h3>', page)
+    first = re.search(r'<h3 id="leaders-1-title">(.*?)</h3>', page)
     assert first[1].startswith("AUROC (%) of each dataset, mean over the splits")
     assert page.index("textad-sst2 <wbr>(rebuilt)</th>") < page.index('id="table-1"')
-    assert report.leaders.header == ["detector", "mean", *report.leaders.header[2:4], "knows"]
-    assert [row[0].text for row in report.leaders.rows][:4] == [
-        "llr",
-        "knn",
-        "ecod",
-        "best published",
+    board = report.leaders["0%"]
+    assert board.header == ["detector", "mean", *board.header[2:4], "knows"]
+    assert [row[0].text for row in board.rows][:5] == [
+        *("llr", "knn", "ecod"),
+        *("best published (knows: none)", "best published (knows: word vectors)"),
     ]
-    assert report.leaders.group_starts == {0, 2, 3, 8}
-    assert report.leaders.bars_from == 50
+    assert board.group_starts == {0, 2, 3, 8}
+    assert board.bars_from == 50
 
 
 def test_a_page_of_one_dataset_has_leaders_too():
     cells = [cell("late", None), cell("knn", 0.7), cell("llr", 0.8, level=0.1), cell("x", 0.9)]
     cells += [cell("best", 1.0, oracle="true")]
-    board = leaderboard.leaders(compare(cells))
-    assert board.header == ["detector", board.header[1], "with 10%", "knows"]
-    assert texts(board)[:5] == [
-        ["x", "*90.0", "–", "none"],
-        ["knn", "70.0", "–", "encoder"],
-        ["late", "failed", "–", "none"],  # what is not complete comes after what is
-        ["llr", "–", "80.0", "words"],
-        ["best (oracle)", "100.0", "–", "none"],
+    board, _ = leaderboard.leaders(compare(cells)).values()
+    assert board.header == ["detector", board.header[1], "knows"]
+    assert texts(board)[:4] == [
+        ["x", "*90.0", "none"],
+        ["knn", "70.0", "encoder"],
+        ["late", "failed", "none"],  # what is not complete comes after what is
+        ["best (oracle)", "100.0", "none"],
     ]
     assert board.title == "AUROC (%), mean over the splits, 0% of outliers in the training data"
-    assert leaderboard.leaders(compare(cells, "fpr95")).rows[0][0].text == "x"  # 1 - AUROC
-    assert leaderboard.leaders(compare(cells, "fpr95")).bars_from == 0
+    by_fpr = leaderboard.leaders(compare(cells, "fpr95"))["0%"]
+    assert by_fpr.rows[0][0].text == "x"  # 1 - AUROC
+    assert by_fpr.bars_from == 0
+
+
+def test_the_leaders_of_each_level_are_ranked_and_marked_at_that_level():
+    at_10 = {("llr", "nlpad-bbc"): 0.9, ("llr", "textad-sst2"): 0.7, ("knn", "nlpad-bbc"): 0.9}
+    cells = [*TWO, *(cell(name, figure, dataset, level=0.1) for (name, dataset), figure in at_10.items())]
+    cells += [cell("knn", 0.8, "textad-sst2", level=0.1), cell("late", 0.6, "nlpad-bbc", level=0.1)]
+    first, second = leaderboard.leaders(compare(cells)).values()
+    assert texts(first)[:3] == texts(leaderboard.leaders(compare(TWO))["0%"])[:3]
+    assert second.header == first.header
+    assert texts(second) == [  # equal figures are all marked; nothing is beside contaminated training data
+        ["knn", "*85.0", "*90.0", "*80.0", "encoder"],
+        ["llr", "80.0", "*90.0", "70.0", "words"],
+        ["late", "–", "60.0", "–", "none"],
+    ]
+    assert second.title.endswith("mean over the splits, 10% of outliers in the training data")
+    assert second.notes[-1] == "Published figures are of clean training data, so they are beside 0% only."
+    assert second.notes[-1] not in first.notes
+
+
+def test_a_page_folds_the_tables_of_the_other_metrics():
+    page = Builder(TWO).report(pictures=True)
+    folded = [table.title.partition(" (%")[0] for table in page.tables if table.is_folded]
+    assert folded == ["AUPR-in", "AUPR-out", "FPR at 95 % TPR"]
+    assert [table.is_folded for table in page.tables] == sorted(table.is_folded for table in page.tables)
 
 
 def test_a_terminal_explains_the_stars_once():

@@ -188,7 +188,7 @@ def leaders() -> Table:
 
 
 def test_the_result_comes_first_with_the_leaders_and_where_it_comes_from_last():
-    report = replace(whole(), provenance=[("seeds", "0 to 4")], leaders=leaders())
+    report = replace(whole(), provenance=[("seeds", "0 to 4")], leaders={"0%": leaders()})
     report = replace(report, headlines=["Over all: llr.", "made-up: llr.", "20news: cvdd."])
     report = replace(report, pictures=[*report.pictures, Picture("x", "First", "It is.", (SVG, 3.5), True)])
     root = parsed(report)
@@ -209,8 +209,36 @@ def test_the_result_comes_first_with_the_leaders_and_where_it_comes_from_last():
     ]
 
 
+def test_a_switch_shows_the_leaders_of_one_level_and_is_there_only_for_several():
+    boards = {"0%": leaders(), "10%": replace(leaders(), title="Leaders at 10%")}
+    switch = parsed(replace(whole(), leaders=boards)).one("section", id="result").one("fieldset")
+    assert switch.one("legend").text == "Outliers in the training data"
+    assert [part.tag for part in switch.parts if isinstance(part, Element)][1:] == ["label", "div"] * 2
+    choices = [label for label in switch.all("label") if label.all("input", type="radio", name="level")]
+    assert [choice.text.strip() for choice in choices] == ["0%", "10%"]
+    assert ["checked" in choice.one("input").attributes for choice in choices] == [True, False]
+    assert [board.one("caption").one("h3").text for board in switch.all("div", class_="table")] == [
+        *("Leaders", "Leaders at 10%")
+    ]
+    alone = parsed(replace(whole(), leaders={"0%": leaders()})).one("section", id="result")
+    assert len(alone.all("table", class_="figures")) == 1
+    assert not alone.all("fieldset") + alone.all("input", type="radio")
+
+
+def test_a_folded_table_shows_its_title_and_the_number_of_its_rows():
+    folded = replace(table("FPR"), is_folded=True)
+    of_one = replace(folded, rows=folded.rows[:1], group_starts=set())
+    section = parsed(Report([table(), folded, of_one], None, [])).one("section", id="tables")
+    assert [(part.tag, part["id"]) for part in section.parts if isinstance(part, Element)][1:] == [
+        *(("div", "table-1"), ("details", "table-2"), ("details", "table-3"))
+    ]
+    titles = [part.all("summary")[0].text for part in section.all("details", class_="table")]
+    assert titles == ["FPR (4 rows)", "FPR (1 row)"]
+    assert all("open" not in part.attributes for part in section.all("details", class_="table"))
+
+
 def test_bars_and_colours_follow_the_figures():
-    report = replace(whole(), leaders=leaders())
+    report = replace(whole(), leaders={"0%": leaders()})
     of_leaders, *others = parsed(report).all("tbody")
     shares = [[cell.attributes.get("style") for cell in row.all("td")] for row in of_leaders.all("tr")]
     assert shares == [
@@ -631,13 +659,33 @@ look();
 </script>"""
 
 
-def in_browser(report: Report, folder: Path) -> tuple[dict, str]:
+WITHOUT_SCRIPTS = """<!DOCTYPE html><title>harness</title><pre id="result"></pre><script>
+const frame = document.createElement("iframe");
+frame.sandbox = "allow-same-origin";  // and no scripts
+frame.style.cssText = "width:360px;height:700px";
+frame.onload = () => {
+  const doc = frame.contentDocument, seen = { theme: !doc.querySelector("#theme").hidden };
+  const choices = [...doc.querySelectorAll("[type=radio]")];
+  const shown = () => [...doc.querySelectorAll(".levels > .table")].map((board) => board.checkVisibility());
+  seen.shown = [shown(), ...[1, 0].map((i) => { choices[i].click(); return shown(); })];
+  seen.names = choices.map((choice) => choice.labels[0].textContent.trim());
+  const rows = () => doc.querySelector("details.table tbody").checkVisibility();
+  seen.rows = [rows(), (doc.querySelector("details.table > summary").click(), rows())];
+  seen.overflow = doc.documentElement.scrollWidth - 360;
+  document.getElementById("result").textContent = JSON.stringify(seen);
+};
+frame.srcdoc = PAGE;
+document.body.append(frame);
+</script>"""
+
+
+def in_browser(report: Report, folder: Path, harness: str = HARNESS) -> tuple[dict, str]:
     """Return what the harness saw of a page, and the browser's log."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         pytest.skip("no chromium here")
     page = json.dumps(FORMATS["html"].render(report)).replace("</", "<\\/")
-    (folder / "harness.html").write_text(HARNESS.replace("PAGE", page), encoding="utf-8")
+    (folder / "harness.html").write_text(harness.replace("PAGE", page), encoding="utf-8")
     options = (
         "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --virtual-time-budget=4000"
         " --window-size=1400,900 --dump-dom"
@@ -678,6 +726,17 @@ def seen(tmp_path_factory) -> dict:
     )
     assert "CONSOLE" not in log, log
     return shown
+
+
+def test_without_scripts_the_levels_can_be_switched_and_tables_opened(tmp_path):
+    boards = {level: replace(leaders(), title=f"Leaders at {level}") for level in ("0%", "5%", "10%")}
+    report = replace(whole(), leaders=boards)
+    shown, _ = in_browser(report, tmp_path, WITHOUT_SCRIPTS)
+    assert not shown["theme"]
+    assert shown["names"] == ["0%", "5%", "10%"]
+    assert shown["shown"] == [[True, False, False], [False, True, False], [True, False, False]]
+    assert shown["rows"] == [False, True]
+    assert shown["overflow"] <= 0
 
 
 def test_figures_are_sorted_by_their_value_and_absent_ones_come_last(seen):
