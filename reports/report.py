@@ -108,6 +108,11 @@ class Table:
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
     is_folded: bool = False  #: a page shows its title alone until it is opened
 
+    @property
+    def has_best(self) -> bool:
+        """Whether an entry is marked as the best."""
+        return any(entry.best for row in self.rows for entry in row)
+
     def without_empty(self) -> Self:
         """Return the table without rows and columns of figures that do not exist."""
         is_kept = [any(e.kind is not Kind.NONE for e in row[self.n_labels :]) for row in self.rows]

@@ -22,7 +22,7 @@ def render(report: Report, width: int | None = None) -> str:
     bold = width is not None
     console = Console(file=stream, width=10_000, force_terminal=bold, highlight=False, emoji=False)
     notes = list(report.notes)
-    if not bold and any(entry.best for table in report.tables for row in table.rows for entry in row):
+    if not bold and any(table.has_best for table in report.tables):
         notes.append("*: the best of ours in its row; in the leaderboard, in its column.")
 
     def write(lines: Iterable[str], style: str = "") -> None:

@@ -225,6 +225,14 @@ def test_a_switch_shows_the_leaders_of_one_level_and_is_there_only_for_several()
     assert not alone.all("fieldset") + alone.all("input", type="radio")
 
 
+def test_the_best_has_a_star_that_a_screen_reader_calls_best():
+    assert r'strong::before { content: "\2605\a0"; content: "\2605\a0" / "best "; ' in CSS
+    report = replace(whole(), leaders={"0%": leaders()})
+    notes = [[item.text for item in part.all("li")] for part in parsed(report).all("div", class_="table")]
+    assert notes == [["★: the best of ours in its column."], *[["★: the best of ours in its row."]] * 2]
+    assert "★" not in FORMATS["html"].render(Report([table_with_means()], None, [])).partition("<body>")[2]
+
+
 def test_a_folded_table_shows_its_title_and_the_number_of_its_rows():
     folded = replace(table("FPR"), is_folded=True)
     of_one = replace(folded, rows=folded.rows[:1], group_starts=set())
@@ -337,10 +345,11 @@ def test_the_notes_of_a_table_are_under_it(entry):
     in_entry = Table("entry", ["a", "b"], [[Entry("x"), entry]])
     in_header = Table("header", ["a", "b (oracle)"], [[Entry("x"), NONE]])
     in_entry = replace(in_entry, notes=["What the entry means."])
+    of_best = ["★: the best of ours in its row."] if entry.best else []
     root = parsed(Report([plain, in_entry, in_header], None, ["A note."]))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["plain", "entry", "header"]
     notes = [[item.text for item in part.all("li")] for part in root.all("div", class_="table")]
-    assert notes == [[], ["What the entry means."], []]
+    assert notes == [[], [*of_best, "What the entry means."], []]
 
 
 def test_six_notes_are_open():
@@ -671,6 +680,8 @@ frame.onload = () => {
   seen.names = choices.map((choice) => choice.labels[0].textContent.trim());
   const rows = () => doc.querySelector("details.table tbody").checkVisibility();
   seen.rows = [rows(), (doc.querySelector("details.table > summary").click(), rows())];
+  const best = doc.querySelector("strong");
+  seen.star = frame.contentWindow.getComputedStyle(best, "::before").content;
   seen.overflow = doc.documentElement.scrollWidth - 360;
   document.getElementById("result").textContent = JSON.stringify(seen);
 };
@@ -736,6 +747,7 @@ def test_without_scripts_the_levels_can_be_switched_and_tables_opened(tmp_path):
     assert shown["names"] == ["0%", "5%", "10%"]
     assert shown["shown"] == [[True, False, False], [False, True, False], [True, False, False]]
     assert shown["rows"] == [False, True]
+    assert shown["star"].startswith('"★') and shown["star"].endswith('/ "best "')
     assert shown["overflow"] <= 0
 
 
