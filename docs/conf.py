@@ -1,10 +1,13 @@
 """Sphinx configuration; `make docs` builds the site."""
 
+import sys
+from inspect import getdoc
 from typing import Any
 
 project = "adbench-text"
 author = "The adbench-text developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+templates_path = ["_templates"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 add_module_names = False
@@ -15,9 +18,18 @@ html_title = project
 
 
 def setup(app: Any) -> None:
-    """Leave out set_fit_request and its like, which scikit-learn adds to every estimator."""
+    """Leave out set_fit_request and its like, which scikit-learn adds to every estimator.
+
+    A class that refers to the head of its module shows it, because no page of the reference is of a module.
+    """
     app.connect("autodoc-skip-member", _is_request)
+    app.connect("autodoc-process-docstring", _show_head)
 
 
 def _is_request(app: Any, kind: str, name: str, *others: Any) -> bool | None:
     return True if name.startswith("set_") and name.endswith("_request") else None
+
+
+def _show_head(app: Any, kind: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
+    if kind == "class" and lines and lines[0].endswith("see the head of the module."):
+        lines[:1] = (getdoc(sys.modules[documented.__module__]) or "").splitlines()

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+import adbench_text
 from adbench_text.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -90,3 +91,16 @@ def test_the_pages_install_the_torch_of_the_constraints():
     pinned = set(re.findall(r"^torch==.+", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
     named = {each for page in PAGES for each in re.findall(r"torch==[\d.]+\d", page.read_text())}
     assert named == pinned
+
+
+def test_the_reference_has_a_page_for_every_public_name():
+    listed = re.findall(r"^   (\w+)$", (ROOT / "docs/reference.md").read_text(), re.MULTILINE)
+    assert sorted([*listed, "__version__"]) == sorted(adbench_text.__all__)
+
+
+def test_no_class_of_the_reference_sends_its_reader_to_a_module_that_has_no_page():
+    """The configuration of Sphinx puts the head of a module in place of a first line that ends like this."""
+    ending = re.compile(r"\A[^\n]* see the head of the module\.(?=\n|\Z)")
+    documented = [getattr(adbench_text, name).__doc__ for name in adbench_text.__all__]
+    assert any(map(ending.search, documented))
+    assert not any("head of the module" in ending.sub("", text) for text in documented)

@@ -3,7 +3,7 @@
 A document is abnormal when its words are less frequent in the training documents than in the
 language at large. With w the words of a document, its score is
 
-    - sum over w of min(log[ p(w) / q(w) ], cap) / (length + k),   p(w) = (n(w) + a q(w)) / (N + a)
+    -sum over w of min(log[ p(w) / q(w) ], cap) / (length + k),   p(w) = (n(w) + a q(w)) / (N + a)
 
 where n(w) is the count of w in the training documents, N their number of words, q(w) the frequency
 of w in the background, a the smoothing and k the length shrinkage (short documents carry less
