@@ -747,7 +747,8 @@ def test_without_scripts_the_levels_can_be_switched_and_tables_opened(tmp_path):
     assert shown["names"] == ["0%", "5%", "10%"]
     assert shown["shown"] == [[True, False, False], [False, True, False], [True, False, False]]
     assert shown["rows"] == [False, True]
-    assert shown["star"].startswith('"★') and shown["star"].endswith('/ "best "')
+    assert shown["star"].startswith('"★')
+    assert shown["star"].endswith('/ "best "')
     assert shown["overflow"] <= 0
 
 
