@@ -296,6 +296,21 @@ def test_a_document_of_two_lists_has_one_mark_and_its_name_is_no_formula(tmp_pat
     assert seen["csv"] == ["row,mark\r\n'=1+1,odd\r\n"]
 
 
+def test_the_bar_of_marks_covers_nothing_that_has_the_focus(tmp_path):
+    steps = """
+    const bar = document.querySelector("#marks");
+    const links = [...document.querySelectorAll("main > table a, .marks button")];
+    const edges = (link) => {
+      link.focus();
+      return [link.getBoundingClientRect().bottom, bar.getBoundingClientRect().top];
+    };
+    seen.edges = links.map(edges);
+    """
+    seen = in_browser(page_to_mark([str(number) for number in range(60)]), steps, tmp_path)
+    assert len(seen["edges"]) == 20 + 2 * 60
+    assert all(bottom <= top for bottom, top in seen["edges"])
+
+
 def test_marks_are_there_again_when_the_page_is_opened_again(tmp_path):
     markup = page_to_mark(["A", "B"])
     key = re.search('data-key="(.*?)"', markup)[1]
