@@ -85,10 +85,7 @@ def _board(
     block_of: Callable[[Column], object],
     level: float | None = None,
 ) -> Table:
-    """Return a row for each column, grouped by what `block_of` returns, and the published figures.
-
-    Those are of clean training data, so they are at the lowest level alone, which is the default.
-    """
+    """Return a row for each column, in groups by `block_of`, and published figures at the lowest level."""
     corpora, of_mean = _with_figures(comparison, level), shared(comparison, level)
     of_corpora = [corpus.with_best(level=level) for corpus in corpora]
     if of_mean:
@@ -101,7 +98,7 @@ def _board(
     rows = [[Entry(column.label), Entry(_knows(column)), *entries[column]] for column in columns]
     blocks = [block_of(column) for column in columns]
     starts = {0} | {place for place, (one, other) in enumerate(pairwise(blocks), start=1) if one != other}
-    compared = corpora if level is None else []
+    compared = corpora if level is None else []  # published figures are of clean training data
     for group in _published(comparison, compared):
         starts.add(len(rows))
         for label, knowledge, entries_of in group:
