@@ -25,5 +25,7 @@ from adbench_text.plugins.dataset import Documents as Documents
 from adbench_text.plugins.dataset import Edition as Edition
 from adbench_text.plugins.detector import TextDetector as TextDetector
 from adbench_text.plugins.vector_detector import VectorDetector as VectorDetector
+from adbench_text.reports.measured import results as results
+from adbench_text.reports.measured import scores as scores
 
 __version__: str

@@ -16,7 +16,8 @@ from adbench_text.sweep.cell import LABELLED, LABELLED_FROM, PLANTED, SPLITS, TE
 #: As in `Record.made_by`.
 ORIGINS = ("version", "commit", "command", "machine")
 _SPLITS = (TEST_OUTLIERS, LABELLED, LABELLED_FROM, PLANTED)
-_IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, *_SPLITS, "seed")
+#: Columns that identify a cell in a table of cells.
+IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, *_SPLITS, "seed")
 _LAST_SHOWN = "code_version"  # what follows is for programs
 
 
@@ -42,18 +43,22 @@ def wide_table(comparison: Comparison) -> Table:
 
 def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
     """Return one row per cell, metrics as fractions; programs also get the memory and origin of each."""
-    facts = [_facts(record, cells.editions[record.edition_key]) for record in cells.records]
-    header = list(facts[0])
-    rows = [[_entry(value) for value in of_cell.values()] for of_cell in facts]
-    complete = Table("", header, rows, n_labels=len(_IDENTITY))
+    of_cells = facts(cells)
+    header = list(of_cells[0])
+    rows = [[_entry(value) for value in of_cell.values()] for of_cell in of_cells]
+    complete = Table("", header, rows, n_labels=len(IDENTITY))
     corpora = editions(cells.records, cells.corpora)
     notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
     notes += [*notes_on.of_cells(cells, METRICS.values()), *notes_on.failures(cells.records)]
     return Report([complete.with_columns(range(header.index(_LAST_SHOWN) + 1))], complete, notes)
 
 
+def facts(cells: Cells) -> list[dict[str, str | float | None]]:
+    """Return all that is known of each cell, in the order of the columns."""
+    return [_facts(record, cells.editions[record.edition_key]) for record in cells.records]
+
+
 def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
-    """Return all that is known of a cell, in the order of the columns."""
     definition, measured = record.definition, record.metrics
     numbers = {
         "contamination": record.contamination,
@@ -64,7 +69,7 @@ def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
     names = {"detector": record.configured, "dataset": edition}
     started = datetime.fromtimestamp(record.started / 1000, UTC)
     return {
-        **{name: definition.get(name, "") for name in _IDENTITY},
+        **{name: definition.get(name, "") for name in IDENTITY},
         **names,
         **numbers,
         **{name: measured.get(name) for name in (*METRICS, *COSTS, "n_train", "n_test")},

@@ -24,7 +24,7 @@ def in_folders() -> set[str]:
     for folder in FOLDERS:
         prefix = "" if folder == "adbench_text" else "adbench_text/"
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in SOURCES or path.name in ("SKILL.md", "bank.csv"):
+            if path.suffix in (*SOURCES, ".csv") or path.name == "SKILL.md":
                 found.add(prefix + path.relative_to(ROOT).as_posix())
     return found
 
@@ -86,7 +86,8 @@ def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_fr
         "from adbench_text.reports.published import figures\n"
         "from adbench_text.store.writing import run_tags\n"
         "print(run_tags()['mlflow.source.git.commit'])\n"
-        "print(len(figures('agnews', 'auroc')), *registry.names('datasets'))\n"
+        "print(len(figures('agnews', 'auroc')), len(adbench_text.results('main')), end=' ')\n"
+        "print(*registry.names('datasets'))\n"
         "llr = sys.modules[registry.detector('llr').__module__]\n"
         "print(*(each.__file__ for each in (adbench_text, csv, llr)))"
     )

@@ -1,0 +1,155 @@
+"""Results as DataFrames: measured sweeps, the cells of a store, and their scores."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cells import failed, record
+from measured import SWEEPS, records
+from sklearn.metrics import roc_auc_score
+from stores import log, result
+
+from adbench_text import results, scores
+from adbench_text.errors import TrackingError, UnknownNameError
+from adbench_text.reports import contents, measured
+from adbench_text.reports.cells import Cells
+from adbench_text.reports.wide import cells_report
+from adbench_text.store.store import Store
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+URI = "sqlite:///mlflow.db"
+
+
+@pytest.fixture
+def store(empty_database: Path, here: Path) -> Store:
+    """A store in this folder, with a finished cell of each of two splits, and a failed one."""
+    shutil.copy(empty_database, here / "mlflow.db")
+    store = Store(URI)
+    log(
+        store,
+        result(0.8),
+        result(0.7, inlier="law", scores=np.array([5.0, 4, 3, 2, 1, 0])),
+        result(None, seed=1),
+    )
+    return store
+
+
+def test_a_store_and_all_sweeps_have_the_same_columns_and_types(store):
+    tables = [results(URI), *map(results, SWEEPS)]
+    for table in tables[1:]:
+        assert table.dtypes.to_dict() == tables[0].dtypes.to_dict()
+        assert list(table) == list(tables[0])
+    joined = pd.concat(tables, ignore_index=True)
+    assert joined.dtypes.to_dict() == tables[0].dtypes.to_dict()
+    kinds = joined[["auroc", "test_outliers", "seed", "oracle", "started"]].dtypes
+    assert [kind.kind for kind in kinds] == ["f", "f", "i", "b", "M"]
+    assert joined.select_dtypes(["object", "str"]).notna().all(axis=None)
+
+
+@pytest.mark.parametrize("sweep", SWEEPS)
+def test_a_sweep_has_the_cells_of_its_file(sweep):
+    table, cells = results(sweep), records(sweep)
+    assert table["name"].tolist() == [cell.name for cell in cells]
+    assert table["contamination"].tolist() == [cell.contamination for cell in cells]
+    measured = [cell.metrics.get("auroc", np.nan) for cell in cells]
+    assert table["auroc"].tolist() == pytest.approx(measured, nan_ok=True)
+
+
+def test_a_failed_cell_has_no_metric_and_a_missing_text_is_empty(store):
+    table = results(URI).set_index(["inlier", "seed"])
+    assert table["auroc"].to_dict() == pytest.approx(
+        {("sea", 0): 0.8, ("law", 0): 0.7, ("sea", 1): np.nan}, nan_ok=True
+    )
+    assert table.loc["sea", 1]["status"] == "failed"
+    assert set(table["splits"]) == {""}
+    assert set(table["name"]) == {"d(k=3)"}
+
+
+def test_a_written_table_is_read_as_it_was(tmp_path, monkeypatch):
+    cells = [
+        record(
+            "ocsvm", "NA", 0.75, configuration="nu=0.2", preset="paper", oracle="true", test_outliers="0.1"
+        ),
+        failed("llr", "null", labelled="3", labelled_from="nan"),
+    ]
+    text = contents.FORMATS["csv"].render(cells_report(Cells(cells)))
+    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(measured, "_FOLDER", tmp_path)
+    first, second = results("mine").to_dict("records")
+    assert (first["name"], first["detector"]) == ("ocsvm:paper", "ocsvm(nu=0.2)")
+    assert (first["inlier"], first["oracle"], first["test_outliers"]) == ("NA", True, 0.1)
+    assert (second["name"], second["inlier"], second["oracle"]) == ("llr", "null", False)
+    assert (second["labelled"], second["labelled_from"]) == (3, "nan")
+    assert np.isnan(second["auroc"])
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "mian",
+            "No measured sweep or address of a store (sqlite:///mlflow.db) named 'mian'. Did you mean",
+        ),
+        ("mlflow.db", "named 'mlflow.db'. Known: ablations, beyond, contamination, main, "),
+    ],
+)
+def test_an_unknown_sweep_is_one_line_with_the_names(source, message):
+    with pytest.raises(UnknownNameError) as error:
+        results(source)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("call", [results, scores])
+def test_a_store_that_is_not_there_is_one_line(call):
+    with pytest.raises(TrackingError, match="There are no results in sqlite"):
+        call(URI)
+    assert not Path("mlflow.db").exists()
+
+
+def test_the_scores_of_documents_join_their_cells_and_are_written_as_parquet(store, tmp_path):
+    documents, cells = scores(URI), results(URI)
+    assert len(documents) == 12
+    law = documents[documents["inlier"] == "law"]
+    assert law["document"].tolist() == list(range(6))
+    assert law["class"].tolist() == ["sea"] * 3 + ["law"] * 3
+    assert law["outlier"].tolist() == [True] * 3 + [False] * 3
+    assert law["score"].tolist() == [5, 4, 3, 2, 1, 0]
+    joined = documents.merge(cells)
+    assert len(joined) == 12
+    assert roc_auc_score(law["outlier"], law["score"]) == 1
+    documents.to_parquet(tmp_path / "scores.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "scores.parquet"), documents)
+
+
+def test_the_scores_of_several_datasets_are_one_table(store):
+    log(store, result(0.9, dataset="other"))
+    assert scores(URI).groupby("dataset", observed=True).size().to_dict() == {"tiny": 12, "other": 6}
+
+
+def test_lost_scores_are_left_out_with_a_warning_and_none_are_an_error(store):
+    first, *others = Path("mlruns").rglob("scores.csv")
+    first.unlink()
+    with pytest.warns(UserWarning, match="The scores of 1 finished cells cannot be read"):
+        assert len(scores(URI)) == 6
+    for path in others:
+        path.write_text("damaged")
+    with (
+        pytest.warns(UserWarning, match="of 2 finished"),
+        pytest.raises(TrackingError, match="There are no scores"),
+    ):
+        scores(URI)
+
+
+def test_the_example_of_the_page_runs(store):
+    section = PAGE.read_text(encoding="utf-8").partition("## Results as data\n")[2].partition("\n## ")[0]
+    code = "\n".join(line[4:] for line in section.splitlines() if line.startswith("    "))
+    names = {}
+    exec(re.sub(r"tail\(100\)", "tail(2)", code), names)
+    assert names["table"].loc["date:paper", ("20news", 0)] == pytest.approx(0.829, abs=5e-4)
+    assert len(pd.read_parquet("scores.parquet")) == 12
+    assert names["found"].tolist() == [1, 1]
