@@ -72,7 +72,7 @@ class Liar2(_TADBench):
     array = "liar2"
     citation = (
         f"{_TADBench.citation} C. Xu, M.-T. Kechadi: An Enhanced Fake News Detection System With Fuzzy Deep "
-        "Learning. IEEE Access 2024."
+        "Learning. IEEE Access 12, 2024."
     )
 
 

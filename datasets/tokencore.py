@@ -32,7 +32,9 @@ class _TokenCore(Dataset):
     is_cleaned = False
     source = "https://github.com/charles-cao/TokenCore"
     licence = "CC BY 4.0 (the marks); the repository is Apache-2.0"
-    citation = "Y. Cao, S. Yang, C. Li, H. Xiang: TokenCore. WWW 2026."
+    citation = (
+        "Y. Cao, B. Yu, S. Yang, M. Liu, Y. Yang: Towards Token-Level Text Anomaly Detection. WWW 2026."
+    )
     files: ClassVar[tuple[RemoteFile, ...]]
 
     def read(self) -> tuple[Documents, Documents]:

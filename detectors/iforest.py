@@ -1,4 +1,9 @@
-"""Isolation Forest on document vectors (Liu et al., 2008)."""
+"""Isolation Forest on document vectors (Liu et al., 2008).
+
+References
+----------
+F. T. Liu, K. M. Ting, Z.-H. Zhou: Isolation Forest. ICDM 2008.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

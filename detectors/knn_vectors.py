@@ -4,6 +4,10 @@ A document is abnormal when its vector points elsewhere than those of the traini
 to it. Its score is the mean cosine distance to its k nearest training documents (as in PyOD's KNN with
 ``method="mean"``; Angiulli and Pizzuti, 2002). A document without a known word has distance 1 from
 everything.
+
+References
+----------
+F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD 2002.
 """
 
 from collections.abc import Mapping

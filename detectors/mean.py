@@ -9,7 +9,12 @@ training documents: leave-one-out, if it has them. No label is used, and all mem
 A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
 0 as well. If the first member sets training documents aside (``kept_``), the others learn from the rest.
 Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and
-Sathe, 2015, "Theoretical foundations and algorithms for outlier ensembles").
+Sathe, 2015).
+
+References
+----------
+C. C. Aggarwal, S. Sathe: Theoretical Foundations and Algorithms for Outlier Ensembles. ACM SIGKDD
+Explorations 17, 2015.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,10 @@
-"""One-class SVM on document vectors (Schoelkopf et al., 2001)."""
+"""One-class SVM on document vectors (Schoelkopf et al., 2001).
+
+References
+----------
+B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola, R. C. Williamson: Estimating the Support of a
+High-Dimensional Distribution. Neural Computation 13, 2001.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -1,4 +1,9 @@
-"""Any detector of PyOD, by name, on document vectors: pyod-ecod, pyod-knn, pyod-lof, ..."""
+"""Any detector of PyOD, by name, on document vectors: pyod-ecod, pyod-knn, pyod-lof, ...
+
+References
+----------
+Y. Zhao, Z. Nasrullah, Z. Li: PyOD: A Python Toolbox for Scalable Outlier Detection. JMLR 20, 2019.
+"""
 
 import ast
 import importlib

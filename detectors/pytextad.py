@@ -6,6 +6,10 @@ why they are left out. A new release may add detectors under other licences, so 
 not searched for.
 
 ``dte-categorical`` and ``dte-gaussian`` cannot be pickled after their fit.
+
+References
+----------
+Y. Cao: PyTextAD: Text Anomaly Detection in Python. 2026.
 """
 
 import importlib

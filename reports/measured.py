@@ -15,10 +15,8 @@ from adbench_text.reports.wide import IDENTITY, ORIGINS, facts
 from adbench_text.store.store import Store, opened
 
 _FOLDER = Path(__file__).with_name("results")
-_TEXTS = (
-    "detector preset dataset inlier splits labelled_from planted status configuration regime edition".split()
-)
-_TEXTS += ["dataset_digest", "code_version", "protocol", "libraries", *ORIGINS]
+_TEXTS = "detector preset configuration dataset inlier splits labelled_from planted status regime".split()
+_TEXTS += ["edition", "dataset_digest", "code_version", "protocol", "libraries", *ORIGINS]
 _FLAGS = ["oracle", "published"]
 
 
@@ -59,7 +57,7 @@ def results(source: str) -> pd.DataFrame:
 
 
 def scores(uri: str) -> pd.DataFrame:
-    """Return the scores of all test documents of the finished cells in a store, with a row for each.
+    """Return the scores of all test documents of the finished cells in the store at the address `uri`.
 
     Returns
     -------

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,6 @@ def _of_detector(name: str) -> dict[str, Any]:
     """Return the facts about a detector."""
     detector = registry.detector(name)
     wrapped = getattr(detector, "wrapped", None) or detector
-    module = sys.modules.get(wrapped.__module__)
     with as_plugin_error(f"{name} cannot be described", detector.__module__):
         built = detector()
         resources: dict[str, str] | str
@@ -52,7 +52,7 @@ def _of_detector(name: str) -> dict[str, Any]:
             resources = str(error)
         return {
             **_general("detector", name, detector, wrapped.__module__),
-            "citation": getattr(wrapped, "citation", getattr(module, "CITATION", "")),
+            "citation": citation_of(name),
             "regime": built.regime or "not stated",
             "oracle": built.is_oracle,
             "reads_raw": built.reads_raw,
@@ -100,7 +100,7 @@ def _of_dataset(name: str) -> dict[str, Any]:
         **_general("dataset", name, type(dataset), type(dataset).__module__),
         "source": getattr(dataset, "source", ""),
         "licence": getattr(dataset, "licence", ""),
-        "citation": getattr(dataset, "citation", ""),
+        "citation": citation_of(name),
         "language": dataset.language,
     }
     try:
@@ -109,6 +109,22 @@ def _of_dataset(name: str) -> dict[str, Any]:
         edition = f"not downloaded; run: adbench-text fetch {name}"
         return {**facts, "edition": edition, "problem": str(error), "classes": list(dataset.classes)}
     return {**facts, "edition": loaded.edition, "digest": loaded.digest, "documents": loaded.counts()}
+
+
+def citation_of(name: str) -> str:
+    """Return the publications that a detector or dataset states, or the family that it belongs to.
+
+    They are its `citation`, or `CITATION` of its module, and the References in the docstring of the module.
+    """
+    kind = "detectors" if name in registry.names("detectors") else "datasets"
+    if name in registry.plugins(kind):
+        part = registry.load(kind, name)
+        module = sys.modules.get(part.__module__)
+    else:
+        part = module = import_module(registry.module_of(kind, name))
+    stated = getattr(part, "citation", getattr(module, "CITATION", ""))
+    references = (getattr(module, "__doc__", "") or "").partition("References\n----------\n")[2]
+    return one_line(f"{stated} {references}".strip())
 
 
 def _general(kind: str, name: str, described: type, module: str) -> dict[str, Any]:

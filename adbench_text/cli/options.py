@@ -26,7 +26,7 @@ class Name(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; raise UnknownNameError if it is not of its kind."""
-        if self.kind in _NOUNS:
+        if self.kind in _NOUNS and not self.several:
             from adbench_text.cli.list import names_of
 
             if value not in (known := names_of(self.kind)):

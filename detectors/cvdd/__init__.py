@@ -1,9 +1,8 @@
 """CVDD: context vectors that a document of the inlier class is near to (Ruff et al., ACL 2019).
 
-Ruff, Zemlyanskiy, Vandermeulen, Schnake and Kloft, "Self-Attentive, Multi-Context One-Class
-Classification for Unsupervised Anomaly Detection on Text". Several attention heads sum up the word
-vectors of a document, each for a theme of its own; a document is abnormal when its sums point away
-from the heads' context vectors. Word vectors are frozen; attention and contexts are learned together.
+Several attention heads sum up the word vectors of a document, each for a theme of its own; a document
+is abnormal when its sums point away from the heads' context vectors. Word vectors are frozen; attention and
+contexts are learned together.
 
 Differences from the paper (P), its released code (C) or both:
 
@@ -19,6 +18,11 @@ Differences from the paper (P), its released code (C) or both:
 - Batches hold documents of similar length, and the last of an epoch may be smaller.
 - A stage of alpha and learning rate ends early when the loss has settled (`tolerance`; 0 for never).
 - Word vectors are 50-dimensional GloVe by default, where P has 300 dimensions.
+
+References
+----------
+L. Ruff, Y. Zemlyanskiy, R. Vandermeulen, T. Schnake, M. Kloft: Self-Attentive, Multi-Context One-Class
+Classification for Unsupervised Anomaly Detection on Text. ACL 2019.
 """
 
 from collections.abc import Mapping, Sequence

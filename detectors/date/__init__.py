@@ -1,9 +1,8 @@
 """DATE: a transformer trained from scratch to recognise replaced tokens and mask patterns.
 
-Manolache, Brad and Burceanu, "DATE: Detecting Anomalies in Text via Self-Supervision of
-Transformers", NAACL 2021. Tokens under one of K fixed mask patterns are replaced by a generator;
-a discriminator learns which tokens were replaced (RTD) and which pattern was used (RMD). A clean
-document is abnormal where the discriminator takes its tokens for replaced ones.
+Tokens under one of K fixed mask patterns are replaced by a generator; a discriminator learns
+which tokens were replaced (RTD) and which pattern was used (RMD). A clean document is abnormal
+where the discriminator takes its tokens for replaced ones.
 
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
 text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
@@ -33,6 +32,11 @@ the paper, and the effect of the code where the paper is silent:
 - The result is taken after the last step: after 5,000 steps, where P reports convergence, or 30 epochs,
   whichever is first. C scores the test set every 500 steps of 20 epochs of AG News, which are 37,500
   steps; P names no rule, and C has no script for 20 Newsgroups, whose smallest class has 577 documents.
+
+References
+----------
+A. Manolache, F. Brad, E. Burceanu: DATE: Detecting Anomalies in Text via Self-Supervision of Transformers.
+NAACL 2021.
 """
 
 import math

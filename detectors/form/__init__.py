@@ -25,6 +25,13 @@ those with a lower B (Stouffer's way to join p-values). Above the highest of the
 distance, by 1 for each standard deviation, so that very odd documents are ranked among each other.
 
 Median and variance of a fact come from all training documents: a document has a part in its own units.
+
+References
+----------
+F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD 2002.
+
+J. Sherman, W. J. Morrison: Adjustment of an Inverse Matrix Corresponding to a Change in One Element of a
+Given Matrix. Annals of Mathematical Statistics 21, 1950.
 """
 
 from collections.abc import Mapping, Sequence

@@ -33,6 +33,11 @@ that a document is judged against; see `outliers`.
 - ``preset robust``, for training data with outliers: training documents that the background explains
   better move into the background, which learns the field from them (``em_rounds``; see `mixture`); then the
   same as ``topics``, with the others as training documents and this background.
+
+References
+----------
+A. Manolache, F. Brad, E. Burceanu: DATE: Detecting Anomalies in Text via Self-Supervision of Transformers.
+NAACL 2021.
 """
 
 from collections.abc import Mapping, Sequence

@@ -40,7 +40,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
             notes = table.notes if number == len(pieces) - 1 else []
             blocks.append("\n".join(_table(part, rows, number > 0, notes)))
     if report.notes:
-        items = [rf"\item {_escape(note)}" for note in report.notes]
+        items = [rf"\item {escape(note)}" for note in report.notes]
         blocks.append("\n".join([r"\begin{itemize}", *items, r"\end{itemize}"]))
     return "\n\n".join(blocks) + "\n"
 
@@ -66,19 +66,19 @@ def _table(table: Table, rows: range, is_later: bool, notes: Sequence[str]) -> I
     """Yield the lines of some rows of a table, a `table` of their own; the later parts share its number."""
     yield from (r"\begin{table}[htbp]", r"\centering")
     if table.title and is_later:
-        yield from (r"\addtocounter{table}{-1}", rf"\caption{{{_escape(table.title)} (continued)}}")
+        yield from (r"\addtocounter{table}{-1}", rf"\caption{{{escape(table.title)} (continued)}}")
     elif table.title:
         # the first words without numbers: the next report has other ones
         words = re.findall("[a-z]+", table.title.partition(",")[0].lower())
-        yield from (rf"\caption{{{_escape(table.title)}}}", rf"\label{{tab:{'-'.join(words)}}}")
+        yield from (rf"\caption{{{escape(table.title)}}}", rf"\label{{tab:{'-'.join(words)}}}")
     kinds = "l" * table.n_labels + "r" * (len(table.header) - table.n_labels)
     yield from (rf"\begin{{tabular}}{{{kinds}}}", r"\toprule")
     if table.blocks:
-        titles = [rf"\multicolumn{{{n}}}{{c}}{{{_escape(title)}}}" for title, n in table.blocks]
+        titles = [rf"\multicolumn{{{n}}}{{c}}{{{escape(title)}}}" for title, n in table.blocks]
         yield _row([*[""] * table.n_labels, *titles])
         ends = accumulate((n for _, n in table.blocks), initial=table.n_labels)
         yield " ".join(rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end in pairwise(ends))
-    yield from (_row([_escape(head) for head in table.header]), r"\midrule")
+    yield from (_row([escape(head) for head in table.header]), r"\midrule")
     for row in rows:
         if row in table.group_starts and row > rows.start:
             yield r"\addlinespace"
@@ -86,7 +86,7 @@ def _table(table: Table, rows: range, is_later: bool, notes: Sequence[str]) -> I
     yield from (r"\bottomrule", r"\end{tabular}")
     if notes:
         yield from (r"\par\medskip", r"\begin{minipage}{\linewidth}\footnotesize")
-        yield from (rf"{_escape(note)}\par" for note in notes)
+        yield from (rf"{escape(note)}\par" for note in notes)
         yield r"\end{minipage}"
     yield r"\end{table}"
 
@@ -96,9 +96,10 @@ def _row(entries: Sequence[str]) -> str:
 
 
 def _entry(entry: Entry) -> str:
-    return rf"\textbf{{{_escape(entry.text)}}}" if entry.best else _escape(entry.text)
+    return rf"\textbf{{{escape(entry.text)}}}" if entry.best else escape(entry.text)
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return a text as LaTeX prints it: in one line, with its special characters escaped."""
     plain = _LIGATURE.sub("\0", printable(" ".join(text.split())))  # an empty line would end the row
     return "".join(_SPECIAL.get(character, character) for character in plain).replace("\0", "{}")
