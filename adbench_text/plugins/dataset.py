@@ -155,7 +155,8 @@ class Dataset(ABC):
     classes : tuple of str
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     source, licence, citation : str
-        Where it comes from, its terms of use, and the publication to cite.
+        Where it comes from, its terms of use, and the publications to cite, each as
+        ``"A. Author, B. Author: Title. Venue 2026."`` (a journal with its volume: ``"Journal 7, 2026."``).
     language : str, default "en"
         Code of the language of its documents, such as ``"de"``: they are cleaned for it, and detectors that
         know languages are configured for it.
