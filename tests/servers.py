@@ -12,7 +12,7 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         self.server.answer(self)
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815
 
     def send(self, body: bytes, status: int = 200, kind: str = "application/json") -> None:
         self.send_response(status)

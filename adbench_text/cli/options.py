@@ -105,7 +105,7 @@ def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
 SPLITS = [
     Names(
         ["--dataset", "-s", "datasets"],
-        help="Names, patterns such as '20*', or all; or files:PATH for labelled documents of your own.",
+        help="Names, patterns such as '20*', or all; or documents with labels: files:PATH, hf:NAME.",
     ),
     click.Option(
         ["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text.  [default: guessed]"

@@ -9,6 +9,7 @@ import click
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
+from adbench_text.text.hub import HUB
 
 if TYPE_CHECKING:
     from adbench_text.plugins.configure import DetectorChoice
@@ -141,8 +142,8 @@ def _chosen(
 
 
 def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
-    """Return the names of datasets; labelled documents of the user, ``files:tickets.csv``, are made known."""
-    own = [name for name in names if name.startswith(registry.OWN)]
+    """Return the names of datasets; ``files:tickets.csv`` and data sets of Hugging Face are made known."""
+    own = [name for name in names if name.startswith((registry.OWN, HUB))]
     if given and not own:
         raise click.UsageError(
             f"--{next(iter(given))} is for your own documents: give these as --dataset {registry.OWN}PATH."

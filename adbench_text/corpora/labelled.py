@@ -1,4 +1,4 @@
-"""A user's own labelled documents as a dataset: ``files:labelled.csv``."""
+"""Labelled documents as a dataset: ``files:labelled.csv`` of the user, or ``hf:NAME`` of Hugging Face."""
 
 import json
 import operator
@@ -18,6 +18,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.text.cleaning import check_language
+from adbench_text.text.hub import FOLDERS, HUB
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
@@ -25,7 +26,8 @@ _LEAST = 20  # different texts of a class
 _TRAIN_SHARE = 0.7
 _SEED = 0
 _PARTS = {"train": False, "training": False, "test": True}
-_LABELS = ("label", "class", "category")
+_SPLITS = {"train", "test"}  # of a data set of Hugging Face
+_LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets have names beside the numbers
 
 
 class _Content(NamedTuple):
@@ -37,11 +39,11 @@ class _Content(NamedTuple):
 
 @dataclass
 class LabelledFiles(Dataset):
-    """Labelled documents of a file or folder.
+    """Labelled documents of a file or folder, or of a data set of Hugging Face.
 
     Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out.
-    Without a column that splits them, 70 % of the different texts of each class are for training, drawn with
-    seed 0; copies go with the first.
+    Without splits train and test, or a column of them, 70 % of the different texts of each class are for
+    training, drawn with seed 0; copies go with the first.
     """
 
     path: str  # see `DocumentFile`
@@ -57,7 +59,9 @@ class LabelledFiles(Dataset):
 
     def __post_init__(self) -> None:
         check_language(self.language)
-        self.name = f"{registry.OWN}{_printable(Path(self.path).name)}"
+        prefix = HUB if self.path.startswith(HUB) else registry.OWN
+        is_path = prefix == registry.OWN or self.path.startswith(FOLDERS)
+        self.name = _printable(f"{prefix}{Path(self.path).name}" if is_path else self.path)
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
@@ -93,22 +97,27 @@ class LabelledFiles(Dataset):
                 f"{label!r}, got {len(classes)}. The largest: {listed}."
             )
         number_of = {name: number for number, name in enumerate(classes)}
-        kept = [each for each in labelled if each[1] in number_of]
+        is_split = self.split is None and {document.split for document, *_ in labelled} >= _SPLITS
+        kept = [
+            each for each in labelled if each[1] in number_of and (not is_split or each[0].split in _SPLITS)
+        ]
         labels = np.array([number_of[name] for _, name, _ in kept], dtype=np.int64)
         is_test = self._is_test([document for document, *_ in kept], labels, [text for *_, text in kept])
         words = [_odd_words(document, self.odd_words) for document, *_ in kept] if self.odd_words else ()
         every = Documents([document.text for document, *_ in kept], labels, words)
         train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
-        notes = self._notes(label, test, sorted(sizes.keys() - set(classes)), len(documents) - len(labelled))
-        return _Content(classes, train, test, notes)
+        left_out = sorted(sizes.keys() - set(classes))
+        notes = self._notes(label, test, left_out, len(documents) - len(labelled), is_split)
+        return _Content(classes, train, test, "; ".join([notes, *file.notes]))
 
     def _label_column(self, file: DocumentFile) -> str:
         for column in (self.label, self.split, self.odd_words):
             if column is not None and column not in file.columns:
                 raise UnknownNameError("column", column, file.columns)
-        label = self.label or next((name for name in _LABELS if name in file.columns), None)
+        known = file.class_columns if len(file.class_columns) == 1 else _LABELS
+        label = self.label or next((name for name in known if name in file.columns), None)
         if label is None:
-            listed = ", ".join(file.columns)
+            listed = ", ".join(file.class_columns or file.columns)
             raise InvalidValueError(
                 f"Which column of {self.path} holds the classes? Give --label with one of: {listed}. "
                 f"Without classes, rank the documents: adbench-text odd {self.path}"
@@ -121,7 +130,7 @@ class LabelledFiles(Dataset):
         self, documents: list[Document], labels: NDArray[np.int64], texts: list[str]
     ) -> NDArray[np.bool_]:
         is_test = np.ones(len(labels), dtype=np.bool_)
-        if self.split is None:
+        if self.split is None and {document.split for document in documents} != _SPLITS:
             random = np.random.default_rng(_SEED)
             first_row: dict[str, int] = {}
             first: NDArray[np.int64]
@@ -131,7 +140,7 @@ class LabelledFiles(Dataset):
                 is_test[random.permutation(rows)[: round(_TRAIN_SHARE * len(rows))]] = False
             return is_test[first]  # copies on one side
         for row, document in enumerate(documents):
-            value = str(document.fields.get(self.split)).strip().lower()
+            value = str(document.fields.get(self.split) if self.split else document.split).strip().lower()
             if value not in _PARTS:
                 raise InvalidValueError(
                     f"{document.place}: {self.split!r} must be train or test, got {value!r:.40}."
@@ -139,14 +148,16 @@ class LabelledFiles(Dataset):
             is_test[row] = _PARTS[value]
         return is_test
 
-    def _notes(self, label: str, test: Documents, left_out: list[str], n_unusable: int) -> str:
+    def _notes(self, label: str, test: Documents, left_out: list[str], n_unused: int, is_split: bool) -> str:
         split = (
-            f"split by the column {self.split!r}"
+            "split as published, into train and test"
+            if is_split
+            else f"split by the column {self.split!r}"
             if self.split is not None
             else f"{100 * _TRAIN_SHARE:g} % of the different texts of each class for training, "
             f"drawn with seed {_SEED}"
         )
-        notes = [f"own documents, classes of the column {label!r}, {split}"]
+        notes = [f"labelled documents, classes of the column {label!r}, {split}"]
         if self.language != "en":
             notes.append(f"cleaned for the language {self.language!r}")
         if test.words:
@@ -158,8 +169,8 @@ class LabelledFiles(Dataset):
             notes.append(
                 f"{len(left_out):,} classes of fewer than {_LEAST} different texts are left out: {listed}"
             )
-        if n_unusable:
-            notes.append(f"{n_unusable:,} documents without a class or without words are left out")
+        if n_unused:
+            notes.append(f"{n_unused:,} documents without a class or without words are left out")
         return "; ".join(notes)
 
 

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
+from adbench_text.text.hub import HUB, HubData
 
 _STDIN, _STDIN_NAME = "-", "standard input"
 _TEXT = "text"  # column of formats without named columns
@@ -45,10 +46,11 @@ class Document(NamedTuple):
     text: str
     fields: dict[str, Any]  # all columns of its row
     place: str  # for messages: "tickets.csv, line 12"
+    split: str = ""  # of a data set of Hugging Face
 
 
 class DocumentFile:
-    """A file of documents, a folder of text files or of Parquet files, or ``"-"`` for standard input.
+    """A file of documents, a folder of text or Parquet files, ``"-"`` for standard input, or ``"hf:..."``.
 
     Columns and kind that are not given are guessed; an empty `id` numbers the documents from 0 on. Several
     columns of `text` are joined by line breaks; those that are missing or empty in a row are left out. Each
@@ -81,6 +83,7 @@ class DocumentFile:
         self._only_reading = chain(first, rows) if self._source.pipe else None
         self._states: dict[Path, tuple[int, int]] = {}
         self.columns = list(names)
+        self.class_columns = [*self._source.hub.classes] if self._source.hub else []
         for column in (*given, id):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns)
@@ -93,7 +96,7 @@ class DocumentFile:
         for number, row in enumerate(self._rows()):
             text = _as_document(row, self.text_columns)
             name = _as_text(row, self.id_column) if self.id_column else str(number)
-            yield Document(name, text, row.values, row.place)
+            yield Document(name, text, row.values, row.place, row.split)
 
     def texts(self) -> Iterator[str]:
         """Yield the texts alone; of Parquet no other columns are read."""
@@ -136,6 +139,7 @@ class DocumentFile:
 class _Row(NamedTuple):
     values: dict[str, Any]
     place: str  # "tickets.csv, line 12"
+    split: str = ""
 
 
 def _as_document(row: _Row, columns: Sequence[str]) -> str:
@@ -189,7 +193,7 @@ def _n_words(column: str, first: Sequence[_Row]) -> float:
 
 @dataclass
 class _Source:
-    """Where rows are read from: a file, the files of a folder, or a pipe."""
+    """Where rows are read from: a file, the files of a folder, a pipe, or a data set of Hugging Face."""
 
     name: str
     kind: str | None  # None for a pipe whose first line shows it
@@ -199,9 +203,12 @@ class _Source:
     pipe: BinaryIO | None = None  # is read once
     notes: list[str] = field(default_factory=list)
     copy: "TemporaryDirectory[str] | None" = None  # of a pipe; it goes with this object
+    hub: HubData | None = None
 
     def rows(self, states: dict[Path, tuple[int, int]], only: Sequence[str] | None = None) -> Iterator[_Row]:
         """Yield the rows from the first on; see `_opened` for `states`."""
+        if self.hub:
+            yield from starmap(_Row, self.hub.rows(only))
         if self.pipe:
             with _named_errors(self.name):
                 yield from self._parsed(self.pipe, self.name, only)
@@ -224,6 +231,9 @@ def _source(path: str, kind: str | None, text: Sequence[str], encoding: str, aga
     _check_encoding(encoding)
     if not path:  # of an unset variable of the shell; as a path it is the current folder
         raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
+    if path.startswith(HUB):
+        data = HubData(path)
+        return _Source(path, kind, text, encoding, notes=data.notes, hub=data)
     if path == _STDIN:
         return _of_pipe(_Source(_STDIN_NAME, kind, text, encoding, pipe=sys.stdin.buffer), again)
     file = Path(path).expanduser()

@@ -1,0 +1,76 @@
+"""Data sets of Hugging Face, read by its library ``datasets``; it runs no code of a data set.
+
+``hf:NAME`` and ``hf:NAME:CONFIGURATION`` are on the Hub; ``hf:./FOLDER`` was written by ``save_to_disk``.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from adbench_text import storage
+from adbench_text.errors import DataError, PluginError
+from adbench_text.failures import message_of
+
+HUB = "hf:"
+FOLDERS = (f"{HUB}.", f"{HUB}/", f"{HUB}~")  # what the path of a folder begins with
+_ADVICE = (
+    (ConnectionError, "Load it once where there is a network, or give a copy of save_to_disk, hf:./FOLDER."),
+    (FileNotFoundError, "Check the name; if it is private or gated, get access and run: hf auth login"),
+    (ValueError, "Give a configuration as hf:NAME:CONFIGURATION, other documents as files:PATH."),
+    (Exception, "Save its documents to a file where that is possible, and give files:PATH."),
+)
+
+
+class HubData:
+    """The rows of a data set; `classes` has the names of classes, by column and number."""
+
+    def __init__(self, path: str) -> None:
+        loaded = _load(path)
+        self.name, self._splits = path, loaded if isinstance(loaded, dict) else {"train": loaded}
+        first = next(iter(self._splits.values()))
+        classes = {name: each for name, each in first.features.items() if hasattr(each, "int2str")}
+        self.classes = {name: dict(enumerate(each.names)) for name, each in classes.items()}
+        # each revision has a folder in the library's cache
+        folders = {Path(file["filename"]).parent.name for file in first.cache_files}
+        self.notes = [f"revision {name} of the Hub" for name in folders if re.fullmatch("[0-9a-f]{40}", name)]
+
+    def rows(self, only: Sequence[str] | None = None) -> Iterator[tuple[dict[str, Any], str, str]]:
+        """Yield the values of each row, its place for messages, and its split."""
+        for split, table in self._splits.items():
+            columns = [name for name in table.column_names if only is None or name in only]
+            batches = table.select_columns(columns).with_format("arrow").iter(batch_size=1000)
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+            for number, values in enumerate(rows, start=1):
+                for name in self.classes.keys() & values.keys():
+                    values[name] = self.classes[name].get(values[name])  # None for -1, which is no class
+                yield values, f"{self.name}, {split} row {number:,}", split
+
+
+def _load(path: str) -> Any:
+    try:
+        datasets: Any = import_module("datasets")  # for mypy this is the folder of our checkout
+        load_dataset, load_from_disk, config = datasets.load_dataset, datasets.load_from_disk, datasets.config
+        from huggingface_hub import get_session
+    except (ImportError, AttributeError) as error:  # Python finds the folder, too, if there is no library
+        install = "pip install 'adbench-text[hub]'"
+        raise PluginError(f"{path} needs the package datasets; run: {install}") from error
+    name, _, configuration = path.removeprefix(HUB).partition(":")
+    try:
+        if path.startswith(FOLDERS):
+            return load_from_disk(path.removeprefix(HUB))
+        is_off, config.HF_HUB_OFFLINE = config.HF_HUB_OFFLINE or storage.is_offline(), True
+        with suppress(Exception):  # without a network, the library itself tries for half a minute and longer
+            if not is_off:
+                get_session().head(config.HF_ENDPOINT, timeout=5)
+                config.HF_HUB_OFFLINE = False
+        return load_dataset(name, configuration or None)
+    except Exception as error:  # of the library, of pyarrow, or of the system
+        reason = message_of(error).partition(" Example of usage")[0].rstrip(".")
+        advice = next(advice for kind, advice in _ADVICE if isinstance(error, kind))
+        if path.startswith(FOLDERS):
+            advice = "Give a folder that save_to_disk of the library wrote; other files are files:PATH."
+        raise DataError(f"{path} cannot be loaded: {reason}. {advice}") from error
