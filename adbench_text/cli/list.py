@@ -30,7 +30,8 @@ def _vectors() -> Rows:
 def _encoders() -> Rows:
     from adbench_text.text.encoders import METHODS
 
-    return ((name, method.description) for name, method in METHODS.items())
+    yield from ((name, method.description) for name, method in METHODS.items())
+    yield "openai:MODEL", "a model of a server with OpenAI's embeddings protocol (--encoder-url)"
 
 
 def _presets() -> Rows:

@@ -177,13 +177,24 @@ def is_debugging() -> bool:
 
 
 def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Put a general option into effect; worker processes see the environment."""
-    if value and param.name == "data_dir":
-        os.environ["ADBENCH_TEXT_DATA"] = value
+    """Put an option into effect; worker processes see the environment."""
+    if value and isinstance(param.envvar, str):
+        os.environ[param.envvar] = value
     elif value and param.name == "offline":
         os.environ.update(ADBENCH_TEXT_OFFLINE="1", MLFLOW_DISABLE_TELEMETRY="true")
     elif value:
         ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
+
+
+#: Where the encoders ``openai:MODEL`` are; a place, which no result depends on.
+ENCODER_URL = click.Option(
+    ["--encoder-url"],
+    callback=_apply,
+    expose_value=False,
+    envvar="OPENAI_BASE_URL",
+    metavar="URL",
+    help="Server of an encoder openai:MODEL, http://127.0.0.1:8080/v1.  [default: OPENAI_BASE_URL]",
+)
 
 
 def _general(name: str, **settings: Any) -> click.Option:

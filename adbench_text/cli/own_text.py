@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import Name
+from adbench_text.cli.options import ENCODER_URL, Name
 from adbench_text.cli.show import print_table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
@@ -96,6 +96,7 @@ WORK = [
         help="Processes that read and score a large file.",
     ),
     click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
+    ENCODER_URL,
 ]
 
 

@@ -10,6 +10,7 @@ import click
 
 from adbench_text.cli.options import (
     DEVICES,
+    ENCODER_URL,
     SPLITS,
     TRACKING,
     Name,
@@ -72,12 +73,13 @@ _POSITIVE = click.FloatRange(0, min_open=True)
         metavar="KEY=VALUE",
         help="Hyper-parameter of each detector that has it; -d 'NAME(KEY=VALUE)' sets it for one.",
     ),
-    click.Option(["--encoder"], type=Name("encoders"), help="Short for --set encoder=...: a name or a path."),
+    click.Option(["--encoder"], type=Name("encoders"), help="As --set encoder=...: name, path, openai:NAME."),
     click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),
     click.Option(["--device"], type=click.Choice(DEVICES), help="Short for --set device=..."),
 )
 @section(
     "Execution",
+    ENCODER_URL,
     click.Option(
         ["--jobs", "-j"],
         type=_Jobs(0),

@@ -43,6 +43,7 @@ from adbench_text.models.state import dump, load
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import UNSAVED, check_scores
+from adbench_text.text.endpoint import is_same
 
 _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
@@ -288,7 +289,7 @@ def _check_resources(detector: TextDetector, name: str, saved: Mapping[str, str]
     present, params = _needed_resources(detector), detector.get_params()
     for resource in sorted({*saved, *present}):
         then, now = (found.get(resource, "none") for found in (saved, present))
-        if then != now:
+        if not is_same(then, now):
             short = resource.rpartition(".")[2]
             setting = f" {params[short]!r}" if params.get(short) else ""
             raise ModelError(

@@ -19,6 +19,7 @@ from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
+from adbench_text.text.endpoint import is_same
 
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
 _LOOK_SECONDS = 1.0  # in a worker of a cluster, between two looks whether the client still waits
@@ -226,7 +227,7 @@ def _check_definition(cell: Cell, corpus: Corpus, expected: Mapping[str, str]) -
             raise AdbenchTextError(result.reason)
         own = definitions[cell]
         for name in sorted(own.keys() | expected.keys()):
-            if own.get(name) != expected.get(name):
+            if not is_same(own.get(name), expected.get(name)):
                 raise AdbenchTextError(
                     f"A Dask worker cannot run these cells: {cell.detector} has {name} {own.get(name)} "
                     f"there, {expected.get(name)} here."

@@ -170,13 +170,13 @@ class SVD(Encoder):
 
 
 class Pretrained(Encoder):
-    """A model of sentence-transformers or model2vec; nothing is fitted on the training documents.
+    """A model of sentence-transformers, model2vec or a server; it learns nothing from training documents.
 
     The mean of their vectors is the direction of the inlier class, and is not removed. On `pydocs` that costs
     6 to 21 points of AUROC (mean over the classes; 0 and 10 % of contamination; `pyod-knn` and `ocsvm`).
     """
 
-    description = "any model of sentence-transformers or model2vec, in a folder or from Hugging Face"
+    description = "any model of sentence-transformers, model2vec or a server (openai:MODEL, --encoder-url)"
     needs_vectors = False
     is_pretrained = True
 

@@ -5,9 +5,10 @@ come from installed packages, from folders, or from Hugging Face. Only safetenso
 and no code that comes with a model is run. The vectors of wordllama's word pieces are read here, and
 `encoders` takes their mean.
 
-A corpus is encoded once for all cells by these libraries: each file of ``encodings/<identity>`` in the cache
-directory has the digests of some texts, their vectors, and the seconds that a text took. The seconds are
-added to those of every cell that uses the vectors, so that no detector looks faster for it.
+A corpus is encoded once for all cells by these libraries or a server (`endpoint`): each file of
+``encodings/<identity>`` in the cache directory has the digests of some texts, their vectors, and the seconds
+that a text took. The seconds are added to those of every cell that uses the vectors, so that no detector
+looks faster for it.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -30,14 +31,14 @@ from adbench_text.code_version import PROTOCOL, releases
 from adbench_text.errors import DataError, PluginError
 from adbench_text.escaping import utf8
 from adbench_text.failures import described
-from adbench_text.text import words
+from adbench_text.text import endpoint, words
 from adbench_text.text.wheels import Wheel, digest_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Matrix = NDArray[np.float32]
-Library = Literal["sentence-transformers", "model2vec"]
+Library = Literal["sentence-transformers", "model2vec", "openai"]
 
 _INSTALL = "pip install 'adbench-text[encoders]'"
 WORDLLAMA = Wheel(
@@ -76,7 +77,7 @@ _COMPUTE: dict[Library, tuple[str, ...]] = {
 LIBRARIES = tuple(_COMPUTE)
 _FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model, without pickles
 _BATCH = 32  # texts; sentence-transformers sorts them by length before
-_CHUNK = 10_000  # texts in a file of the cache: an interrupted preparation keeps those that are finished
+_CHUNK = 1_024  # texts in a file of the cache: an interrupted preparation keeps those that are finished
 _N_BYTES = 16  # of a text's digest
 
 _is_caching = False
@@ -98,8 +99,8 @@ class PretrainedModel:
     """A model that has been located; get one from `locate`."""
 
     library: Library
-    folder: Path
-    digest: str  # of its files, with all that changes its vectors
+    place: str  # its folder, or its name on a server
+    digest: str  # of its files, with all that changes its vectors; of a server, of some vectors
     max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's own
     device: str
     precision: str
@@ -107,7 +108,7 @@ class PretrainedModel:
     @property
     def libraries(self) -> str:
         """The releases of the packages that compute its vectors."""
-        return releases(*_COMPUTE[self.library])
+        return releases(*_COMPUTE.get(self.library, ()))
 
     @property
     def _folder(self) -> Path:
@@ -117,6 +118,8 @@ class PretrainedModel:
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode the texts of a corpus, and keep their vectors."""
         known, new = self._known(texts)
+        if self.library == "openai":
+            endpoint.announce(self.place, new.values(), are_all=True)
         listed = list(new.items())
         for begin in range(0, len(listed), _CHUNK):
             digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
@@ -133,6 +136,8 @@ class PretrainedModel:
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
         known, new = self._known(texts)
+        if self.library == "openai":
+            endpoint.announce(self.place, new.values(), are_all=False)
         encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
         memo.credit(sum(known[digest][1] for digest in {*digests} - new.keys()))
@@ -161,8 +166,11 @@ class PretrainedModel:
 
 
 def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
-    """Locate a model: ``minilm``, a folder, or ``model2vec:NAME`` of Hugging Face."""
+    """Locate a model: ``minilm``, a folder, ``model2vec:NAME`` of Hugging Face, or ``openai:NAME``."""
     library: Library
+    if name.startswith("openai:"):
+        model = name.removeprefix("openai:")
+        return PretrainedModel("openai", model, endpoint.digest(model), None, "cpu", "fp32")
     if name == "minilm":
         library, folder = "sentence-transformers", MINILM.locate("The encoder 'minilm'")
         digest, max_pieces = MINILM.digest, max_pieces or MINILM_PIECES
@@ -172,10 +180,11 @@ def locate(name: str, max_pieces: int | None, device: str, precision: str) -> Pr
     if find_spec(library.replace("-", "_")) is None:
         raise PluginError(f"The encoder {name!r} needs the package {library}; run: {_INSTALL}")
     if library == "model2vec":
-        return PretrainedModel(library, folder, digest, None, "cpu", "fp32")
+        return PretrainedModel(library, str(folder), digest, None, "cpu", "fp32")
     settings = [str(max_pieces)] if max_pieces else []
     settings += [precision] if precision != "fp32" else []
-    return PretrainedModel(library, folder, "-".join([digest, *settings]), max_pieces, device, precision)
+    digest = "-".join([digest, *settings])
+    return PretrainedModel(library, str(folder), digest, max_pieces, device, precision)
 
 
 def _find(name: str) -> tuple[Library, Path]:
@@ -189,7 +198,7 @@ def _find(name: str) -> tuple[Library, Path]:
     if not folder.is_dir():
         raise DataError(
             f"There is no folder {folder}. Give the folder of a model, or its name on Hugging Face: "
-            "sentence-transformers:NAME or model2vec:NAME."
+            "sentence-transformers:NAME or model2vec:NAME; for a server, openai:NAME."
         )
     try:
         kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
@@ -230,11 +239,13 @@ def _digest_of_files(folder: Path) -> str:
 @lru_cache(2)
 def _load(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     """Return the function that encodes texts."""
+    if model.library == "openai":
+        return partial(endpoint.encode, model.place, model.digest)
     try:
         return _sentence_transformer(model) if model.library == LIBRARIES[0] else _static_model(model)
     except Exception as error:  # of a folder of the user, and of libraries that raise whatever they meet
         raise DataError(
-            f"The encoder in {model.folder} cannot be loaded by {model.library}: {described(error)[:300]}"
+            f"The encoder in {model.place} cannot be loaded by {model.library}: {described(error)[:300]}"
         ) from error
 
 
@@ -244,7 +255,7 @@ def _sentence_transformer(model: PretrainedModel) -> Callable[[list[str]], Matri
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     loaded = SentenceTransformer(
-        str(model.folder),
+        model.place,
         device=None if model.device == "auto" else model.device,
         local_files_only=True,
         model_kwargs={
@@ -265,7 +276,7 @@ def _sentence_transformer(model: PretrainedModel) -> Callable[[list[str]], Matri
 def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     from model2vec import StaticModel
 
-    loaded = StaticModel.from_pretrained(model.folder, force_download=False)
+    loaded = StaticModel.from_pretrained(model.place, force_download=False)
     return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
 
 

@@ -273,6 +273,6 @@ def test_an_encoder_is_added_in_one_place(file, monkeypatch):
     assert detector.resources() == {}
     assert detector.regime == "from scratch"
     shown = " ".join(CliRunner().invoke(main, ["list", "encoders"]).output.split())
-    assert shown.endswith("lengths number of words")
+    assert "lengths number of words" in shown
     with pytest.raises(UnknownNameError, match="Did you mean 'lengths'"):
         Keeper(encoder="length").fit(TRAIN)
