@@ -186,7 +186,6 @@ def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
 
 
-#: Where the encoders ``openai:MODEL`` are; a place, which no result depends on.
 ENCODER_URL = click.Option(
     ["--encoder-url"],
     callback=_apply,

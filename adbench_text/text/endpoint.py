@@ -35,16 +35,13 @@ _PROBES = [
     "WIN a free prize now!!! Click http://example.com",
 ]
 _ALIKE = 0.9995  # cosine of sketches; noise of 1 % in the vectors leaves more, 5 % less
-
 _print_once = lru_cache(print)
 
 
 def announce(model: str, texts: Iterable[str], *, are_all: bool) -> None:
     """Print how many texts leave this machine, and where to; nothing in worker processes."""
     sent = [text for text in texts if text.strip()]
-    what = f"{len(sent):,} texts ({sum(map(len, sent)):,} characters)"
-    if not are_all:
-        what = "each further text when it is scored"
+    what = f"{len(sent):,} texts ({sum(map(len, sent)):,} characters)" if are_all else "each further text"
     if sent and multiprocessing.parent_process() is None:
         _print_once(one_line(f"Sending {what} to {_shown()}, model {model}."), file=sys.stderr)
 
@@ -119,7 +116,7 @@ def _ask(model: str, texts: list[str]) -> NDArray[np.float32]:
             f"{os.environ[URL].rstrip('/')}/embeddings",
             json={"model": model, "input": texts},
             auth=authorize if _key() else None,
-            timeout=TIMEOUT,
+            timeout=(10, TIMEOUT),  # to connect, and to answer
             allow_redirects=False,  # texts go nowhere else
         )
     except requests.RequestException as error:
@@ -145,6 +142,8 @@ def _session() -> Any:
 
     retry = Retry(
         5,
+        connect=2,
+        other=2,  # such as no server at this place, which is known in seconds
         allowed_methods=None,  # POST as well
         status_forcelist=(429, 500, 502, 503, 504),
         raise_on_status=False,

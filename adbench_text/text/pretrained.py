@@ -5,10 +5,9 @@ come from installed packages, from folders, or from Hugging Face. Only safetenso
 and no code that comes with a model is run. The vectors of wordllama's word pieces are read here, and
 `encoders` takes their mean.
 
-A corpus is encoded once for all cells by these libraries or a server (`endpoint`): each file of
-``encodings/<identity>`` in the cache directory has the digests of some texts, their vectors, and the seconds
-that a text took. The seconds are added to those of every cell that uses the vectors, so that no detector
-looks faster for it.
+A corpus is encoded once for all cells, by these libraries or a server: each file of ``encodings/<identity>``
+in the cache directory has digests of texts, their vectors, and the seconds that a text took. The seconds are
+added to those of every cell that uses the vectors, so that no detector looks faster for it.
 """
 
 import hashlib

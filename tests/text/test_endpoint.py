@@ -15,15 +15,20 @@ from commands import adbench
 from servers import Handler, Server, serving
 
 from adbench_text import storage
+from adbench_text.corpora.corpus import load
 from adbench_text.detectors.knn_vectors import KNNVectors
 from adbench_text.detectors.mean import Mean
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.fitting import fit_model
-from adbench_text.errors import DataError, InvalidValueError, ModelError
+from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, ModelError
 from adbench_text.models.folder import load_model, save_model
 from adbench_text.models.model import Scorer
+from adbench_text.plugins.registry import dataset
 from adbench_text.plugins.scores import PRE_TRAINED
+from adbench_text.run.engine import _check_definition, _checked
 from adbench_text.store.store import Store
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import definition
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import encoders, endpoint, pretrained
 from adbench_text.text.encoders import Encoding, fit_encoder
@@ -259,7 +264,9 @@ def test_vectors_of_another_length_than_those_of_the_first_request_are_one_line(
 
 
 def test_a_wrong_setting_is_one_line(embeddings, monkeypatch):
-    assert "needs a model, openai:MODEL" in refusal(lambda: vectors_of("openai:", ["ship"]), InvalidValueError)
+    assert "needs a model, openai:MODEL" in refusal(
+        lambda: vectors_of("openai:", ["ship"]), InvalidValueError
+    )
     monkeypatch.setenv(endpoint.KEY, f"{KEY}\nX-Other: 1")
     line = refusal(kind=InvalidValueError)
     assert line.startswith("OPENAI_API_KEY has a character that no key has")
@@ -345,6 +352,22 @@ def test_the_digest_of_vectors_that_were_kept_is_kept_despite_rounding(embedding
     assert digest() != first
 
 
+@pytest.mark.usefixtures("toy_path")
+def test_a_worker_of_a_cluster_may_round_and_may_not_have_another_model(embeddings):
+    cell, tiny = Cell("knn-vectors", "default", {"encoder": NAME}, "tiny", "sea", 0, 0), load(dataset("tiny"))
+    expected = definition(cell, tiny)
+    embeddings.vectors = changed_by(1e-2)
+    forget()
+    _check_definition(cell, tiny, expected)
+    embeddings.vectors = changed_by(0.5)
+    forget()
+    shutil.rmtree(storage.cache_dir())
+    _checked.clear()
+    with pytest.raises(AdbenchTextError, match="cannot run these cells: knn-vectors has resource"):
+        _check_definition(cell, tiny, expected)
+    _checked.clear()
+
+
 # -- commands
 
 
@@ -404,7 +427,7 @@ def test_own_documents_are_ranked_kept_and_scored(embeddings, here, server):
     assert re.match(
         r"Sending 40 texts \([\d,]+ characters\) to http://127.0.0.1:\d+/v1, model llama\.", first
     )
-    assert second == f"Sending each further text when it is scored to {server.url}/v1, model llama."
+    assert second == f"Sending each further text to {server.url}/v1, model llama."
     assert len(embeddings.texts) == len(set(TRAIN + TEST))
     fitted = adbench(f"fit {choice} --model kept")
     assert fitted.exit_code == 0, fitted.output
