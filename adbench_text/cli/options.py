@@ -192,7 +192,7 @@ ENCODER_URL = click.Option(
     expose_value=False,
     envvar="OPENAI_BASE_URL",
     metavar="URL",
-    help="Server of an encoder openai:MODEL, http://127.0.0.1:8080/v1.  [default: OPENAI_BASE_URL]",
+    help="Server of encoders openai:MODEL, such as http://127.0.0.1:8080/v1.  [default: OPENAI_BASE_URL]",
 )
 
 

@@ -1,8 +1,8 @@
 """Vectors from a server that answers OpenAI's embeddings protocol, such as vLLM, Ollama or a paid service.
 
 Its URL and the key come from the environment, so that worker processes have them. Neither identifies a
-result: servers move. But the model behind a name can change. So its digest is a sketch of the vectors of some
-fixed texts, and digests are compared with a tolerance: batches and threads change the last digits of vectors.
+result: servers move. The model behind a name may change, so that its digest is a sketch of the vectors of
+some texts. Digests are compared with a tolerance: batches and threads change the last digits of vectors.
 """
 
 import multiprocessing
@@ -53,8 +53,7 @@ def digest(model: str) -> str:
         raise DataError(f"The encoder 'openai:{model}' sends texts to a server; run without --offline.")
     if not model or not url:
         raise InvalidValueError(
-            f"The encoder 'openai:{model}' needs a model, openai:MODEL, and the URL of its server: give "
-            f"--encoder-url, such as http://127.0.0.1:8080/v1, or set {URL}."
+            f"The encoder 'openai:{model}' needs a model and its server: --encoder-url http://HOST/v1 or {URL}."
         )
     if not (_key().isascii() and _key().isprintable()):
         raise InvalidValueError(f"{KEY} has a character that no key has, such as a line end; set it again.")
