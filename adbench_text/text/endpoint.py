@@ -53,7 +53,7 @@ def digest(model: str) -> str:
         raise DataError(f"The encoder 'openai:{model}' sends texts to a server; run without --offline.")
     if not model or not url:
         raise InvalidValueError(
-            f"The encoder 'openai:{model}' needs a model and its server: --encoder-url http://HOST/v1 or {URL}."
+            f"The encoder 'openai:{model}' needs a model and a server: --encoder-url http://HOST/v1 or {URL}."
         )
     if not (_key().isascii() and _key().isprintable()):
         raise InvalidValueError(f"{KEY} has a character that no key has, such as a line end; set it again.")

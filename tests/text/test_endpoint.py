@@ -270,7 +270,7 @@ def test_a_wrong_setting_is_one_line(embeddings, monkeypatch):
     assert line.startswith("OPENAI_API_KEY has a character that no key has")
     assert KEY not in line
     monkeypatch.setenv(endpoint.URL, "")
-    assert "its server: --encoder-url http" in refusal(kind=InvalidValueError)
+    assert "a server: --encoder-url http" in refusal(kind=InvalidValueError)
     monkeypatch.setenv(storage.OFFLINE, "1")
     assert refusal() == "The encoder 'openai:llama' sends texts to a server; run without --offline."
     assert embeddings.keys == []
