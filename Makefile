@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-data slow faults bench docs dist gpu clean build/assembled
+.PHONY: demo test test-data slow faults bench docs dist image gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
@@ -53,6 +53,17 @@ dist: .venv/installed-for-release
 	rm -rf dist build/lib
 	$(BIN)/python -m build --sdist --wheel
 	$(BIN)/python -m twine check --strict dist/*
+
+# A container image; IMAGE_OPTIONS are options of docker build, such as --build-arg EXTRAS="distributed encoders".
+image:
+	@for builder in docker podman; do \
+		if $$builder info > /dev/null 2>&1; then \
+			exec $$builder build --build-arg COMMIT="$$(git describe --always --dirty --abbrev=40 --exclude='*')" \
+				--tag adbench-text $(IMAGE_OPTIONS) .; \
+		fi; \
+	done; \
+	echo "make image needs docker or podman, and neither answers here: install one of them, or start it." >&2; \
+	exit 1
 
 # Only where there is a GPU: the tests that need one, and the benchmark of DATE.
 gpu: .venv/installed-for-tests

@@ -52,9 +52,10 @@ def test_headings_leave_out_no_level(name):  # or else Sphinx warns
 
 
 def commands(page: Path) -> list[str]:
-    """The commands of a page that begin with adbench-text, each on its own."""
+    """The commands of a page that begin with adbench-text, also in a container, each on its own."""
     text = re.sub(r"\\\n\s*", " ", page.read_text())  # a command over several lines
-    lines = re.findall(r"^    (?:\$ )?(adbench-text .*)$", text, re.MULTILINE)
+    start = r"^    (?:\$ |docker run (?!.*--entrypoint).* )?"
+    lines = re.findall(rf"{start}(adbench-text .*)$", text, re.MULTILINE)
     lines = [re.split(r"\s+#|\s[|>]\s", line)[0] for line in lines]
     return [part.strip() for line in lines for part in line.split(";")]
 

@@ -1,13 +1,16 @@
-"""The wheel holds what the folders hold, editable installations work, and the command imports little."""
+"""The wheel, the sdist and the image hold what the folders hold, and editable installations work."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,6 +125,32 @@ def test_the_citation_is_of_this_version():
     assert f"\nversion: {adbench_text.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_the_image_gets_what_an_installation_is_made_from_and_extras_that_exist(tmp_path):
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    sent = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    made_from = {path.name for path in copy_source(tmp_path / "source").iterdir()} - {"MANIFEST.in"}
+    assert sent == made_from | {"constraints.txt"}
+    (extras,) = re.findall('^ARG EXTRAS="(.*)"$', (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert set(extras.split()) <= set(project()["optional-dependencies"])
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_an_image_needs_docker_or_podman(tmp_path):
+    for name in ("make", "sh"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    command = ["make", "-C", ROOT, "image"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)})
+    message, of_make = done.stderr.splitlines()
+    assert message == (
+        "make image needs docker or podman, and neither answers here: install one of them, or start it."
+    )
+    assert of_make.startswith("make: ***")
+
+
 @pytest.fixture
 def environment(tmp_path) -> Path:
     """A new virtual environment with the packages of this one, except ours."""
@@ -215,12 +244,10 @@ def test_an_editable_installation_works(mode, environment, tmp_path):
 
 def test_what_the_code_imports_is_declared():
     import ast
-    import tomllib
     from importlib.metadata import packages_distributions
 
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    lists = [project["dependencies"], extras["distributed"], extras["encoders"]]
+    extras = project()["optional-dependencies"]
+    lists = [project()["dependencies"], extras["distributed"], extras["encoders"]]
     declared = {dependency.split(">")[0].lower() for each in lists for dependency in each}
     imported = set()
     for folder in FOLDERS:
