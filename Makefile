@@ -41,7 +41,7 @@ docs: .venv/installed-for-docs
 	rm -rf build/docs build/site
 	mkdir -p build
 	cp -r docs build/docs
-	cp -r reports/results CONTRIBUTING.md CHANGELOG.md CITATION.cff build/docs/
+	cp -r reports/results CONTRIBUTING.md SECURITY.md CHANGELOG.md CITATION.cff build/docs/
 	cat README.md docs/index.md > build/docs/index.md
 	sed -i 's#](../reports/results/#](results/#g; s#](../CONTRIBUTING.md#](CONTRIBUTING.md#g' build/docs/*.md
 	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' $(addprefix build/docs/,index.md CONTRIBUTING.md CHANGELOG.md)

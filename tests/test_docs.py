@@ -16,6 +16,7 @@ PAGES = sorted(
     [
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
+        ROOT / "SECURITY.md",
         *ROOT.glob("docs/*.md"),
         *ROOT.glob("reports/results/*.md"),
     ]
@@ -105,3 +106,16 @@ def test_no_class_of_the_reference_sends_its_reader_to_a_module_that_has_no_page
     documented = [getattr(adbench_text, name).__doc__ for name in adbench_text.__all__]
     assert any(map(ending.search, documented))
     assert not any("head of the module" in ending.sub("", text) for text in documented)
+
+
+def test_the_tests_that_the_page_on_security_names_exist():
+    text = " ".join((ROOT / "SECURITY.md").read_text().split())
+    named = re.findall(r"`(tests/\S+\.py)`: ((?:`test_\w+`(?:, )?)+)", text)
+    missing = [
+        (file, name)
+        for file, names in named
+        for name in re.findall(r"\w+", names)
+        if f"\ndef {name}(" not in (ROOT / file).read_text()
+    ]
+    assert len(named) == len(re.findall(r"`tests/", text)) > 10
+    assert missing == []
