@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import adbench_text
 from adbench_text.plugins import registry
@@ -149,6 +150,17 @@ def test_an_image_needs_docker_or_podman(tmp_path):
         "make image needs docker or podman, and neither answers here: install one of them, or start it."
     )
     assert of_make.startswith("make: ***")
+
+
+def test_the_workflow_runs_the_commands_of_readme_on_every_python_of_the_package():
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"].values()
+    begin = (ROOT / "README.md").read_text().partition("## Begin")[2]
+    lines = [line.partition("  #")[0].strip() for line in re.findall("^    (.*)$", begin, re.MULTILINE)]
+    run = [step["run"] for step in job["steps"] if "run" in step]
+    assert run == lines[:3]
+    kind = "Programming Language :: Python :: "
+    versions = [each.removeprefix(kind) for each in project()["classifiers"] if each.startswith(kind)]
+    assert job["strategy"]["matrix"]["python"] == versions
 
 
 @pytest.fixture
