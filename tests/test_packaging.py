@@ -163,6 +163,14 @@ def test_the_workflow_runs_the_commands_of_readme_on_every_python_of_the_package
     assert job["strategy"]["matrix"]["python"] == versions
 
 
+def test_the_hooks_are_the_first_checks_of_make_test():
+    (repo,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    recipe = (ROOT / "Makefile").read_text().partition("\ntest: ")[2].partition("pytest")[0]
+    checks = re.findall(r"^\t\$\(BIN\)/(.+?)(?: \.)?$", recipe, re.MULTILINE)
+    assert [hook["name"] for hook in repo["hooks"]] == checks
+    assert all(f".venv/bin/{hook['name']}" in hook["entry"] for hook in repo["hooks"])
+
+
 @pytest.fixture
 def environment(tmp_path) -> Path:
     """A new virtual environment with the packages of this one, except ours."""
