@@ -334,7 +334,7 @@ BAD = {
         "a.csv",
         b"text",
         {"encoding": "utf-16"},
-        "tream does not start with BOM. Give another --encoding",
+        "a.csv is not in utf-16, after line 0: ",
     ),
 }
 
