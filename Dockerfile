@@ -11,7 +11,7 @@ ENV PATH=/opt/adbench-text/bin:$PATH \
     HOME=/data ADBENCH_TEXT_DATA=/data ADBENCH_TEXT_CACHE=/data/cache GIT_PYTHON_REFRESH=quiet
 # Any user may write the volume, so that --user can be the owner of a mounted folder.
 RUN useradd --uid 1000 --no-create-home --home-dir /data adbench \
-    && mkdir --mode 1777 /data /work \
+    && mkdir --mode 1777 /data /files \
     && python3 -m venv /opt/adbench-text
 WORKDIR /opt/adbench-text
 # The layers are in the order in which they change least often: torch, the other libraries, this code.
@@ -30,6 +30,6 @@ RUN pip install --no-cache-dir --no-deps /tmp/wheels/*.whl \
     && python -c "from adbench_text import provenance; provenance.COMMIT.write_text('$COMMIT')"
 USER 1000
 VOLUME /data
-WORKDIR /work
+WORKDIR /files
 ENTRYPOINT ["adbench-text"]
 CMD ["--help"]
