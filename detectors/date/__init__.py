@@ -76,6 +76,7 @@ from adbench_text.text.wordpiece import BERT, TRAINED, WordPiece
 
 _GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
 _PL_RMD = "pl_rmd"
+_MOST_PIECES = 30522  # of a trained vocabulary, as BERT's
 
 # At most a fifth of the default's steps: 11 epochs of batches twice as large instead of 30.
 _FAST = {
@@ -97,9 +98,7 @@ class DATE(TextDetector):
     Parameters
     ----------
     vocabulary : {"bert-base-uncased", "trained"}
-        BERT's word pieces, or ones trained on the training documents.
-    vocabulary_size : int, default 30522
-        Of a trained vocabulary, at most.
+        BERT's word pieces, or ones trained on the training documents, at most as many.
     max_length : int, default 128
         Word pieces of a window; longer documents are cut into windows that overlap by a fifth.
     n_patterns : int, default 50
@@ -109,8 +108,8 @@ class DATE(TextDetector):
     generator : {"random", "small", "large"}, default "random"
         What replaces the masked tokens: uniform draws, or a masked language model of one layer
         of width 16 or 64, trained along.
-    rtd_weight, rmd_weight, mlm_weight : float
-        Weights of the losses, at least 0; 50, 100 and 1 in the paper.
+    rtd_weight, rmd_weight : float, default 50 and 100
+        Weights of the losses, at least 0; that of a learned generator has weight 1.
     score : {"pl", "mp", "ne", "pl_rmd"}, default "pl"
         Pseudo-label, maximum probability or negative entropy over RTD, or pseudo-label over RMD
         (one pass per pattern).
@@ -122,9 +121,7 @@ class DATE(TextDetector):
     batch_size : int, default 16
         Windows of a batch.
     learning_rate : float, default 1e-5
-        Learning rate of AdamW with AMSGrad; gradients are clipped to norm 1.
-    weight_decay : float, default 0.1
-        Weight decay of AdamW.
+        Learning rate of AdamW with AMSGrad and a weight decay of 0.1; gradients are clipped to norm 1.
     embedding_learning_rate : float, optional
         Learning rate of the token embeddings, if it is not `learning_rate`. The embedding of a piece
         moves only in steps that read it, so that a short training needs a higher rate there.
@@ -151,21 +148,18 @@ class DATE(TextDetector):
 
     ranges: ClassVar[Mapping[str, Range]] = {
         "vocabulary": Choice((TRAINED, BERT)),
-        "vocabulary_size": Whole(100),
         "max_length": Whole(1),
         "n_patterns": Whole(0),
         "mask_share": Number("(0, 1)"),
         "generator": Choice(_GENERATORS),
         "rtd_weight": Number("[0, inf)"),
         "rmd_weight": Number("[0, inf)"),
-        "mlm_weight": Number("[0, inf)"),
         "score": Choice((*SCORES, _PL_RMD)),
         "steps": Whole(1),
         "epochs": Whole(1),
         "batch_size": Whole(1),
         "learning_rate": Number("(0, inf)"),
         "embedding_learning_rate": Number("(0, inf)", nullable=True),
-        "weight_decay": Number("[0, inf)"),
         "dropout": Number("[0, 1)"),
         "layers": Whole(1),
         "hidden": Whole(4),
@@ -190,21 +184,18 @@ class DATE(TextDetector):
         self,
         *,
         vocabulary: str = BERT,
-        vocabulary_size: int = 30522,
         max_length: int = 128,
         n_patterns: int = 50,
         mask_share: float = 0.5,
         generator: str = "random",
         rtd_weight: float = 50.0,
         rmd_weight: float = 100.0,
-        mlm_weight: float = 1.0,
         score: str = "pl",
         steps: int = 5000,
         epochs: int = 30,
         batch_size: int = 16,
         learning_rate: float = 1e-5,
         embedding_learning_rate: float | None = None,
-        weight_decay: float = 0.1,
         dropout: float = 0.0,
         layers: int = 4,
         hidden: int = 256,
@@ -214,21 +205,18 @@ class DATE(TextDetector):
     ) -> None:
         super().__init__(**shared)
         self.vocabulary = vocabulary
-        self.vocabulary_size = vocabulary_size
         self.max_length = max_length
         self.n_patterns = n_patterns
         self.mask_share = mask_share
         self.generator = generator
         self.rtd_weight = rtd_weight
         self.rmd_weight = rmd_weight
-        self.mlm_weight = mlm_weight
         self.score = score
         self.steps = steps
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.embedding_learning_rate = embedding_learning_rate
-        self.weight_decay = weight_decay
         self.dropout = dropout
         self.layers = layers
         self.hidden = hidden
@@ -253,14 +241,6 @@ class DATE(TextDetector):
         super().check_params()
         if self.hidden % 4:
             raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
-        rates = ["learning_rate"]
-        if self.embedding_learning_rate is not None:
-            rates.append("embedding_learning_rate")
-        for name in rates:
-            # Each step multiplies a weight by 1 - shrinkage.
-            shrinkage = getattr(self, name) * self.weight_decay
-            if shrinkage >= 1:
-                raise InvalidValueError(f"{name} * weight_decay must be below 1, got {shrinkage:g}.")
         self._check_patterns()
         needed = "rmd_weight" if self.score == _PL_RMD else "rtd_weight"
         if not getattr(self, needed):
@@ -303,7 +283,7 @@ class DATE(TextDetector):
         if self.vocabulary == BERT:
             self._pieces = wordpiece.bert()
         else:
-            self._pieces = wordpiece.train(texts, self.vocabulary_size)
+            self._pieces = wordpiece.train(texts, _MOST_PIECES)
         self._patterns: Tensor | None = None
         random = torch.Generator().manual_seed(seed)
         if self.n_patterns:
@@ -323,7 +303,6 @@ class DATE(TextDetector):
             n_steps,
             self.batch_size,
             self.learning_rate,
-            self.weight_decay,
             self._patterns,
             self.mask_share,
             seed,
@@ -354,7 +333,7 @@ class DATE(TextDetector):
             # Masks that are drawn for each batch may hold any number of tokens.
             most = int(self.mask_share * self.max_length) if self.n_patterns else None
             generator = LearnedGenerator(embeddings, small, pieces.mask, most)
-        return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
+        return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight)
 
     def learned(self) -> dict[str, Any]:
         """Return what was learned, with the weights of the networks, all as arrays."""

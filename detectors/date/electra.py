@@ -174,18 +174,17 @@ class Objective(nn.Module):
         discriminator: Discriminator,
         rtd_weight: float = 50.0,
         rmd_weight: float = 100.0,
-        mlm_weight: float = 1.0,
     ) -> None:
         super().__init__()
         self.generator, self.discriminator = generator, discriminator
-        self.rtd_weight, self.rmd_weight, self.mlm_weight = rtd_weight, rmd_weight, mlm_weight
+        self.rtd_weight, self.rmd_weight = rtd_weight, rmd_weight
 
     @property
     def learned(self) -> list[str]:
         """Names of the losses that move a weight, the total first."""
         weights = {"rtd": self.rtd_weight, "rmd": self.rmd_weight}
         if any(True for _ in self.generator.parameters()):
-            weights["mlm"] = self.mlm_weight
+            weights["mlm"] = 1.0
         return ["total", *(name for name, weight in weights.items() if weight)]
 
     def forward(self, ids: Tensor, lengths: Tensor, corruption: Corruption) -> Losses:
@@ -208,7 +207,7 @@ class Objective(nn.Module):
         if self.rmd_weight:
             rmd = F.cross_entropy(judgement.rmd, pattern, reduction="sum") / n_windows  # eq. 2
         mlm = rtd.new_zeros(()) if mlm is None else mlm / n_masked
-        total = self.rtd_weight * rtd + self.rmd_weight * rmd + self.mlm_weight * mlm  # eq. 5
+        total = self.rtd_weight * rtd + self.rmd_weight * rmd + mlm  # eq. 5
         return Losses(total, rtd, rmd, mlm)
 
 

@@ -15,7 +15,7 @@ from adbench_text.detectors.date.electra import Corruption, Losses, Objective, i
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.plugins.detector import Observer, report_losses
 
-BETAS, EPS, MAX_NORM = (0.9, 0.999), 1e-8, 1.0
+BETAS, EPS, WEIGHT_DECAY, MAX_NORM = (0.9, 0.999), 1e-8, 0.1, 1.0
 _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device
 
 
@@ -26,7 +26,6 @@ class Training:
     steps: int
     batch_size: int
     learning_rate: float
-    weight_decay: float
     patterns: Tensor | None  # of masks, (K, max_length + 2), on the device; None draws masks for each batch
     mask_share: float  # for the latter: the chance of a token to be masked
     seed: int  # what is drawn in step t is a function of it and t
@@ -83,7 +82,7 @@ def adamw(objective: Objective, training: Training) -> AdamW:
     token_rate = training.embedding_learning_rate or training.learning_rate
     others = [p for p in objective.parameters() if p is not token]
     groups: list[dict[str, Any]] = [{"params": [token], "lr": token_rate}, {"params": others}]
-    return AdamW(groups, training.learning_rate, BETAS, EPS, training.weight_decay, amsgrad=True, fused=True)
+    return AdamW(groups, training.learning_rate, BETAS, EPS, WEIGHT_DECAY, amsgrad=True, fused=True)
 
 
 def _steps(objective: Objective, windows: Windows, training: Training) -> Iterator[tuple[int, Losses]]:

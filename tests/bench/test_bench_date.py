@@ -100,7 +100,7 @@ def test_training(capsys, device, corpus, batch_size):
     dtype = find_dtype(DATE().precision, torch.device(device))
     patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0)).to(device)
     clock, steps = Clock(device), 250
-    training = Training(steps, batch_size, 1e-5, 0.1, patterns, 0.5, 0, dtype)
+    training = Training(steps, batch_size, 1e-5, patterns, 0.5, 0, dtype)
     rates = [product_rate(device, dtype)]
     train(network(windows.max_length).to(device), windows, training, clock)
     rates.append(product_rate(device, dtype))
@@ -122,7 +122,7 @@ def test_training_as_one_would_write_it_first(capsys):
     objective = network(128)
     optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5, weight_decay=0.1, amsgrad=True)
     patterns = mask_patterns(50, 128, 0.5, torch.Generator().manual_seed(0))
-    training = Training(10, 16, 1e-5, 0.1, patterns, 0.5, 0, torch.float32)
+    training = Training(10, 16, 1e-5, patterns, 0.5, 0, torch.float32)
     windows.lengths, real = np.full_like(windows.lengths, 130), windows.lengths
     windows.padded = windows.lengths
     times = []
@@ -150,7 +150,7 @@ def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
     objective = network(windows.max_length)
 
     def seconds(steps: int) -> float:
-        training = Training(steps, 16, 1e-5, 0.1, patterns, 0.5, 0, dtype)
+        training = Training(steps, 16, 1e-5, patterns, 0.5, 0, dtype)
         begin = time.perf_counter()
         train(objective, windows, training, Clock("cpu"))
         return (time.perf_counter() - begin) / steps

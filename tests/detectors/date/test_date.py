@@ -73,7 +73,7 @@ def test_a_loss_that_is_no_number_is_a_clear_error():
     with pytest.raises(
         DetectorError, match="The loss must be finite, got nan at step 50; lower learning_rate"
     ):
-        small(learning_rate=1e37, weight_decay=0).fit(TRAIN)
+        small(learning_rate=1e37).fit(TRAIN)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_without_a_seed_two_trainings_differ():
 
 
 def training_of(detector: DATE, **changes) -> training.Training:
-    settings = {"steps": 9, "batch_size": 4, "learning_rate": 1e-3, "weight_decay": 0.1, "mask_share": 0.5}
+    settings = {"steps": 9, "batch_size": 4, "learning_rate": 1e-3, "mask_share": 0.5}
     settings |= {"patterns": detector._patterns, "seed": 0, "dtype": torch.float32}
     return training.Training(**{**settings, **changes})
 
@@ -187,7 +187,7 @@ def test_the_paper_preset_is_the_papers_configuration():
     rest = DATE(**paper)
     assert (rest.rtd_weight, rest.rmd_weight, rest.generator, rest.score) == (50, 100, "random", "pl")
     assert (rest.steps, rest.epochs, rest.batch_size) == (5000, 30, 16)
-    assert (rest.learning_rate, rest.weight_decay, rest.dropout) == (1e-5, 0.1, 0)
+    assert (rest.learning_rate, training.WEIGHT_DECAY, rest.dropout) == (1e-5, 0.1, 0)
 
 
 @pytest.mark.parametrize("n_windows", [320, 500, 600, 40_000])
@@ -208,9 +208,11 @@ def test_gradients_are_clipped(max_norm, monkeypatch, expected):
 
 
 @pytest.mark.parametrize("generator", ["random", "small"])
-def test_the_embeddings_have_a_learning_rate_of_their_own(generator):
+def test_the_embeddings_have_a_learning_rate_of_their_own(generator, monkeypatch):
+    monkeypatch.setattr(training, "WEIGHT_DECAY", 0)
+
     def weights(**rates):
-        detector = small(steps=1, generator=generator, weight_decay=0, **rates).fit(TRAIN)
+        detector = small(steps=1, generator=generator, **rates).fit(TRAIN)
         return detector._objective.state_dict()
 
     name = "discriminator.encoder.embeddings.token.weight"

@@ -40,7 +40,7 @@ def losses_of_a_step(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, **sett
     patterns = None
     if detector.n_patterns:
         patterns = mask_patterns(detector.n_patterns, 32, 0.5, CPU_GENERATOR).to(META)
-    training = Training(10, 8, 1e-3, 0.1, patterns, 0.5, 0, dtype)
+    training = Training(10, 8, 1e-3, patterns, 0.5, 0, dtype)
     ids, lengths = windows.batch(np.arange(8))
     # torch has no autocast for this device: the weights themselves have the type
     losses = objective(ids, lengths, training.corruption(1, ids, lengths))
