@@ -84,10 +84,6 @@ class CVDD(TextDetector):
         Passes over the training documents, and documents of a batch.
     learning_rate : float, default 0.01
         Of Adam; a tenth of it after two fifths of the epochs. Gradients are clipped to norm 0.5.
-    weight_decay : float, default 5e-7
-        Of Adam; at least 0.
-    attention_size : int, default 150
-        Inner width of the attention.
     tolerance : float, default 0.001
         A stage of the training (equal alpha and learning rate) ends early when the mean loss of the
         last five epochs is within this share of the five before; 0 for never.
@@ -117,8 +113,6 @@ class CVDD(TextDetector):
         "epochs": Whole(1),
         "batch_size": Whole(1),
         "learning_rate": Number("[0, inf)"),
-        "weight_decay": Number("[0, inf)"),
-        "attention_size": Whole(1),
         "tolerance": Number("[0, inf)"),
         "device": DEVICE,
     }
@@ -137,8 +131,6 @@ class CVDD(TextDetector):
         epochs: int = 100,
         batch_size: int = 64,
         learning_rate: float = 0.01,
-        weight_decay: float = 5e-7,
-        attention_size: int = 150,
         tolerance: float = 1e-3,
         device: str = "auto",
         **shared: Any,
@@ -152,8 +144,6 @@ class CVDD(TextDetector):
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.attention_size = attention_size
         self.tolerance = tolerance
         self.device = device
 
@@ -200,12 +190,11 @@ class CVDD(TextDetector):
         # Drawn on the CPU and moved: a seed gives the same start on every device.
         random = torch.Generator().manual_seed(self._seed)
         contexts = _centres(bags.means(rows), self.attention_heads, self._seed)
-        self._network = ContextNetwork(contexts, self.attention_size, random).to(self._device)
+        self._network = ContextNetwork(contexts, random).to(self._device)
         training = Training(
             phases(self.epochs, self.learning_rate),
             self.batch_size,
             self.orthogonality_weight,
-            self.weight_decay,
             self.tolerance,
             self._seed,
         )
@@ -221,7 +210,7 @@ class CVDD(TextDetector):
         self._device = device_to_load_on(self.device)
         # made as in a fit; then all weights are replaced
         contexts = torch.zeros(learned["_network"]["contexts"].shape)
-        self._network = ContextNetwork(contexts, self.attention_size, torch.Generator()).to(self._device)
+        self._network = ContextNetwork(contexts, torch.Generator()).to(self._device)
         load_weights(self._network, learned["_network"])
         return self
 

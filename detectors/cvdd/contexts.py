@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from adbench_text.detectors._batches import training_batches
 from adbench_text.plugins.detector import Observer, report_losses
 
+ATTENTION_SIZE = 150  # inner width of the attention
+WEIGHT_DECAY = 5e-7
 _SETTLED = 5  # epochs whose mean loss is compared with the mean of as many before
 
 
@@ -74,11 +76,11 @@ class Attended(NamedTuple):
 class ContextNetwork(nn.Module):
     """Self-attention with several heads over frozen word vectors, and a context (R, d) for each head."""
 
-    def __init__(self, contexts: Tensor, attention_size: int, random: torch.Generator) -> None:
+    def __init__(self, contexts: Tensor, random: torch.Generator) -> None:
         super().__init__()
         heads, dimensions = contexts.shape
-        self.inner = nn.Parameter(_draw(attention_size, dimensions, random))
-        self.outer = nn.Parameter(_draw(heads, attention_size, random))
+        self.inner = nn.Parameter(_draw(ATTENTION_SIZE, dimensions, random))
+        self.outer = nn.Parameter(_draw(heads, ATTENTION_SIZE, random))
         self.contexts = nn.Parameter(contexts)
 
     def forward(self, vectors: Tensor, log_counts: Tensor) -> Attended:
@@ -163,7 +165,6 @@ class Training:
     phases: Sequence[Phase]  # one for each epoch
     batch_size: int
     orthogonality_weight: float
-    weight_decay: float
     tolerance: float  # a phase ends early when the mean loss of five epochs falls by less than this share
     seed: int  # of the batches
 
@@ -177,7 +178,7 @@ def train(
 ) -> None:
     """Train a network on the documents of these rows, each with a word; all are on one device."""
     epochs = list(training.phases)
-    optimizer = torch.optim.Adam(network.parameters(), weight_decay=training.weight_decay, fused=True)
+    optimizer = torch.optim.Adam(network.parameters(), weight_decay=WEIGHT_DECAY, fused=True)
     batches = training_batches(bags.lengths[rows], training.batch_size, training.seed)
     n_batches = math.ceil(len(rows) / training.batch_size)
     step = 0

@@ -39,7 +39,7 @@ def texts():
 def network(device="cpu"):
     random = torch.Generator().manual_seed(0)
     contexts = F.normalize(torch.randn(HEADS, DIMENSIONS, generator=random))
-    return ContextNetwork(contexts, 150, random).to(device)
+    return ContextNetwork(contexts, random).to(device)
 
 
 def vectors_of_words():
@@ -54,7 +54,7 @@ def test_epoch(benchmark, texts, device):
     vocabulary = np.arange(N_WORDS).astype(str).astype(object)
     bags = Bags(counts, vocabulary, vectors_of_words(), torch.device(device))
     of = network(device)
-    training = Training([Phase(0.0, 0.01)], BATCH, 1.0, 5e-7, 0.0, 0)
+    training = Training([Phase(0.0, 0.01)], BATCH, 1.0, 0.0, 0)
     every = np.arange(len(texts))
     benchmark.pedantic(lambda: train(of, bags, every, training), rounds=5, warmup_rounds=1)
 

@@ -30,7 +30,7 @@ def bags_of(counts=COUNTS):
 
 def network_of(heads=3, seed=0):
     random = torch.Generator().manual_seed(seed)
-    return ContextNetwork(F.normalize(torch.randn(heads, 4, generator=random)), 6, random)
+    return ContextNetwork(F.normalize(torch.randn(heads, 4, generator=random)), random)
 
 
 def test_a_batch_holds_the_vectors_and_log_counts_of_the_words_of_each_text():
@@ -127,7 +127,7 @@ def test_a_short_training_has_phases_too(epochs):
 
 
 def training(epochs=20, rate=0.01, tolerance=0.0, batch_size=2):
-    return Training(phases(epochs, rate), batch_size, 1.0, 5e-7, tolerance, 0)
+    return Training(phases(epochs, rate), batch_size, 1.0, tolerance, 0)
 
 
 ROWS = np.array([0, 1, 2, 4])
