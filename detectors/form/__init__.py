@@ -17,8 +17,8 @@ has must not be infinitely odd. Two distances measure how far a document lies fr
   D'D + 0.1 n I, and q = d'Q d, a new document d has M^2 = n q. A training document has the same
   of the others, M^2 = c^2 (n - 1) q / (1 - c q) with c = n / (n - 1); this is what fitting without it gives
   (Sherman and Morrison, 1950).
-- B, the mean Euclidean distance to the nearest training documents, itself left out (Angiulli and Pizzuti,
-  2002). Of more than 20,000 a random sample is searched, so that the time grows with the number of documents.
+- B, the mean Euclidean distance to the 20 nearest training documents, itself left out (Angiulli and Pizzuti,
+  2002). Of more than 10,000 a random sample is searched, so that the time grows with the number of documents.
 
 The score is the sum of the normal quantiles of two shares: of the training documents with a lower M, and of
 those with a lower B (Stouffer's way to join p-values). Above the highest of them, a quantile grows with the
@@ -45,7 +45,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
-from adbench_text.checks import Range, Whole
+from adbench_text.checks import Range
 from adbench_text.detectors.form.facts import (
     COLUMN,
     FACTS,
@@ -74,6 +74,7 @@ _LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it 
 _LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
 _LONGEST_WORD = 40  # characters of a word that are shown
 _SCORE = attrgetter("score")
+_NEIGHBOURS = 20
 _MOST_REFERENCES = 10_000  # whose neighbours are looked for: half of all time of a large file is spent here
 
 
@@ -97,8 +98,6 @@ class Form(TextDetector):
     language : str, default "en"
         Code of the language whose common words are known; where wordfreq has no list of them, no word is
         unknown.
-    neighbours : int, default 20
-        Number of nearest training documents; all if there are fewer.
     contamination, random_state
         See `TextDetector`; the seed draws the documents that are searched for neighbours.
 
@@ -118,7 +117,7 @@ class Form(TextDetector):
     '85 % digits (others 0 %)'
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"language": _Language(), "neighbours": Whole(1)}
+    ranges: ClassVar[Mapping[str, Range]] = {"language": _Language()}
     leaves_out_self: ClassVar[bool] = True
     reads_raw: ClassVar[bool] = True
     trusted_types = frozenset(
@@ -130,10 +129,9 @@ class Form(TextDetector):
     )
     not_saved: ClassVar[frozenset[str]] = frozenset({"_scores_of_training"})
 
-    def __init__(self, *, language: str = "en", neighbours: int = 20, **shared: Any) -> None:
+    def __init__(self, *, language: str = "en", **shared: Any) -> None:
         super().__init__(**shared)
         self.language = language
-        self.neighbours = neighbours
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -181,7 +179,7 @@ class Form(TextDetector):
     def _score(self, texts: list[str]) -> Scores:
         standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(texts)[0])))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
-        return self._joined([mahalanobis, _nearest(standard, self._references, self.neighbours).mean(axis=1)])
+        return self._joined([mahalanobis, _nearest(standard, self._references).mean(axis=1)])
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
@@ -205,7 +203,7 @@ class Form(TextDetector):
         """Return both distances of the training documents, each from the others."""
         n_others = max(self._n - 1, 1)
         c, q = self._n / n_others, self._quadratic(standard)
-        distances = _nearest(standard, self._references, self.neighbours, places)
+        distances = _nearest(standard, self._references, places)
         # a single training document has no neighbours
         mean = distances.mean(axis=1) if distances.shape[1] else np.zeros(self._n)
         return [c * np.sqrt(n_others * q / (1 - c * q)), mean]
@@ -299,15 +297,13 @@ class _Scale(NamedTuple):
         return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)
 
 
-def _nearest(
-    rows: Numbers, references: Numbers, k: int, own: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
-    """Return the distances of rows to their k nearest references, in order, of shape (n_rows, k).
+def _nearest(rows: Numbers, references: Numbers, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    """Return the distances of rows to their nearest references, in order, of shape (n_rows, n_nearest).
 
-    There are fewer columns if there are fewer references. With `own`, the references are the rows at these
+    With `own`, the references are the rows at these
     places, and each leaves itself out.
     """
-    n = min(k + (own is not None), len(references))
+    n = min(_NEIGHBOURS + (own is not None), len(references))
     search = NearestNeighbors(n_neighbors=n, algorithm="brute").fit(references)
     distances = np.asarray(search.kneighbors(rows)[0])
     if own is None:

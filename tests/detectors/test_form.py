@@ -120,8 +120,9 @@ def standard_of_training(detector):
 
 
 @pytest.mark.parametrize("k", [1, 20, 500])
-def test_distances_of_training_documents_are_those_of_a_fit_without_them(k):
-    detector = Form(neighbours=k).fit(TRAIN)
+def test_distances_of_training_documents_are_those_of_a_fit_without_them(monkeypatch, k):
+    monkeypatch.setattr(form, "_NEIGHBOURS", k)
+    detector = Form().fit(TRAIN)
     points, n = standard_of_training(detector), len(TRAIN)
     rows = np.arange(n)
     expected = [mahalanobis(points[row], points[rows != row], n) for row in rows]
@@ -134,7 +135,8 @@ def test_distances_of_training_documents_are_those_of_a_fit_without_them(k):
 
 def test_references_that_are_a_sample_leave_out_the_document_itself(monkeypatch):
     monkeypatch.setattr(form, "_MOST_REFERENCES", 50)
-    detector = Form(neighbours=5, random_state=3).fit(TRAIN)
+    monkeypatch.setattr(form, "_NEIGHBOURS", 5)
+    detector = Form(random_state=3).fit(TRAIN)
     points = standard_of_training(detector)
     drawn = np.random.default_rng(3).permutation(len(TRAIN))[:50]
     np.testing.assert_array_equal(detector._references, points[drawn])
