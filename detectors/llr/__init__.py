@@ -3,13 +3,12 @@
 A document is abnormal when its words are less frequent in the training documents than in the
 language at large. With w the words of a document, its score is
 
-    -sum over w of min(log[ p(w) / q(w) ], cap) / (length + k),   p(w) = (n(w) + a q(w)) / (N + a)
+    -sum over w of min(log[ p(w) / q(w) ], cap) / (length + 5),   p(w) = (n(w) + a q(w)) / (N + a)
 
 where n(w) is the count of w in the training documents, N their number of words, q(w) the frequency
-of w in the background, a the smoothing and k the length shrinkage (short documents carry less
-evidence). It is what DATE's token score is nearly equal to: the best prediction of replaced
-tokens that looks only at the token (Manolache et al., NAACL 2021, section 3, with a random
-generator) is a monotone function of n(w) / (N q(w)).
+of w in the background and a the smoothing; short documents carry less evidence. It is what DATE's token
+score is nearly equal to: the best prediction of replaced tokens that looks only at the token (Manolache et
+al., NAACL 2021, section 3, with a random generator) is a monotone function of n(w) / (N q(w)).
 
 The background is knowledge from outside the training documents, and defines what is "ordinary":
 
@@ -52,7 +51,7 @@ from adbench_text.checks import Choice, Number, Range, Whole
 from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
-from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, set_aside
+from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, per_word, set_aside
 from adbench_text.detectors.llr.outliers import Outliers
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.plugins import registry
@@ -98,8 +97,6 @@ class LLR(TextDetector):
         For the backgrounds ``wordfreq`` and ``mean``: one of wordfreq's languages.
     smoothing : float, default 1e4
         Weight of the background in the training frequencies, in words; positive.
-    shrinkage : float, default 5
-        Words of no evidence added to every document; at least 0.
     cap : float or None, default 4
         Largest evidence of one word for the training documents, as a natural logarithm; positive. None
         (``null`` on the command line) for no limit.
@@ -132,7 +129,6 @@ class LLR(TextDetector):
         "vectors": vectors.VECTORS,
         "language": Choice(languages),
         "smoothing": Number("(0, inf)"),
-        "shrinkage": Number("[0, inf)"),
         "cap": Number("(0, inf)", nullable=True),
         "capped": Number("[0, 1)"),
         "topics": Whole(1),
@@ -159,7 +155,6 @@ class LLR(TextDetector):
         vectors: str = "glove-wiki-gigaword-50",
         language: str = "en",
         smoothing: float = 1e4,
-        shrinkage: float = 5.0,
         cap: float | None = 4.0,
         capped: float = 0.0,
         topics: int = 1,
@@ -172,7 +167,6 @@ class LLR(TextDetector):
         self.vectors = vectors
         self.language = language
         self.smoothing = smoothing
-        self.shrinkage = shrinkage
         self.cap = cap
         self.capped = capped
         self.topics = topics
@@ -232,10 +226,8 @@ class LLR(TextDetector):
         return used
 
     def _fit(self, texts: list[str]) -> None:
-        counts, vocabulary = _counted(texts)
-        self._counts = counts
-        self._vocabulary, self._words = vocabulary, Vocabulary(vocabulary)
-        self._background: NDArray[np.float64] | None = None
+        self._counts, self._vocabulary = counts, vocabulary = _counted(texts)
+        self._words, self._background = Vocabulary(vocabulary), self._frequencies(vocabulary)
         self._outliers = Outliers.of(self._labelled.odd)
         self._aside_smoothing = _ASIDE_WEIGHT * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
@@ -251,19 +243,17 @@ class LLR(TextDetector):
         self.kept_ = ~self._aside if self.em_rounds else None
         self._topics: list[Topics] = []
         if self.topics > 1:
-            self._topics = self._fit_topics()
+            self._topics = self._fit_topics(texts)
 
-    def _fit_topics(self) -> list[Topics]:
+    def _fit_topics(self, texts: list[str]) -> list[Topics]:
         numbers = {max(self.topics // 4, 1), self.topics}
         kept = np.ones(len(self._aside), dtype=np.bool_)
         if self.em_rounds:
             # Outliers that are alike would be a topic: those that stand out have no part. One topic
             # of all documents joins the others.
             numbers |= {1}
-            scores = self._with_coherence(
-                self._judged_left_out(self._counts).sums, self._counts, self._vocabulary
-            )
-            kept = self.kept_ = select(scores, _CUTOFF, _MOST_DROPPED) & ~self._aside
+            kept = select(self._score_training(texts), _CUTOFF, _MOST_DROPPED) & ~self._aside
+            self.kept_ = kept
         self._place = np.where(kept, np.cumsum(kept) - 1, -1)
         counts, other = Counts(self._counts.matrix[kept]), self._mixture_of_training().other()
         largest = max(len(counts.lengths) // DOCUMENTS_OF_A_TOPIC, 1)
@@ -274,12 +264,6 @@ class LLR(TextDetector):
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
         return frequencies(self.background, self.language, self.vectors, words)
-
-    def _training_background(self) -> NDArray[np.float64]:
-        """Return the background frequencies of the training words, looked up when first needed."""
-        if self._background is None:
-            self._background = self._frequencies(self._vocabulary)
-        return self._background
 
     def _mixture(
         self, inliers: NDArray[np.float64], aside: NDArray[np.float64], background: NDArray[np.float64]
@@ -294,12 +278,11 @@ class LLR(TextDetector):
             Side(aside, n_aside, aside_smoothing),
             background,
             self._cap,
-            self.shrinkage,
         )
 
     def _mixture_of_training(self) -> Mixture:
         inliers, aside = self._counts.totals(~self._aside), self._counts.totals(self._aside)
-        return self._mixture(inliers, aside, self._training_background())
+        return self._mixture(inliers, aside, self._background)
 
     def _mixture_of(self, words: NDArray[Any]) -> Mixture:
         """Return the mixture of words, some of which may be unknown."""
@@ -324,8 +307,8 @@ class LLR(TextDetector):
 
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
         """Return the same of training documents, each by counts without its own."""
-        judged, background = self._judged_by_training(counts, places), self._training_background()
-        return self._outliers.judged(judged, counts, self._vocabulary, background)
+        judged = self._judged_by_training(counts, places)
+        return self._outliers.judged(judged, counts, self._vocabulary, self._background)
 
     def _judged_by_training(self, counts: Counts, places: Any) -> Judged:
         mixture, aside = self._mixture_of_training(), self._aside[places]
@@ -341,7 +324,7 @@ class LLR(TextDetector):
             result.put(is_member, counts.rows, mean_of(judged))
         if others.any():
             some = Counts(counts.matrix[others])
-            other = mixture.other_left_out(some, aside[others])  # differs from document to document
+            other = mixture.left_out(some, mixture.aside, aside[others])  # differs from document to document
             judged = [topics.judged(some.of_entries(), some.columns, other) for topics in self._topics]
             result.put(others, counts.rows, mean_of(judged))
         return result
@@ -353,8 +336,7 @@ class LLR(TextDetector):
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         """Score the training documents, each by counts without its own words."""
-        counts, vocabulary = _counted(texts)
-        return self._with_coherence(self._judged_left_out(counts).sums, counts, vocabulary)
+        return self._with_coherence(self._judged_left_out(self._counts).sums, self._counts, self._vocabulary)
 
     def _with_coherence(
         self, sums: NDArray[np.float64], counts: Counts, vocabulary: NDArray[Any]
@@ -362,7 +344,7 @@ class LLR(TextDetector):
         score = -sums
         if self._directions is not None:
             score = score + self.coherence * coherence(counts, self._directions.of(self.vectors, vocabulary))
-        return np.asarray(score / np.maximum(counts.lengths + self.shrinkage, 1), dtype=np.float64)
+        return per_word(score, counts)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word; its shrunk mean is the score of the document.
@@ -375,12 +357,10 @@ class LLR(TextDetector):
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word, by counts without the document's own words."""
-        texts = self._texts_of_training()
-        counts, vocabulary = _counted(texts)
-        rows = np.asarray(places, dtype=np.int64)
-        counts = Counts(counts.matrix[rows])
+        texts, rows = self._texts_of_training(), np.asarray(places, dtype=np.int64)
+        counts = Counts(self._counts.matrix[rows])
         entries = self._judged_left_out(counts, rows).entries
-        return _of_words([texts[row] for row in rows], counts, vocabulary, entries)
+        return _of_words([texts[row] for row in rows], counts, self._vocabulary, entries)
 
 
 def _counted(texts: Sequence[str]) -> tuple[Counts, NDArray[Any]]:

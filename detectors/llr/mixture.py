@@ -6,7 +6,7 @@ documents that are set aside, q(w) the background frequency, a and A the smoothi
     p(w) = (n(w) + a q(w)) / (N + a)        b(w) = (m(w) + A q(w)) / (M + A)
 
 The evidence of a word is min(log[ p(w) / b(w) ], cap). A document's ratio is the sum of the evidence of
-its words over (length + shrinkage); its score is the negative ratio. A document of either set is judged
+its words over (length + 5); its score is the negative ratio. A document of either set is judged
 by counts without its own: a text must not be evidence for itself.
 """
 
@@ -76,7 +76,6 @@ class Mixture:
     aside: Side
     background: Array
     cap: float
-    shrinkage: float
 
     def evidence(self) -> Array:
         """Return the evidence of each word."""
@@ -86,34 +85,27 @@ class Mixture:
         """Return the frequency b of each word in the documents that are set aside."""
         return self._frequencies(self.aside)
 
-    def other_left_out(self, counts: Counts, of_aside: Mask) -> Array:
-        """Return b of the word of each entry, without the counts of its own document if that is set aside."""
-        return self._left_out(counts, self.aside, of_aside)
-
     def _frequencies(self, side: Side) -> Array:
         return (side.counts + side.smoothing * self.background) / (side.total + side.smoothing)
 
     def evidence_left_out(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
         """Return the evidence of the word of each entry, without the counts of its own document."""
-        p = self._left_out(counts, self.inliers, of_inliers)
-        b = self._left_out(counts, self.aside, of_aside)
+        p = self.left_out(counts, self.inliers, of_inliers)
+        b = self.left_out(counts, self.aside, of_aside)
         return np.asarray(np.minimum(np.log(p / b), self.cap), dtype=np.float64)
 
-    def sums(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the evidence of documents; the parameters are as for `evidence_left_out`."""
-        return counts.sums(self.evidence_left_out(counts, of_inliers, of_aside))
-
-    def scores(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the scores of documents; the parameters are as for `sums`."""
-        return -self.sums(counts, of_inliers, of_aside) / np.maximum(counts.lengths + self.shrinkage, 1)
-
-    def _left_out(self, counts: Counts, side: Side, contains: Mask) -> Array:
-        """Return the frequency of the word of each entry, without the document of the entry."""
+    def left_out(self, counts: Counts, side: Side, contains: Mask) -> Array:
+        """Return the frequency of the word of each entry in a side, without its document if it is there."""
         own = contains[counts.rows]
         n = side.counts[counts.columns] - np.where(own, counts.values, 0.0)
         total = side.total - np.where(own, counts.lengths[counts.rows], 0.0)
         frequency = n + side.smoothing * self.background[counts.columns]
         return np.asarray(frequency / (total + side.smoothing), dtype=np.float64)
+
+
+def per_word(evidence: Array | float, counts: Counts) -> Array:
+    """Return what documents have for each word; five words of no evidence are added to every document."""
+    return np.asarray(evidence / (counts.lengths + _SHRINKAGE), dtype=np.float64)
 
 
 def cap_of(evidence: Array, counts: Array, capped: float) -> float:
@@ -137,13 +129,14 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     so that the other model can learn from them, and 20 % or fewer: without that limit the two models could
     change places. `aside` are the documents set aside so far.
     """
-    scores = mixture.scores(counts, ~aside, aside)
+    scores = per_word(-counts.sums(mixture.evidence_left_out(counts, ~aside, aside)), counts)
     share = max(float(aside.mean()), _LEAST_SHARE)
-    prior = np.log((1 - share) / share) / np.maximum(counts.lengths + mixture.shrinkage, 1)
+    prior = per_word(np.log((1 - share) / share), counts)
     chosen: Mask = (scores > prior) & (scores > np.quantile(scores, 1 - _MOST))
     chosen |= scores > np.quantile(scores, 1 - _LEAST)
     return chosen
 
 
+_SHRINKAGE = 5.0  # words
 _LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
 _LEAST_SHARE = 0.01  # of documents set aside, for the prior odds

@@ -19,17 +19,20 @@ TRAIN = ["ship sails", "ship ship anchor"]
 
 
 def test_the_score_by_hand():
-    detector = LLR(background="uniform", smoothing=10, shrinkage=2, cap=None).fit(TRAIN)
+    detector = LLR(background="uniform", smoothing=10, cap=None).fit(TRAIN)
     q = 1 / 400_000
     ship, law = (log((n + 10 * q) / (5 + 10) / q) for n in (3, 0))
     scores = detector.decision_function(["ship", "law ship law"])
-    assert scores == pytest.approx([-ship / 3, -(ship + 2 * law) / 5])
+    assert scores == pytest.approx([-ship / 6, -(ship + 2 * law) / 8])
 
 
 def test_the_background_of_wordfreq_is_its_frequency():
-    detector = LLR(smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
+    detector = LLR(smoothing=10, cap=None).fit(TRAIN)
     q = get_frequency_dict("en", wordlist="best")["ship"]
-    expected = [-log((3 + 10 * q) / 15 / q), -log(10 / 15)]  # an unknown word: once in a hundred million
+    expected = [
+        -log((3 + 10 * q) / 15 / q) / 6,
+        -log(10 / 15) / 6,
+    ]  # an unknown word: once in a hundred million
     assert detector.decision_function(["ship", "zzqxv"]) == pytest.approx(expected)
 
 
@@ -44,27 +47,27 @@ def zipf(rank):
 
 def test_the_background_of_vectors_is_zipfs_law_over_their_order(tmp_path):
     path = vectors_file(tmp_path / "order.vec")
-    detector = LLR(background="vectors", vectors=path, smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
+    detector = LLR(background="vectors", vectors=path, smoothing=10, cap=None).fit(TRAIN)
     q = zipf(2)
     unknown = zipf(400_000)
     assert detector.decision_function(["ship", "zzqxv"]) == pytest.approx(
-        [-log((3 + 10 * q) / 15 / q), -log(10 * unknown / 15 / unknown)]
+        [-log((3 + 10 * q) / 15 / q) / 6, -log(10 * unknown / 15 / unknown) / 6]
     )
 
 
 def test_the_background_mean_is_the_mean_of_both(tmp_path):
     path = vectors_file(tmp_path / "order.vec")
-    detector = LLR(background="mean", vectors=path, smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
+    detector = LLR(background="mean", vectors=path, smoothing=10, cap=None).fit(TRAIN)
     q = (zipf(2) + get_frequency_dict("en", wordlist="best")["ship"]) / 2
-    assert detector.decision_function(["ship"]) == pytest.approx([-log((3 + 10 * q) / 15 / q)])
+    assert detector.decision_function(["ship"]) == pytest.approx([-log((3 + 10 * q) / 15 / q) / 6])
 
 
 def test_a_text_without_words_has_no_evidence():
-    assert LLR(shrinkage=0).fit(TRAIN).decision_function(["", "!?"]).tolist() == [0, 0]
+    assert LLR().fit(TRAIN).decision_function(["", "!?"]).tolist() == [0, 0]
 
 
 def test_token_scores_stand_where_the_words_do_and_add_up_to_the_score():
-    detector = LLR(shrinkage=5).fit(TRAIN)
+    detector = LLR().fit(TRAIN)
     text = "The SHIP, Ship's law!"
     (tokens,) = detector.token_scores([text])
     assert [text[t.start : t.end] for t in tokens] == ["The", "SHIP", "Ship", "s", "law"]
@@ -96,9 +99,7 @@ SEA = texts_about("sea", 40, seed=0)
 LAW = texts_about("law", 4, seed=1)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"cap": None}, {"background": "uniform", "smoothing": 3, "shrinkage": 0}]
-)
+@pytest.mark.parametrize("settings", [{}, {"cap": None}, {"background": "uniform", "smoothing": 3}])
 def test_the_score_of_a_training_document_is_that_of_a_fit_without_it(settings):
     texts = [*SEA[:8], "a word of its own: xylophone", ""]
     scores = LLR(**settings).fit(texts).decision_scores_
@@ -262,7 +263,7 @@ def test_the_presets_are_one_configuration_each():
 def test_known_outliers_are_in_the_language_that_a_document_is_judged_against():
     odd = ["law law court", "court ship", "", "jury"]
     y = [np.nan] * 2 + [1.0] * 4
-    detector = LLR(background="uniform", smoothing=10, shrinkage=2, cap=None).fit([*TRAIN, *odd], y)
+    detector = LLR(background="uniform", smoothing=10, cap=None).fit([*TRAIN, *odd], y)
     m, q = Counter(word for text in odd for word in set(text.split())), 1 / 400_000
     assert m == {"law": 1, "court": 2, "ship": 1, "jury": 1}
 
@@ -272,11 +273,11 @@ def test_known_outliers_are_in_the_language_that_a_document_is_judged_against():
 
     scores = detector.decision_function(["ship", "law ship law", "zzqxv"])
     ship, law, unknown = evidence("ship", 3), evidence("law", 0), evidence("zzqxv", 0)
-    assert scores == pytest.approx([-ship / 3, -(ship + 2 * law) / 5, -unknown / 3])
+    assert scores == pytest.approx([-ship / 6, -(ship + 2 * law) / 8, -unknown / 6])
     tokens = detector.token_scores(["Law, ship"])[0]
     assert [token.score for token in tokens] == pytest.approx([-law, -ship])
     anchor, left_out = log((10 * q) / (2 + 10) / q), log((1 + 10 * q) / (2 + 10) / q)
-    expected = -(anchor + 2 * left_out - 0.5 * (log(3000 / 3005) + 2 * log((1 + 3000 * q) / 3005 / q))) / 5
+    expected = -(anchor + 2 * left_out - 0.5 * (log(3000 / 3005) + 2 * log((1 + 3000 * q) / 3005 / q))) / 8
     assert detector.decision_scores_[1] == pytest.approx(expected)
     assert detector.training_token_scores([1])[0][2].score == pytest.approx(
         -(anchor - 0.5 * log(3000 / 3005))

@@ -96,10 +96,10 @@ def test_a_setting_that_nobody_has_is_refused(settings, message):
 
 
 def test_the_order_of_settings_does_not_matter():
-    settings = {"shrinkage": 1, "smoothing": 2}
+    settings = {"cap": 1, "smoothing": 2}
     one, other = a_cell(settings=settings), a_cell(settings=dict(reversed(settings.items())))
     assert one == other
-    assert one.configuration == other.configuration == "shrinkage=1, smoothing=2"
+    assert one.configuration == other.configuration == "cap=1, smoothing=2"
 
 
 def test_a_setting_that_makes_configurations_of_a_grid_equal_leaves_one():
@@ -222,7 +222,7 @@ def ids(*choices) -> set[str]:
 @pytest.mark.parametrize(
     ("settings", "other"),
     [
-        ({}, {"smoothing": 10000, "shrinkage": 5}),  # the defaults
+        ({}, {"smoothing": 10000, "cap": 4}),  # the defaults
         ({"smoothing": 100}, {"smoothing": 1e2}),
         ({"contamination": 0.3}, {"contamination": 0.2}),  # of the threshold, which no metric needs
     ],
