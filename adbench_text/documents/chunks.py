@@ -14,6 +14,7 @@ from typing import Any
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
 from adbench_text.processes import CallError, Processes, Workers, threads
+from adbench_text.text.words import in_blocks
 
 _SIZE = 2000  # documents of a chunk: with fewer Ctrl-C is heard sooner, with more each takes less time
 _LONGEST = 4_000_000  # characters of a chunk
@@ -23,17 +24,8 @@ _PATIENCE = 2.0  # seconds of work in this process, before others are worth thei
 
 
 def in_chunks(documents: Iterable[str]) -> Iterator[list[str]]:
-    """Yield documents in chunks of about the same work."""
-    chunk: list[str] = []
-    n_characters = 0
-    for document in documents:
-        chunk.append(document)
-        n_characters += len(document)
-        if len(chunk) == _SIZE or n_characters > _LONGEST:
-            yield chunk
-            chunk, n_characters = [], 0
-    if chunk:
-        yield chunk
+    """Return documents in chunks of about the same work."""
+    return in_blocks(documents, _LONGEST, _SIZE)
 
 
 def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int | str = 1) -> Generator[Any]:

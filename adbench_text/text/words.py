@@ -5,7 +5,7 @@ import re
 import unicodedata
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,6 +82,22 @@ def digest(texts: Sequence[str]) -> str:
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.hexdigest()[:32]
+
+
+def in_blocks(
+    texts: Iterable[str], most_characters: int, most_texts: float = float("inf")
+) -> Iterator[list[str]]:
+    """Yield texts in lists; one is full with that many texts, or more than that many characters."""
+    block: list[str] = []
+    n_characters = 0
+    for text in texts:
+        block.append(text)
+        n_characters += len(text)
+        if len(block) >= most_texts or n_characters > most_characters:
+            yield block
+            block, n_characters = [], 0
+    if block:
+        yield block
 
 
 class WordCounts(NamedTuple):

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.text.cleaning import has_frequencies
-from adbench_text.text.words import words
+from adbench_text.text.words import in_blocks, words
 
 _MOST_CHARACTERS = 2**21  # that are counted at a time
 
@@ -61,13 +61,12 @@ _OF_KIND = {
     "symbols": _SYMBOL,
     "lines": _LINE_END,
 }
-_FIRST_KIND = COLUMN["digits"]
 
 
 def numbers(texts: Sequence[str], language: str) -> Numbers:
     """Return what `FACTS` count in each document, of shape (n_texts, n_facts); the surprise is left 0."""
     known = _known(language)
-    return np.concatenate([_numbers(block, known) for block in _blocks(texts)])
+    return np.concatenate([_numbers(block, known) for block in in_blocks(texts, _MOST_CHARACTERS)])
 
 
 def logarithms(counted: Numbers) -> Numbers:
@@ -110,19 +109,6 @@ def _text_of(number: float, fact: Fact) -> str:
     if fact.is_share:
         return f"{100 * number:.0f} %"
     return f"{number:.1f}" if fact.per else f"{number:,.0f}"
-
-
-def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield documents in lists of some million characters."""
-    block: list[str] = []
-    n_characters = 0
-    for text in texts:
-        if n_characters + len(text) > _MOST_CHARACTERS and block:
-            yield block
-            block, n_characters = [], 0
-        block.append(text)
-        n_characters += len(text)
-    yield block
 
 
 def _numbers(texts: list[str], known: frozenset[str] | None) -> Numbers:

@@ -15,7 +15,6 @@ The length 6 was chosen on rostd and banking-near, among 3 to 7, as was the mean
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors.ngrams.kneser_ney import Array, KneserNey
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, TokenScore
-from adbench_text.text.words import word_positions
+from adbench_text.text.words import in_blocks, word_positions
 
 CITATION = (
     "adbench-text, see CITATION.cff; S. F. Chen, J. Goodman: An Empirical Study of Smoothing Techniques for "
@@ -110,11 +109,8 @@ class NGrams(TextDetector):
 
     def _surprise(self, texts: list[str], leave_out: bool = False) -> Iterator[Array]:
         """Yield -log P of the characters of each document and of its end."""
-        block = np.cumsum(list(map(len, texts))) // _MOST_CHARACTERS
-        starts = np.flatnonzero(np.diff(block, prepend=-1))
-        for begin, end in pairwise([*starts.tolist(), len(texts)]):
-            lowered = list(map(_lower, texts[begin:end]))
-            surprise, ends = self._model.surprise(lowered, leave_out=leave_out)
+        for block in in_blocks(texts, _MOST_CHARACTERS):
+            surprise, ends = self._model.surprise(list(map(_lower, block)), leave_out=leave_out)
             yield from np.split(surprise, ends[1:-1])
 
 
