@@ -95,22 +95,9 @@ def largest_p(p: NDArray[np.float64], fdr: float) -> float:
     """Return the largest p-value that is called odd if on average a share `fdr` of these may be false alarms.
 
     The procedure is that of Benjamini and Hochberg. Conformal p-values of one calibration depend on each
-    other in a way that it allows (Bates et al.).
+    other in a way that it allows (Bates et al.). `p` are of all documents that are judged together, of shape
+    (n_texts,); NaN is no document. If nothing is called odd, 0 is returned.
 
-    Parameters
-    ----------
-    p : float64 array of shape (n_texts,)
-        Of all documents that are judged together; NaN is no document.
-    fdr : float
-        Share of false alarms, in (0, 1).
-
-    Returns
-    -------
-    float
-        0 if nothing is called odd.
-
-    Examples
-    --------
     >>> largest_p(np.array([0.02, 0.5, 0.04, 0.9]), fdr=0.1)
     0.04
     """
@@ -121,29 +108,14 @@ def largest_p(p: NDArray[np.float64], fdr: float) -> float:
 
 
 class Drift(NamedTuple):
-    """Whether new documents, taken together, look like normal ones.
+    """Whether new documents, taken together, look like normal ones."""
 
-    Attributes
-    ----------
-    n_new : int
-        Number of different new documents: not of copies, or of those that the model was fitted on.
-    n_odd : int
-        How many of them are called odd.
-    n_expected : float
-        How many normal documents of this number are called odd on average.
-    p_odd : float
-        Chance that at least this number of normal documents are called odd.
-    distance : float or None
-        Kolmogorov-Smirnov: the largest difference between the shares of new and of normal documents that have
-        at most some p-value.
-    p : float or None
-        Chance of such a distance among normal documents.
-    """
-
-    n_new: int
-    n_odd: int
-    n_expected: float
-    p_odd: float
+    n_new: int  # different ones: no copies, and none that the model was fitted on
+    n_odd: int  # of them that are called odd
+    n_expected: float  # normal documents of this number that are called odd on average
+    p_odd: float  # chance that at least `n_odd` normal documents are called odd
+    # Kolmogorov-Smirnov: the largest difference between the shares of new and of normal documents that have
+    # at most some p-value, and the chance of such a distance among normal documents
     distance: float | None
     p: float | None
 
@@ -154,25 +126,14 @@ class Drift(NamedTuple):
 
 
 def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, with_distance: bool) -> Drift:
-    """Compare the p-values of new documents with the p-values of the calibration.
+    """Compare the p-values of new documents with the p-values of the calibration, of shape (n_calibration,).
 
     All p-values depend on the same calibration, so that they are not quite uniform even without
     drift. Both tests are of two samples, which takes that into account: how many new documents score higher
-    than the k-th highest normal one (hypergeometric), and Kolmogorov-Smirnov.
+    than the k-th highest normal one (hypergeometric), and Kolmogorov-Smirnov. The latter needs
+    `with_distance`: that all scores can be compared with the calibration, and not only the highest. Documents
+    with a p of at most alpha are called odd.
 
-    Parameters
-    ----------
-    p : sequence of float
-        Of new documents, by `p_values`.
-    calibration : float64 array of shape (n_calibration,)
-        The scores of normal documents that gave these p-values.
-    alpha : float
-        Documents with at most this p are called odd.
-    with_distance : bool
-        Whether all scores can be compared with the calibration, and not only the highest.
-
-    Examples
-    --------
     >>> normal = np.arange(100.0)
     >>> found = drift(p_values(np.arange(50.5, 100.5), normal), normal, alpha=0.05, with_distance=True)
     >>> found.n_odd, round(found.n_expected, 2), round(found.distance, 2), found.is_found
