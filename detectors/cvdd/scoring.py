@@ -42,16 +42,11 @@ def top_words(
     distances[bags.lengths == 0] = np.inf
     table = []
     for head in range(distances.shape[1]):
-
-        def attention(*batch: Tensor, head: int = head) -> Tensor:
-            attention_of_head: Tensor = network(*batch).attention[:, head]
-            return attention_of_head
-
         n_documents: Counter[str] = Counter()
         # Stable sorts, here and below: ties give the same table everywhere.
         nearest = np.argsort(distances[:, head], kind="stable")[:n_texts]
-        for rows, attended in _in_batches(bags, attention, nearest):
-            for row, values in zip(rows, attended, strict=True):
+        for rows, attention in _in_batches(bags, lambda *batch: network(*batch).attention, nearest):
+            for row, values in zip(rows, attention[:, head], strict=True):
                 words = bags.words(row)
                 n_documents.update(words[np.argsort(-values[: len(words)], kind="stable")[:n_attended]])
         best = sorted(n_documents.items(), key=lambda item: (-item[1], item[0]))[:n_words]

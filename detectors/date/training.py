@@ -1,7 +1,6 @@
 """Trains DATE: batches, corruption and steps."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,14 +95,10 @@ def _steps(objective: Objective, windows: Windows, training: Training) -> Iterat
         # Not the seed of the corruption: dropout must not repeat its random numbers.
         torch.manual_seed(training.seed_of(step) + 1)
         # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
-        with _autocast(windows.device, training.dtype):
+        with torch.autocast(windows.device.type, torch.bfloat16, training.dtype == torch.bfloat16):
             losses = objective(ids, lengths, corruption)
         losses.total.backward()
         torch.nn.utils.clip_grad_norm_(objective.parameters(), MAX_NORM)
         optimizer.step()
         objective.zero_grad()
         yield step, Losses(*(loss.detach() for loss in losses))
-
-
-def _autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[object]:
-    return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype)

@@ -23,13 +23,8 @@ Numbers = NDArray[np.int64]
 _UNKNOWN, _START, _END = range(3)  # symbols before those of the characters
 _LEAST_DISCOUNT = 0.05  # a small corpus may have no n-gram of some count
 
-
-class _Symbols(NamedTuple):
-    """The characters of documents, with starts before and an end after each document."""
-
-    codes: Numbers
-    document: Numbers  # of each symbol
-    offset: Numbers  # of each symbol in its document
+# What the n-grams of one length know of each symbol: counts, discounts, totals, and what is given.
+_Evidence = tuple[Array, Array, Array, Array]
 
 
 class Order(NamedTuple):
@@ -71,15 +66,6 @@ class Order(NamedTuple):
         return self.discounts[np.minimum(counts, 3).astype(np.int64)]
 
 
-class _Evidence(NamedTuple):
-    """What the n-grams of one length know of symbols: four numbers for each symbol."""
-
-    counts: Array
-    discounts: Array
-    totals: Array
-    given: Array
-
-
 class KneserNey(NamedTuple):
     """An n-gram model of characters."""
 
@@ -117,8 +103,8 @@ class KneserNey(NamedTuple):
         """Number of different symbols."""
         return len(self.characters) + _END + 1
 
-    def _symbols(self, texts: Sequence[str], longest: int) -> _Symbols:
-        """Return the symbols of documents."""
+    def _symbols(self, texts: Sequence[str], longest: int) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the symbols of documents, the document of each, and its place there."""
         lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + longest  # with starts and an end
         document = np.repeat(np.arange(len(texts)), lengths)
         offset = np.arange(len(document)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -129,7 +115,7 @@ class KneserNey(NamedTuple):
         places = np.minimum(np.searchsorted(self.characters, found), len(self.characters) - 1)
         is_known = self.characters[places] == found if len(self.characters) else np.zeros(len(found), bool)
         codes[(offset >= longest - 1) & ~is_end] = np.where(is_known, places + _END + 1, _UNKNOWN)
-        return _Symbols(codes, document, offset)
+        return codes, document, offset
 
     def _keys(self, numbers: Numbers, codes: Numbers, offset: Numbers, shorter: int) -> Numbers:
         """Return the keys of the n-grams that end at each symbol, given the numbers of those one shorter."""
@@ -137,21 +123,11 @@ class KneserNey(NamedTuple):
         return np.where(offset >= shorter, before * self._n_symbols + codes, -1)
 
     def surprise(self, texts: Sequence[str], *, leave_out: bool = False) -> tuple[Array, Numbers]:
-        """Return -log P of the characters of documents and of their ends, one after the other.
+        """Return -log P of the characters and the end of each document, of shape (n_characters + n_texts,).
 
-        Parameters
-        ----------
-        texts : sequence of str
-            Documents.
-        leave_out : bool, default False
-            Whether they are training documents, and each is left out of the counts. The discounts are those
-            of all documents.
-
-        Returns
-        -------
-        surprise : float64 array of shape (n_characters + n_texts,)
-        ends : int64 array of shape (n_texts + 1,)
-            ``surprise[ends[i] : ends[i + 1]]`` is of document i.
+        Those of document i are between the i-th and the next of the second array, of shape (n_texts + 1,).
+        With `leave_out`, they are training documents, and each is left out of the counts. The discounts are
+        those of all documents.
         """
         longest = len(self.orders)
         codes, document, offset = self._symbols(texts, longest)
@@ -190,7 +166,7 @@ class KneserNey(NamedTuple):
             of_shorter = np.unique(of_document * len(order.totals) + shorter, return_inverse=True)[1]
             totals = order.totals[shorter] - np.bincount(of_shorter, own)[of_shorter]
             given = order.given[shorter] - np.bincount(of_shorter, less)[of_shorter]
-            yield _Evidence(counts[places], discounts[places], totals[places], given[places])
+            yield counts[places], discounts[places], totals[places], given[places]
             if length > 1:  # what no other document has is no longer before the shorter n-gram
                 is_gone = counts == 0
                 n_shorter = len(self.orders[length - 2].keys)
@@ -199,7 +175,7 @@ class KneserNey(NamedTuple):
 
 def _evidence(order: Order, numbers: Numbers, before: Numbers) -> _Evidence:
     counts = order.counts[numbers]
-    return _Evidence(counts, order.discount(counts), order.totals[before], order.given[before])
+    return counts, order.discount(counts), order.totals[before], order.given[before]
 
 
 def _characters(texts: Sequence[str]) -> NDArray[np.uint32]:
