@@ -95,19 +95,20 @@ class Choice(Range):
     """Names, for example ``Choice(("rbf", "linear"))``.
 
     `names` may be a function that returns them. For names beside which something else is possible, such as a
-    path, `look_up` takes a value, and raises UnknownNameError if it is neither.
+    path, `look_up` takes a value, and raises InvalidValueError if it is neither; `text` describes it.
     """
 
     def __init__(
         self,
         names: Collection[str] | Callable[[], Collection[str]],
         look_up: Callable[[Any], object] | None = None,
+        text: str = "a path",
         *,
         nullable: bool = False,
     ) -> None:
         super().__init__(nullable=nullable)
         self._names, self._look_up = names, look_up
-        self.text = "a path" if look_up else ""
+        self.text = text if look_up else ""
 
     @property
     def choices(self) -> Sequence[str]:  # type: ignore[override]

@@ -39,6 +39,7 @@ _LLR = {
     "topics": "llr(background=mean, capped=0.3, coherence=2, topics=16)",
     "robust": "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)",
 }
+_MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be
 _PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
@@ -46,20 +47,10 @@ _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
 _OTHERS = {"topics": f"ngrams(references=10000), {_NEAREST}", "robust": _VECTORS}  # in English
 
 
-class _Members(Range):
-    """Detectors in one text, with commas between them: ``llr, knn-words(k=5)``."""
-
-    text = "detectors as in 'llr, knn-words(k=5)'"
-
-    def check(self, name: str, value: Any) -> None:
-        """Raise InvalidValueError if a value is not a list of members."""
-        choices(value)
-
-
 def choices(members: Any) -> list[DetectorChoice]:
     """Return the members that a text names; see `adbench_text.plugins.configure`."""
     if not isinstance(members, str) or not members:
-        raise InvalidValueError(f"Expected {_Members.text}, got {members!r}.")
+        raise InvalidValueError(f"Expected {_MEMBERS}, got {members!r}.")
     return [DetectorChoice.parse(part) for part in split_list(members)]
 
 
@@ -95,7 +86,7 @@ class Mean(TextDetector):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        "members": _Members(),
+        "members": Choice((), choices, _MEMBERS),
         "encoder": Choice(METHODS, find_method, nullable=True),
     }
     not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})

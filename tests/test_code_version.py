@@ -34,7 +34,7 @@ def versions() -> dict[str, str]:
         ("detectors/llr/__init__.py", "score = -sums", "score = -sums  # a comment", set()),
         ("detectors/date/electra.py", "F.gelu", "F.relu", {"date"}),
         ("detectors/_batches.py", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
-        ("detectors/mean.py", "class _Members", "class _X: ...\n\n\nclass _Members", {"mean"}),
+        ("detectors/mean.py", "class Mean", "class _X: ...\n\n\nclass Mean", {"mean"}),
         ("detectors/pyod.py", '"audio_ae"', '"sound"', {"pyod-knn", "pyod-lof"}),
         ("adbench_text/text/words.py", 'in ("Mn", "Mc")', 'in ("Mn",)', set()),  # see PROTOCOL
     ],

@@ -11,6 +11,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
+from typing import Any
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.words import word_pattern, words
@@ -60,6 +61,7 @@ def clean(text: str) -> str:
     return " ".join([word for word in text.split() if len(word) > 2 and word not in STOP_WORDS])
 
 
+LANGUAGE_CODE = "a code such as 'en', 'de' or 'fr'"
 _CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
 _N_LOOKED_AT, _N_CHARACTERS = 200, 1000  # documents from which the language is guessed, and of each
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
@@ -90,10 +92,10 @@ def english_words(text: str) -> Iterator[tuple[str, int, int]]:
             yield word, places[start], places[position - 1] + 1
 
 
-def check_language(language: str) -> None:
-    """Raise InvalidValueError if a language is not given by a code."""
-    if not _CODE.fullmatch(language):
-        raise InvalidValueError(f"language must be a code such as 'en', 'de' or 'fr', got {language!r}.")
+def check_language(language: Any) -> None:
+    """Raise InvalidValueError if a language, of any type, is not given by a code."""
+    if not (isinstance(language, str) and _CODE.fullmatch(language)):
+        raise InvalidValueError(f"language must be {LANGUAGE_CODE}, got {language!r}.")
 
 
 def has_frequencies(language: str) -> bool:

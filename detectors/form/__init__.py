@@ -45,7 +45,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
-from adbench_text.checks import Range
+from adbench_text.checks import Choice, Range
 from adbench_text.detectors.form.facts import (
     COLUMN,
     FACTS,
@@ -57,12 +57,11 @@ from adbench_text.detectors.form.facts import (
     written,
 )
 from adbench_text.detectors.form.spelling import Spelling
-from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, TokenScore
-from adbench_text.text.cleaning import check_language, has_frequencies
+from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, has_frequencies
 from adbench_text.text.words import word_positions
 
 # no paper contains it
@@ -76,18 +75,6 @@ _LONGEST_WORD = 40  # characters of a word that are shown
 _SCORE = attrgetter("score")
 _NEIGHBOURS = 20
 _MOST_REFERENCES = 10_000  # whose neighbours are looked for: half of all time of a large file is spent here
-
-
-class _Language(Range):
-    """Codes of languages."""
-
-    text = "a code such as 'en', 'de' or 'fr'"
-
-    def check(self, name: str, value: Any) -> None:
-        """Raise InvalidValueError if a value is no code of a language."""
-        if not isinstance(value, str):
-            raise InvalidValueError(f"{name} must be {self.text}, got {value!r}.")
-        check_language(value)
 
 
 class Form(TextDetector):
@@ -117,7 +104,7 @@ class Form(TextDetector):
     '85 % digits (others 0 %)'
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"language": _Language()}
+    ranges: ClassVar[Mapping[str, Range]] = {"language": Choice((), check_language, LANGUAGE_CODE)}
     leaves_out_self: ClassVar[bool] = True
     reads_raw: ClassVar[bool] = True
     trusted_types = frozenset(
