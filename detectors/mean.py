@@ -35,10 +35,6 @@ from adbench_text.plugins.scores import REGIMES
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import METHODS, find_method
 
-_LLR = {
-    "topics": "llr(background=mean, capped=0.3, coherence=2, topics=16)",
-    "robust": "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)",
-}
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be
 _PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
@@ -99,9 +95,8 @@ class Mean(TextDetector):
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
-        if (language := registry.language_of(dataset)) == "en":
-            return {name: [{"members": f"{llr}, {_OTHERS[name]}"}] for name, llr in _LLR.items()}
-        return {name: [cls.for_documents(language, {}, normal=name == "topics")[1]] for name in _LLR}
+        language, of_llr = registry.language_of(dataset), registry.detector("llr").presets(dataset)
+        return {name: [{"members": _members(of_llr[name][0], name, language)}] for name in _OTHERS}
 
     @classmethod
     def for_documents(
@@ -113,11 +108,8 @@ class Mean(TextDetector):
         """
         if "members" in settings:
             return "default", {}
-        llr = registry.detector("llr")
-        name, of_llr = llr.for_documents(language, settings, normal=normal)
-        listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-        others = _OTHERS["topics" if normal else "robust"] if language == "en" else _PARTS_OF_WORDS
-        return name, {"members": f"llr({listed}), {others}"}
+        name, of_llr = registry.detector("llr").for_documents(language, settings, normal=normal)
+        return name, {"members": _members(of_llr, "topics" if normal else "robust", language)}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
@@ -255,6 +247,12 @@ class Mean(TextDetector):
         # added in the order of their size: the order of the members does not change a bit
         mean: Scores = np.sort(z, axis=0).mean(axis=0)
         return mean
+
+
+def _members(of_llr: Mapping[str, Any], preset: str, language: str) -> str:
+    """Return the members of a preset, given the settings of `llr`."""
+    listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
+    return f"llr({listed}), {_OTHERS[preset] if language == 'en' else _PARTS_OF_WORDS}"
 
 
 def _works_on_vectors(choice: DetectorChoice) -> bool:

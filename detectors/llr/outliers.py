@@ -13,6 +13,7 @@ outliers of one class then cost 2.3 points of AUROC on those of other classes, w
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +27,14 @@ _WEIGHT = 3000.0  # of the background, in words
 _SHARE = 0.5  # of the evidence
 
 
-class Outliers:
+class Outliers(NamedTuple):
     """The words of known outliers; it holds numbers of documents, no document."""
 
-    def __init__(self, words: Vocabulary, counts: NDArray[np.float64]) -> None:
-        self._words, self._counts = words, counts
+    words: Vocabulary
+    n_documents: NDArray[np.float64]
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "Outliers":
+    def of(cls, texts: Sequence[str]) -> Self:
         """Count the documents that contain each word."""
         counts, words = count_words(texts)
         n_documents = np.bincount(counts.indices, minlength=len(words))
@@ -43,13 +44,13 @@ class Outliers:
         self, judged: Judged, counts: Counts, words: NDArray[np.str_], background: NDArray[np.float64]
     ) -> Judged:
         """Return what is found of documents, less the evidence that they are like known outliers."""
-        if not len(self._words):
+        if not len(self.words):
             return judged
         of_words = self.evidence(words, background)
         return Judged(judged.sums - counts.matrix @ of_words, judged.entries - of_words[counts.columns])
 
     def evidence(self, words: NDArray[np.str_], background: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the evidence of each word that its document is an outlier of a known kind."""
-        known = np.append(self._counts, 0.0)[self._words.numbers(words)]
-        share = (known / background + _WEIGHT) / (self._counts.sum() + _WEIGHT)
+        known = np.append(self.n_documents, 0.0)[self.words.numbers(words)]
+        share = (known / background + _WEIGHT) / (self.n_documents.sum() + _WEIGHT)
         return np.asarray(_SHARE * np.log(share), dtype=np.float64)
