@@ -176,7 +176,7 @@ def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the parts of a definition that are logged as params and as tags; see `definition_of`.
+    """Return the parts of a definition that are logged as params and as tags.
 
     Digests and versions are tags: MLflow's pages compare runs by their params, and begin with these.
     """
@@ -189,14 +189,9 @@ def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict
     return params, tags
 
 
-def definition_of(params: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the definition of a cell from the params and tags of its run; older runs have params only."""
-    return {**params, **_part(tags, DEFINITION)}
-
-
 def record_of(run: Run, store_name: str) -> Record:
     """Return the record of the run of a cell; raise TrackingError if somebody changed the run."""
-    definition, tags = definition_of(run.params, run.tags), _part(run.tags, TAG)
+    definition, tags = {**run.params, **_part(run.tags, DEFINITION)}, _part(run.tags, TAG)
     try:
         if reason := _changed(definition, tags, run.metrics):
             raise ValueError(reason)

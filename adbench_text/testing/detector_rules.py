@@ -64,11 +64,12 @@ def learns_and_scores(subject: Subject) -> Iterator[str]:
 
 def outliers_score_higher(subject: Subject) -> Iterator[str]:
     """A higher score is more abnormal."""
-    aurocs = [_auroc(subject.scores)]
+    aurocs = [roc_auc_score(OUTLIER, subject.scores)]
     if aurocs[0] < 1 - _UPSIDE_DOWN:  # otherwise no other split needs to be learned
         for inlier in list(TOPICS)[1:]:
             train, test = split_of(inlier)
-            aurocs.append(_auroc(subject.fit(subject.make(), train).decision_function(test)))
+            scores = subject.fit(subject.make(), train).decision_function(test)
+            aurocs.append(roc_auc_score(OUTLIER, scores))
     median = f"AUROC {100 * np.median(aurocs):.0f} %"
     if np.median(aurocs) < _UPSIDE_DOWN:
         yield f"{median} on most splits: is higher more abnormal?{subject.at(*_SCORE)}"
@@ -76,10 +77,6 @@ def outliers_score_higher(subject: Subject) -> Iterator[str]:
         yield Note(f"{median} on {'an easy split' if len(aurocs) == 1 else 'easy splits'}")
     if isinstance(subject.fitted, Foreign) and subject.fitted.is_turned:
         yield Note(TURNED)
-
-
-def _auroc(scores: Scores) -> float:
-    return float(roc_auc_score(OUTLIER, scores))
 
 
 def same_seed_same_scores(subject: Subject) -> Iterator[str]:
