@@ -295,7 +295,6 @@ class DATE(TextDetector):
         self._noise = torch.rand(shape, generator=random).to(self._device)
         self._objective = self._build(self._pieces, seed)
         windows = self._windows(texts)
-        # A large corpus reaches `steps` first, a small one `epochs`.
         n_steps = min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size))
         if n_steps < self.steps:
             self.ran_on_["steps"] = f"{n_steps:,} of {self.steps:,}, the end of epochs={self.epochs}"
@@ -365,7 +364,6 @@ class DATE(TextDetector):
             of_window = rmd_scores(self._objective, windows, self._patterns, self._noise)
         else:
             of_window = window_scores(self._objective.discriminator, windows, self.score)
-        # The mean over the windows of each document: sums by document number, divided by their numbers.
         return np.bincount(windows.text, of_window) / np.bincount(windows.text)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:

@@ -98,7 +98,6 @@ class Encoder(nn.Module):
         # -inf gives pads an attention of exactly 0, so that a score does not depend on the padding. The
         # released code has no such mask. No row is all -inf (NaN after softmax): [CLS] is always real.
         bias = torch.zeros(ids.shape, dtype=x.dtype, device=x.device)
-        # None: the same for every head and every query.
         bias = bias.masked_fill_(~is_real(ids, lengths), -math.inf)[:, None, None, :]
         for block in self.blocks:
             x = block(x, bias)
@@ -201,7 +200,6 @@ class Objective(nn.Module):
         label = (replaced != ids).float()
         # From logits: the logarithm of a sigmoid near 0 or 1 loses all digits.
         per_token = F.binary_cross_entropy_with_logits(judgement.rtd, label, reduction="none")
-        # The released code averages over pads (77 % of a batch of AG News), [CLS] and [SEP] too.
         rtd = (per_token * real).sum() / n_tokens  # eq. 3
         rmd = judgement.rmd.new_zeros(())
         if self.rmd_weight:

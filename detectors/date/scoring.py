@@ -51,7 +51,6 @@ def rmd_scores(
     """Return 1 - the mean probability of the pattern applied (eq. 6), for each window; K passes."""
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
-        # One pass per pattern: each asks for the probability of the pattern that was applied.
         real, L = is_real(ids, lengths), ids.shape[1]
         probability = torch.zeros(len(ids), device=ids.device)
         for k in range(len(patterns)):

@@ -49,7 +49,6 @@ class Training:
             masked[:, 0] = False
         else:
             pattern = torch.randint(len(self.patterns), (len(ids),), generator=random, device=device)
-            # Positions are absolute: a short window sees the beginning of its pattern.
             masked = self.patterns[pattern, : ids.shape[1]]
         # Pads are never masked, as in the released code.
         return Corruption(masked & is_real(ids, lengths), pattern, noise)
@@ -66,7 +65,6 @@ def train(
         for step, losses in _steps(objective, windows, training):
             sums += torch.stack(losses)
             if step % _REPORT_EVERY == 0 or step == training.steps:
-                # Steps since the last report: 50, or fewer at the end.
                 n_steps = (step - 1) % _REPORT_EVERY + 1
                 means = dict(zip(Losses._fields, (sums / n_steps).tolist(), strict=True))
                 learned = {name: means[name] for name in objective.learned}
