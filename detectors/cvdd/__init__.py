@@ -49,7 +49,7 @@ from adbench_text.detectors._devices import (
 )
 from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import WORDS
 from adbench_text.text import vectors
@@ -252,23 +252,11 @@ class CVDD(TextDetector):
         shares = word_shares(self._network, self._bags(texts))
         return [_word_scores(*pair) for pair in zip(texts, shares, strict=True)]
 
-    def top_words(self, n_words: int = 25, n_texts: int = 100, n_attended: int = 10) -> pd.DataFrame:
-        """Return the words that describe each context (section 5.2).
-
-        Of the `n_texts` training documents nearest to a context, the `n_attended` words that its head
-        attends to most; of these the `n_words` that occur in most documents. The columns are ``context`` and
-        ``rank``, from 1, ``word``, and ``texts``, the number of nearest documents that contain it.
-        """
-        self._check_is_fitted()
-        if self._training_texts is None:
-            raise DetectorError("A CVDD that was loaded has no training texts to describe its contexts by.")
-        bags = self._bags(self._training_texts)
-        rows = top_words(self._network, bags, n_words, n_texts, n_attended)
-        return pd.DataFrame(rows, columns=["context", "rank", "word", "texts"])
-
     def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Return ``top_words``; nothing for a detector that was loaded without its training texts."""
-        return {} if self._training_texts is None else {"top_words": self.top_words()}
+        """Return ``top_words``, see `top_words`; nothing for a detector without its training texts."""
+        if self._training_texts is None:
+            return {}
+        return {"top_words": top_words(self._network, self._bags(self._training_texts))}
 
 
 def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:

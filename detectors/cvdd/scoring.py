@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -12,6 +13,7 @@ from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork
 
 _TOKENS = 16384  # in a batch
+_WORDS, _TEXTS, _ATTENDED = 25, 100, 10  # of `top_words`
 
 
 def context_distances(network: ContextNetwork, bags: Bags) -> NDArray[np.float64]:
@@ -33,25 +35,28 @@ def word_shares(network: ContextNetwork, bags: Bags) -> list[dict[str, float]]:
     return shares
 
 
-def top_words(
-    network: ContextNetwork, bags: Bags, n_words: int, n_texts: int, n_attended: int
-) -> list[tuple[int, int, str, int]]:
-    """Return number of the context, rank, word, and number of documents; see `CVDD.top_words`."""
+def top_words(network: ContextNetwork, bags: Bags) -> pd.DataFrame:
+    """Return the words that describe each context (section 5.2).
+
+    Of the 100 documents nearest to a context, the 10 words that its head attends to most; of these the 25
+    that occur in most documents. The columns are ``context`` and ``rank``, from 1, ``word``, and ``texts``,
+    the number of nearest documents that contain it.
+    """
     distances = context_distances(network, bags)
     # Documents without a known word have no words to list.
     distances[bags.lengths == 0] = np.inf
-    table = []
+    rows = []
     for head in range(distances.shape[1]):
         n_documents: Counter[str] = Counter()
         # Stable sorts, here and below: ties give the same table everywhere.
-        nearest = np.argsort(distances[:, head], kind="stable")[:n_texts]
-        for rows, attention in _in_batches(bags, lambda *batch: network(*batch).attention, nearest):
-            for row, values in zip(rows, attention[:, head], strict=True):
+        nearest = np.argsort(distances[:, head], kind="stable")[:_TEXTS]
+        for batch, attention in _in_batches(bags, lambda *of: network(*of).attention, nearest):
+            for row, values in zip(batch, attention[:, head], strict=True):
                 words = bags.words(row)
-                n_documents.update(words[np.argsort(-values[: len(words)], kind="stable")[:n_attended]])
-        best = sorted(n_documents.items(), key=lambda item: (-item[1], item[0]))[:n_words]
-        table += [(head + 1, rank, word, n) for rank, (word, n) in enumerate(best, start=1)]
-    return table
+                n_documents.update(words[np.argsort(-values[: len(words)], kind="stable")[:_ATTENDED]])
+        best = sorted(n_documents.items(), key=lambda item: (-item[1], item[0]))[:_WORDS]
+        rows += [(head + 1, rank, word, n) for rank, (word, n) in enumerate(best, start=1)]
+    return pd.DataFrame(rows, columns=["context", "rank", "word", "texts"])
 
 
 def _in_batches(

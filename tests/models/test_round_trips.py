@@ -112,8 +112,6 @@ def test_a_loaded_detector_has_no_training_texts(tmp_path, vectors):
     fitted, loaded = fitted_and_loaded("cvdd", tmp_path / "model", vectors=vectors, min_count=3, epochs=2)
     assert fitted.tables()
     assert not loaded.tables()
-    with pytest.raises(DetectorError, match="has no training texts"):
-        loaded.top_words()
 
 
 @pytest.mark.parametrize("name", [f"pyod-{name}" for name in QUICK_PYOD])

@@ -1,8 +1,7 @@
 import numpy as np
-import pandas as pd
 import pytest
 
-from adbench_text.detectors.cvdd import CVDD
+from adbench_text.detectors.cvdd import CVDD, scoring
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import auroc
 from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
@@ -83,8 +82,9 @@ def test_token_scores_of_texts_without_a_known_word(fitted):
     assert [token.score for token in unknown] == [0.5, 0.5]
 
 
-def test_top_words_are_those_of_the_training_texts(fitted):
-    table = fitted.top_words(n_words=4)
+def test_top_words_are_those_of_the_training_texts(monkeypatch, fitted):
+    monkeypatch.setattr(scoring, "_WORDS", 4)
+    table = fitted.tables()["top_words"]
     assert list(table.columns) == ["context", "rank", "word", "texts"]
     assert table["context"].tolist() == sorted([1, 2, 3] * 4)
     assert table["rank"].tolist() == [1, 2, 3, 4] * 3
@@ -93,12 +93,12 @@ def test_top_words_are_those_of_the_training_texts(fitted):
         assert of_context["texts"].is_monotonic_decreasing
         assert of_context["word"].is_unique
     assert table["texts"].max() <= len(TRAIN)
-    pd.testing.assert_frame_equal(fitted.tables()["top_words"], fitted.top_words())
 
 
-def test_top_words_come_from_the_nearest_texts_and_the_most_attended_words(make):
-    train = [*TRAIN, "", "qwzx"]
-    table = make(min_count=1).fit(train).top_words(n_words=50, n_texts=5, n_attended=2)
+def test_top_words_come_from_the_nearest_texts_and_the_most_attended_words(monkeypatch, make):
+    monkeypatch.setattr(scoring, "_TEXTS", 5)
+    monkeypatch.setattr(scoring, "_ATTENDED", 2)
+    table = make(min_count=1).fit([*TRAIN, "", "qwzx"]).tables()["top_words"]
     assert (table.groupby("context")["texts"].sum() == 5 * 2).all()
 
 
