@@ -53,19 +53,13 @@ def describe(device: torch.device) -> str:
 
 
 def weights_of(network: nn.Module) -> dict[str, NDArray[Any]]:
-    """Return the weights of a network by name; shared weights once."""
-    return {name: weight.detach().cpu().numpy() for name, weight in network.named_parameters()}
+    """Return the weights of a network by name."""
+    return {name: weight.numpy(force=True) for name, weight in network.state_dict().items()}
 
 
-@torch.no_grad()
 def load_weights(network: nn.Module, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Put saved weights into a network of the same shape; raise ValueError for others."""
-    parameters = dict(network.named_parameters())
-    shapes, saved = ({name: tuple(w.shape) for name, w in each.items()} for each in (parameters, weights))
-    if shapes != saved:
-        raise ValueError("the saved weights belong to another network")
-    for name, weight in parameters.items():
-        weight.copy_(torch.from_numpy(weights[name]))
+    """Put saved weights into a network of the same shape; raise RuntimeError for others."""
+    network.load_state_dict({name: torch.from_numpy(weight) for name, weight in weights.items()})
 
 
 def device_to_load_on(name: str) -> torch.device:
