@@ -59,12 +59,7 @@ from adbench_text.detectors._devices import (
     load_weights,
     weights_of,
 )
-from adbench_text.detectors.date.corruption import (
-    LearnedGenerator,
-    RandomGenerator,
-    count_patterns,
-    mask_patterns,
-)
+from adbench_text.detectors.date.corruption import LearnedGenerator, RandomGenerator, mask_patterns
 from adbench_text.detectors.date.electra import Discriminator, Embeddings, Objective, Shape
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.training import Training, train
@@ -257,9 +252,10 @@ class DATE(TextDetector):
                 )
             return
         mask = f"mask_share={self.mask_share} of max_length={self.max_length}"
-        if int(self.mask_share * self.max_length) < 1:
+        n_masked = int(self.mask_share * self.max_length)
+        if n_masked < 1:
             raise InvalidValueError(f"{mask} masks no position; raise one of them.")
-        possible = count_patterns(self.max_length, self.mask_share)
+        possible = math.comb(self.max_length, n_masked)
         if possible < self.n_patterns:
             raise InvalidValueError(
                 f"n_patterns must be at most {possible}, the number of different patterns for {mask}, "

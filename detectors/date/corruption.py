@@ -3,8 +3,6 @@
 Shapes are named as in `electra`: B windows of L tokens each, K mask patterns, V word pieces.
 """
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -14,8 +12,6 @@ from adbench_text.detectors.date.electra import Embeddings, Encoder, Shape, init
 
 def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
     """Draw K different patterns (section 3.1) over [CLS], `length` tokens, [SEP]: (K, length + 2)."""
-    if count_patterns(length, share) < n_patterns:
-        raise ValueError(f"n_patterns must be at most {count_patterns(length, share)}, got {n_patterns}")
     n_masked = int(share * length)  # positions are absolute: a short document sees the beginning
     patterns: dict[bytes, Tensor] = {}
     # Two equal patterns would be one pattern with two labels, so a repetition is drawn again.
@@ -24,11 +20,6 @@ def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.G
         pattern[1 + torch.randperm(length, generator=generator)[:n_masked]] = True
         patterns.setdefault(pattern.numpy().tobytes(), pattern)
     return torch.stack(list(patterns.values()))
-
-
-def count_patterns(length: int, share: float) -> int:
-    """Return the number of different patterns."""
-    return math.comb(length, int(share * length))
 
 
 class RandomGenerator(nn.Module):
