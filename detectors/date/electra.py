@@ -178,14 +178,6 @@ class Objective(nn.Module):
         self.generator, self.discriminator = generator, discriminator
         self.rtd_weight, self.rmd_weight = rtd_weight, rmd_weight
 
-    @property
-    def learned(self) -> list[str]:
-        """Names of the losses that move a weight, the total first."""
-        weights = {"rtd": self.rtd_weight, "rmd": self.rmd_weight}
-        if any(True for _ in self.generator.parameters()):
-            weights["mlm"] = 1.0
-        return ["total", *(name for name, weight in weights.items() if weight)]
-
     def forward(self, ids: Tensor, lengths: Tensor, corruption: Corruption) -> Losses:
         """Corrupt ids (B, L) and return the losses."""
         masked, pattern, noise = corruption

@@ -66,9 +66,9 @@ def train(
             sums += torch.stack(losses)
             if step % _REPORT_EVERY == 0 or step == training.steps:
                 n_steps = (step - 1) % _REPORT_EVERY + 1
-                means = dict(zip(Losses._fields, (sums / n_steps).tolist(), strict=True))
-                learned = {name: means[name] for name in objective.learned}
-                report_losses(observer, step, training.steps, learned)
+                means = zip(Losses._fields, (sums / n_steps).tolist(), strict=True)
+                # one that is not computed is 0
+                report_losses(observer, step, training.steps, {name: mean for name, mean in means if mean})
                 sums.zero_()
     objective.eval()
 

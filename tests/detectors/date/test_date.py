@@ -98,7 +98,6 @@ def test_every_variant_trains_and_scores(settings):
     assert (scores <= (2 if settings.get("score") == "ne" else 1)).all()
     assert ("loss_mlm" in watching.seen) == ("generator" in settings)
     assert ("loss_rmd" in watching.seen) == (settings.get("rmd_weight") != 0)
-    assert ("loss_rtd" in watching.seen) == (settings.get("rtd_weight") != 0)
 
 
 def test_a_training_that_its_epochs_cut_short_is_reported():
