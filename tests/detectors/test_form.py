@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 from adbench_text.detectors import form
 from adbench_text.detectors.form import facts
 from adbench_text.errors import InvalidValueError
-from adbench_text.models import Model, Training
-from adbench_text.models import load_model as load
-from adbench_text.models import save_model as save
+from adbench_text.models.folder import load_model as load
+from adbench_text.models.folder import save_model as save
+from adbench_text.models.model import Model, Training
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 

@@ -17,7 +17,7 @@ from adbench_text.documents.ranked import in_order
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.models import load_model, save_model
+from adbench_text.models.folder import load_model, save_model
 from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner

@@ -7,9 +7,9 @@ import pytest
 
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.isolation import seed_generators
-from adbench_text.models import Model, Training
-from adbench_text.models import load_model as load
-from adbench_text.models import save_model as save
+from adbench_text.models.folder import load_model as load
+from adbench_text.models.folder import save_model as save
+from adbench_text.models.model import Model, Training
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
