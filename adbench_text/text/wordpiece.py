@@ -42,14 +42,6 @@ class Pieces(NamedTuple):
     ends: NDArray[np.int64]
 
 
-class Piece(NamedTuple):
-    """A word of a document, ``text[start:end]``, and the number of its pieces."""
-
-    start: int
-    end: int
-    n_pieces: int
-
-
 class WordPiece:
     """A vocabulary of word pieces, lower-case; made by `bert` or `train`."""
 
@@ -92,8 +84,8 @@ class WordPiece:
         for word, encoding in zip(words, encoded, strict=True):
             self._lexicon[word] = encoding.ids
 
-    def words(self, text: str) -> list[Piece]:
-        """Return the words of a document in order; their pieces, put together, are those of `encode`."""
+    def words(self, text: str) -> list[tuple[int, int, int]]:
+        """Return start and end of each word of a document, in order, and the number of its pieces."""
         words = []
         for chunk in _CHUNK.finditer(text):
             encoding = self._tokenizer.encode(without_surrogates(chunk.group()), add_special_tokens=False)
@@ -102,7 +94,7 @@ class WordPiece:
                 places.setdefault(number, []).append(place)
             for of_word in places.values():
                 start, end = chunk.start() + of_word[0][0], chunk.start() + of_word[-1][1]
-                words.append(Piece(start, end, len(of_word)))
+                words.append((start, end, len(of_word)))
         return words
 
 

@@ -1,7 +1,6 @@
 """Scores documents with a trained DATE, in fp32 and by length: a score depends only on its document."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,20 +14,14 @@ from adbench_text.detectors.date.windows import Windows
 _TOKENS = 8192  # of a batch
 
 
-class TokenNormality(NamedTuple):
-    """A score of section 3.5: the normality of a token from p = P(replaced), and the most it can be."""
-
-    function: Callable[[Tensor], Tensor]
-    most: float
-
-
-SCORES = {
+# The scores of section 3.5: the normality of a token from p = P(replaced), and the most it can be.
+SCORES: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
     # pseudo label: P(original), since in a clean document every token is
-    "pl": TokenNormality(lambda p: 1 - p, 1.0),
+    "pl": (lambda p: 1 - p, 1.0),
     # maximum probability
-    "mp": TokenNormality(lambda p: torch.maximum(p, 1 - p), 1.0),
+    "mp": (lambda p: torch.maximum(p, 1 - p), 1.0),
     # negative entropy, as in the released code: the sum of (q + 1) log2(q + 1) over q = p, 1 - p
-    "ne": TokenNormality(lambda p: (p + 1) * torch.log2(p + 1) + (2 - p) * torch.log2(2 - p), 2.0),
+    "ne": (lambda p: (p + 1) * torch.log2(p + 1) + (2 - p) * torch.log2(2 - p), 2.0),
 }
 
 

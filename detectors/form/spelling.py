@@ -55,23 +55,6 @@ class _Counts(NamedTuple):
         return np.where(self.keys[places] == keys, places, 0)
 
 
-class _Spelled(NamedTuple):
-    """The letters of words, each with the two before it."""
-
-    triples: Keys
-    word: Keys  # number of the word of each letter
-    lengths: Keys  # of the words
-
-    @classmethod
-    def of(cls, found: Sequence[str]) -> Self:
-        """Spell words."""
-        text = "".join([f"\0\0{word}" for word in found])
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
-        triples = (codes[:-2] * _BASE + codes[1:-1]) * _BASE + codes[2:]
-        lengths = np.fromiter(map(len, found), np.int64, len(found))
-        return cls(triples[codes[2:] > 0], np.repeat(np.arange(len(found)), lengths), lengths)
-
-
 class Spelling(NamedTuple):
     """What is known of the letters of the training words."""
 
@@ -83,12 +66,12 @@ class Spelling(NamedTuple):
     def fit(cls, texts: Sequence[str]) -> Self:
         """Learn from documents."""
         counts, found = _counted(texts)
-        spelled = _Spelled.of(found)
-        times = counts.sum(axis=0)[spelled.word].astype(np.float64)
-        spelling = cls([_Counts.fit(keys, times) for keys in _n_grams(spelled.triples)])
+        triples, lengths = _spelled(found)
+        times = np.repeat(counts.sum(axis=0), lengths).astype(np.float64)
+        spelling = cls([_Counts.fit(keys, times) for keys in _n_grams(triples)])
         if not len(times):  # no document has a word
             return spelling
-        information = spelling._information(spelling._places(spelled.triples))
+        information = spelling._information(spelling._places(triples))
         mean = np.average(information, weights=times)
         variance = np.average((information - mean) ** 2, weights=times)
         return spelling._replace(mean=float(mean), deviation=float(np.sqrt(variance)) or 1.0)
@@ -101,23 +84,23 @@ class Spelling(NamedTuple):
         With `leave_out`, they are training documents, and each is left out of what is known.
         """
         counts, found = _counted(texts)
-        spelled = _Spelled.of(found)
-        places = self._places(spelled.triples)
+        triples, lengths = _spelled(found)
+        places = self._places(triples)
         if leave_out:
             n_rows = max(_MOST_CELLS // len(self.counts[-2].keys), 1)
             blocks = [
-                self._left_out(counts[begin : begin + n_rows], spelled, places)
+                self._left_out(counts[begin : begin + n_rows], lengths, places)
                 for begin in range(0, len(texts), n_rows)
             ]
             data = np.concatenate(blocks)
         else:
-            data = self._standard(self._information(places), spelled.word, spelled.lengths)[counts.indices]
+            word = np.repeat(np.arange(len(found)), lengths)
+            data = self._standard(self._information(places), word, lengths)[counts.indices]
         return csr_array((data, counts.indices, counts.indptr), shape=counts.shape), found
 
-    def _left_out(self, counts: "csr_array[Any]", spelled: _Spelled, places: list[Keys]) -> Array:
+    def _left_out(self, counts: "csr_array[Any]", of_words: Keys, places: list[Keys]) -> Array:
         """Return the surprise of each entry of counts, by the words of the other training documents."""
-        lengths = spelled.lengths[counts.indices]
-        starts = (np.cumsum(spelled.lengths) - spelled.lengths)[counts.indices]
+        lengths, starts = of_words[counts.indices], (np.cumsum(of_words) - of_words)[counts.indices]
         entry = np.repeat(np.arange(len(lengths)), lengths)
         letter = np.arange(len(entry)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[entry]
@@ -152,6 +135,14 @@ def _counted(texts: Sequence[str]) -> tuple["csr_array[Any]", list[str]]:
     counts, found = count_words(texts)
     is_word = np.array([not word.isdecimal() for word in found], dtype=np.bool_)
     return csr_array(counts[:, is_word]), found[is_word].tolist()
+
+
+def _spelled(found: Sequence[str]) -> tuple[Keys, Keys]:
+    """Return the letters of words, each with the two before it, and the lengths of the words."""
+    text = "".join([f"\0\0{word}" for word in found])
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    triples = (codes[:-2] * _BASE + codes[1:-1]) * _BASE + codes[2:]
+    return triples[codes[2:] > 0], np.fromiter(map(len, found), np.int64, len(found))
 
 
 def _n_grams(triples: Keys) -> Iterator[Keys]:

@@ -109,12 +109,12 @@ def random_texts(n):
 def test_words_say_how_many_pieces_of_encode_are_theirs(small):
     for text in random_texts(500):
         words = small.words(text)
-        assert sum(word.n_pieces for word in words) == len(small.encode([text]).ids), repr(text)
-        borders = [place for word in words for place in (word.start, word.end)]
+        assert sum(n for _, _, n in words) == len(small.encode([text]).ids), repr(text)
+        borders = [place for start, end, _ in words for place in (start, end)]
         assert borders == sorted(borders), repr(text)
-        assert all(0 <= word.start < word.end <= len(text) for word in words), repr(text)
+        assert all(0 <= start < end <= len(text) for start, end, _ in words), repr(text)
         # each alone is cut as it is in its place
-        ids = [number for word in words for number in small.encode([text[word.start : word.end]]).ids]
+        ids = [number for start, end, _ in words for number in small.encode([text[start:end]]).ids]
         assert ids == small.encode([text]).ids.tolist(), repr(text)
 
 
@@ -130,7 +130,7 @@ def test_words_say_how_many_pieces_of_encode_are_theirs(small):
     ],
 )
 def test_words_are_where_they_are_in_the_original_text(small, text, words):
-    assert [(text[word.start : word.end], word.n_pieces) for word in small.words(text)] == words
+    assert [(text[start:end], n) for start, end, n in small.words(text)] == words
 
 
 # training

@@ -273,12 +273,12 @@ def test_a_window_scores_the_mean_over_its_tokens_without_cls_pads_and_the_sep_o
 
 def test_the_three_scores_of_a_token_by_hand():
     p = torch.tensor([0.25], dtype=torch.float64)
-    assert SCORES["pl"].function(p).item() == 0.75
-    assert SCORES["mp"].function(p).item() == 0.75
-    assert SCORES["ne"].function(p).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
+    assert SCORES["pl"][0](p).item() == 0.75
+    assert SCORES["mp"][0](p).item() == 0.75
+    assert SCORES["ne"][0](p).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
     sure = torch.tensor([0.0, 1.0])
     for name in ("mp", "ne"):
-        assert (SCORES[name].function(sure) == SCORES[name].most).all()
+        assert (SCORES[name][0](sure) == SCORES[name][1]).all()
 
 
 def test_a_long_text_scores_the_mean_of_its_windows():
@@ -317,7 +317,7 @@ def test_words_have_scores_at_their_places_and_their_pieces_make_the_texts_score
     (words,) = detector.token_scores([text])
     assert [word.token for word in words] == "Ship , the HARBOUR störm judgement - - ship".split()
     assert all(text[word.start : word.end] == word.token for word in words)
-    n_pieces = np.array([word.n_pieces for word in detector._pieces.words(text)])
+    n_pieces = np.array([n for _, _, n in detector._pieces.words(text)])
     windows = detector._windows([text])
     ids, lengths = windows.batch(np.array([0]))
     with torch.no_grad():
