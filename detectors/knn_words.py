@@ -196,7 +196,8 @@ class KNNWords(TextDetector):
         scored = []
         for row, text in enumerate(texts):
             found = list(word_positions(text))
-            terms = [self._terms_of(word.word) for word in found]
+            n = self.characters
+            terms = [[word.word] if n is None else _n_grams(word.word, n) for word in found]
             numbers = [self._vocabulary.numbers(of_word).tolist() for of_word in terms]
             times = Counter(chain.from_iterable(numbers))
             entries = slice(parts.indptr[row], parts.indptr[row + 1])
@@ -207,9 +208,6 @@ class KNNWords(TextDetector):
                 [TokenScore(*word, len(found) * part) for word, part in zip(found, sums, strict=True)]
             )
         return scored
-
-    def _terms_of(self, word: str) -> list[str]:
-        return [word] if self.characters is None else _n_grams(word, self.characters)
 
 
 @lru_cache(1 << 16)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
@@ -36,8 +36,8 @@ class Marked:
     A family with both marks is odd.
     """
 
-    odd: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # in order
-    fine: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    odd: Rows  # in order
+    fine: Rows
 
     @classmethod
     def of(cls, marks: Mapping[int, str], original: Rows) -> "Marked":

@@ -110,9 +110,7 @@ def frequent_words(language: str) -> frozenset[str]:
     """Return the most frequent words of a language; none if wordfreq does not have it."""
     from wordfreq import top_n_list
 
-    if not has_frequencies(language):
-        return frozenset()
-    return frozenset(top_n_list(language, _N_STOP_WORDS))
+    return frozenset(top_n_list(language, _N_STOP_WORDS) if has_frequencies(language) else ())
 
 
 def words_looked_at(texts: Sequence[str]) -> list[str]:

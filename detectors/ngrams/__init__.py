@@ -97,15 +97,12 @@ class NGrams(TextDetector):
 
     def _of_training(self, places: Sequence[int]) -> Iterator[Array]:
         """Yield -log P of the characters of training documents; those that were learned from are left out."""
-        texts = self._texts_of_training()
-        is_known = np.isin(places, self._places).tolist()
-        known, new = (
-            self._surprise(
-                [texts[place] for place, own in zip(places, is_known, strict=True) if own == kind], kind
-            )
+        texts, is_known = self._texts_of_training(), np.isin(places, self._places)
+        surprise = {
+            kind: self._surprise([texts[place] for place in np.asarray(places)[is_known == kind]], kind)
             for kind in (True, False)
-        )
-        return (next(known if own else new) for own in is_known)
+        }
+        return (next(surprise[own]) for own in is_known.tolist())
 
     def _surprise(self, texts: list[str], leave_out: bool = False) -> Iterator[Array]:
         """Yield -log P of the characters of each document and of its end."""
