@@ -128,10 +128,10 @@ def _own_file(module: str) -> dict[str, Path]:
 def _other_files(module: str) -> dict[str, Path]:
     """Return the files of the package of a module of other people, or the file of the module, by names."""
     top = module.partition(".")[0]
-    own = _file(top)
+    own = file_of(top)
     if own and own.stem != "__init__":
         return {top: own}
-    path = own or _file(module)  # the parts of a namespace may come from several places
+    path = own or file_of(module)  # the parts of a namespace may come from several places
     if path is None:
         return {}
     files = sorted(file for file in path.parent.rglob("*") if file.suffix in _CODE)
@@ -140,7 +140,7 @@ def _other_files(module: str) -> dict[str, Path]:
     return dict(zip(modules, files, strict=True))
 
 
-def _file(module: str) -> Path | None:
+def file_of(module: str) -> Path | None:
     """Return the file of a module that is loaded, or of a top-level one; None if it has none."""
     if loaded := getattr(sys.modules.get(module), "__file__", None):
         return Path(loaded)
@@ -171,7 +171,7 @@ def _imports(module: str, path: Path) -> Iterator[str]:
 def _is_release(module: str) -> bool:
     """Return whether a module was installed from a release, and not from a folder of sources."""
     top = module.partition(".")[0]
-    path = _file(top) or _file(module)
+    path = file_of(top) or file_of(module)
     name = _release(top)[0]
     return path is not None and not _RELEASES.isdisjoint(path.parts) and bool(name) and not _is_source(name)
 

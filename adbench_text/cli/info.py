@@ -34,6 +34,7 @@ def command(name: str, as_json: bool) -> None:
     """
     with preserved():
         forbid_downloads()
+        name = registry.with_files(name)
         is_detector = name in registry.names("detectors")
         facts = _of_detector(name) if is_detector else _of_dataset(name)
     show(facts, as_json)

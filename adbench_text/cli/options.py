@@ -28,8 +28,10 @@ class Name(click.ParamType[str]):
         """Return the name; raise UnknownNameError if it is not of its kind."""
         if self.kind in _NOUNS and not self.several:
             from adbench_text.cli.list import names_of
+            from adbench_text.plugins.own_file import WRITTEN
 
-            if value not in (known := names_of(self.kind)):
+            is_file = self.kind == "checkable" and WRITTEN.fullmatch(value)
+            if not is_file and value not in (known := names_of(self.kind)):
                 raise UnknownNameError(_NOUNS[self.kind], value, known)
         return value
 

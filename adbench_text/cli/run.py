@@ -63,8 +63,8 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     "Detectors",
     Names(
         ["--detector", "-d", "detectors"],
-        help="Names, patterns such as 'pyod-*', or all; llr:robust is one with a preset. With --sweep, its "
-        "detectors keep their presets and settings.",
+        help="Names, patterns such as 'pyod-*', or all; llr:robust has a preset, ./mine.py:Mine is in a "
+        "file. With --sweep, its detectors keep their presets and settings.",
     ),
     click.Option(["--preset"], help="Preset of all detectors; see 'adbench-text list presets'."),
     click.Option(

@@ -40,10 +40,11 @@ class OwnDetector:
 
     def check_can_be_saved(self) -> None:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
-        if self.detector.trusted_types is None:
+        is_in_file = any(name in self.label for name in registry.in_files())
+        if is_in_file or self.detector.trusted_types is None:
+            reason = "no model loads a file of code, put it into a package" if is_in_file else UNSAVED
             raise DetectorError(
-                f"{self.label} cannot be saved: {UNSAVED}. To rank "
-                f"documents without a model: adbench-text odd -d {self.name}"
+                f"{self.label} cannot be saved: {reason}. To rank documents without a model: adbench-text odd"
             )
 
 
@@ -70,7 +71,7 @@ def own_detector(
         if made.get_params().get("random_state", seed) is None:
             made.set_params(random_state=seed)
         return OwnDetector(name, name, made, {})
-    chosen = DetectorChoice.parse(name)
+    chosen = DetectorChoice.parse(registry.with_files(name))
     if preset and chosen.preset:
         raise InvalidValueError(
             f"{name!r} has a preset already; leave out preset (--preset), got {preset!r}."

@@ -215,7 +215,7 @@ def _files(model: Model) -> dict[str, bytes]:
 def _check_name(name: str, kind: type[TextDetector]) -> None:
     """Raise DetectorError unless this name leads to this class."""
     with suppress(UnknownNameError):
-        if registry.detector(name) is kind:
+        if name not in registry.in_files() and registry.detector(name) is kind:
             return
     raise DetectorError(
         f"{kind.__name__} cannot be saved: it has no name by which it could be loaded. Give fit_model the "

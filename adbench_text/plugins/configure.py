@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 NOTATION = "NAME, NAME:PRESET or NAME(key=value, ...)"
-_WRITTEN = re.compile(r"([^():,]+)(?::([^():,]+))?(?:\((.+)\))?", re.DOTALL)
+_WRITTEN = re.compile(r"([^():,]+\.py:\w+|[^():,]+)(?::([^():,]+))?(?:\((.+)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True)

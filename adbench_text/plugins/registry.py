@@ -16,6 +16,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,9 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text import metrics
-from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.failures import FAILURES, as_plugin_error, described, place_of_error
 from adbench_text.isolation import preserved
+from adbench_text.plugins import own_file
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -55,7 +57,7 @@ class Plugin:
     load: Callable[[], Any]
     module: str
     place: str  # what is loaded, and its package, for messages
-    package: str = _OURS
+    package: str = _OURS  # empty for a file of the user's own
     problem: str = ""  # why it cannot be loaded: its file cannot be read, or others claim its name
     is_family: bool = False
     class_name: str = ""  # of the class that a file of ours is about
@@ -143,24 +145,50 @@ def _declared_name(node: ast.ClassDef) -> object:
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown package"
-    load: Callable[[], Any] = lambda: _foreign(kind, point)  # noqa: E731
+    load: Callable[[], Any] = lambda: _foreign(kind, point.load, point.value)  # noqa: E731
     place = f"{point.value} ({distribution})"
     return Plugin(kind, point.name, f"from {distribution}", load, point.module, place, package=distribution)
 
 
-def _foreign(kind: str, point: EntryPoint) -> Any:
-    """Load what another package offers, and see that it is what it should be."""
-    loaded = point.load()
+def with_files(text: str) -> str:
+    """Make the detectors in files that a text names known; return it with their names: ``mine.py:Mine``.
+
+    The text is what the user wrote: a detector, or several. No other file is loaded, so that a name in a
+    saved model does not lead to code.
+    """
+    return text if text.startswith(GIVEN) else own_file.WRITTEN.sub(_add_file, text)
+
+
+def _add_file(found: re.Match[str]) -> str:
+    path = Path(found[1]).expanduser().resolve()
+    name = f"{path.name}{found[2]}"
+    load = partial(own_file.load, path, found[2].removeprefix(":"))
+    add = Plugin(
+        "detectors", name, "in a file", partial(_foreign, "detectors", load, name), path.stem, str(path), ""
+    )
+    if plugins("detectors").setdefault(name, add).place != add.place:
+        raise InvalidValueError(f"Two files have a detector {name!r}; rename one of the files.")
+    return name
+
+
+def in_files() -> dict[str, Plugin]:
+    """Return the detectors in files of the user that are known."""
+    return {name: plugin for name, plugin in plugins("detectors").items() if not plugin.package}
+
+
+def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
+    """Load what another package or a file offers, and see that it is what it should be."""
+    loaded = load()
     if kind == "datasets":
         from adbench_text.plugins.dataset import Dataset
 
         made = loaded() if inspect.isclass(loaded) else loaded
         if not isinstance(made, Dataset):
-            raise TypeError(f"{point.value} is no subclass of adbench_text.plugins.dataset.Dataset")
+            raise TypeError(f"{value} is no subclass of adbench_text.plugins.dataset.Dataset")
         return made
     missing = [name for name in _NEEDED if not hasattr(loaded, name)]
     if missing and not inspect.isfunction(loaded):
-        raise TypeError(f"{point.value} has no {', '.join(missing)}")
+        raise TypeError(f"{value} has no {', '.join(missing)}")
     return loaded
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adbench_text.plugins.configure import DEFAULT, text_of_settings, written
+from adbench_text.plugins.registry import Plugin, in_files
 
 TEST_OUTLIERS = "test_outliers"
 LABELLED, LABELLED_FROM = "labelled", "labelled_from"
@@ -40,6 +41,8 @@ class Cell:
     labelled_from: str = ""  # their class; empty for all other classes
     planted: str = ""  # kind and number of words planted in the test documents, see `corpora.planted`
     protocol: str = ONE_VS_REST  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
+    # the process that runs the cell must know them
+    in_files: Mapping[str, Plugin] = field(default_factory=in_files, compare=False, repr=False)
 
     @property
     def configuration(self) -> str:

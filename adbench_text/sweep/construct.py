@@ -24,6 +24,7 @@ _LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
 def build_detector(cell: Cell) -> "TextDetector":
     """Return the cell's detector, unfitted and with checked hyper-parameters."""
+    registry.plugins("detectors").update(cell.in_files)
     return build(cell.detector, cell.settings, cell.seed)
 
 

@@ -70,7 +70,7 @@ def choices_of(
     ['llr', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
     """
     choices, place = [], " of the sweep" if of_sweep else ""
-    for text in texts:
+    for text in map(registry.with_files, texts):
         for part in [text] if text in registry.names("detectors") else split_list(text):
             choice = DetectorChoice.parse(part)
             names = expand("detector", [choice.name], (lambda: of_sweep) if of_sweep else None, place)

@@ -1,0 +1,52 @@
+"""Loads an object from a file of the user's own, such as ``./mine.py:Mine``.
+
+The file is imported as a module, like one beside a script: its folder goes to the end of Python's path. So it
+may import the modules beside it, and worker processes find what they unpickle. If two modules have one name,
+the second is refused.
+"""
+
+import re
+import sys
+from importlib import import_module, invalidate_caches
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+from adbench_text.code_version import code_of, file_of
+from adbench_text.errors import PluginError, listing
+
+#: The path of a file, and what follows of its object: ``./mine.py``, ``:Mine``.
+WRITTEN = re.compile(r"([^\s():,=][^():,=]*\.py)(?![\w.])((?::\w+)?)")
+
+
+def load(path: Path, name: str = "") -> Any:
+    """Import a file, and return the object of this name; without one, the only class or function.
+
+    `path` is absolute, without links. Raise PluginError if there is no such file or object, or if the file or
+    a module beside it has the name of another module. The code of the file may raise anything.
+    """
+    module, folder = path.stem, str(path.parent)
+    if not path.is_file():
+        raise PluginError(f"There is no file {path} on this machine.")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    invalidate_caches()  # it may have been written just now
+    found = file_of(module) if "." not in module else None
+    if found is None or found.resolve() != path:
+        named = found or "no file or another module"
+        raise PluginError(f"{path} cannot be imported: {module!r} leads to {named}. Rename the file.")
+    objects = vars(import_module(module))
+    for each, used in code_of(module).files.items():
+        beside = PathFinder.find_spec(each.partition(".")[0], [folder])
+        if beside and beside.origin and path.parent not in used.resolve().parents:
+            raise PluginError(f"{path.name} gets {used} instead of {beside.origin}: rename one of the two.")
+    public = [
+        each
+        for each, value in objects.items()
+        if getattr(value, "__module__", "") == module and callable(value) and not each.startswith("_")
+    ]
+    name = name or (public[0] if len(public) == 1 else "")
+    if name not in objects:
+        asked = f"no {name!r}" if name else "no single class or function"
+        raise PluginError(f"{path.name} has {asked}; write {path.name}:NAME with one of: {listing(public)}.")
+    return objects[name]

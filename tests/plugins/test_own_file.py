@@ -1,0 +1,248 @@
+"""Detectors in a file of the user's own: ``./mine.py:Mine``."""
+
+import json
+import sys
+
+import pytest
+from commands import adbench, dry_run
+
+from adbench_text.code_version import code_of
+from adbench_text.documents.fitting import fit_model
+from adbench_text.errors import DetectorError, InvalidValueError, PluginError
+from adbench_text.models.folder import _digest, save_model
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.store.store import Store
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import build_detector, identified
+from adbench_text.sweep.names import choices_of
+
+MINE = '''
+from beside import length
+
+class Mine:
+    """By the length of a document."""
+
+    def __init__(self, k=1):
+        self.k = k
+
+    @staticmethod
+    def presets(dataset):
+        return {"wide": [{"k": 20}]}
+
+    def fit(self, texts):
+        return self
+
+    def decision_function(self, texts):
+        return [self.k * length(text) for text in texts]
+'''
+BESIDE = "def length(text):\n    return float(len(text))\n"
+CELL = Cell("mine.py:Mine", "default", {}, "tiny", "sea", 0, seed=0)
+
+
+@pytest.fixture(autouse=True)
+def _forget(monkeypatch):
+    """What a test imports is forgotten after it."""
+    registry.plugins.cache_clear()
+    code_of.cache_clear()
+    modules = set(sys.modules)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    for name in {"mine", "beside", "other"} - modules:
+        sys.modules.pop(name, None)
+    registry.plugins.cache_clear()
+    code_of.cache_clear()
+
+
+@pytest.fixture
+def write(here):
+    """Writes files to the working directory."""
+
+    def write(**codes: str) -> None:
+        for name, code in codes.items():
+            path = here / f"{name.replace('__', '/')}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(code)
+
+    write(mine=MINE, beside=BESIDE)
+    return write
+
+
+def detector_of(text: str) -> type:
+    (choice,) = choices_of([text], print)
+    return registry.detector(choice.name)
+
+
+def scores_of(text: str) -> list[float]:
+    return detector_of(text)().fit(["a"]).decision_function(["two", "three"]).tolist()
+
+
+@pytest.mark.usefixtures("write")
+def test_its_name_has_no_folder_and_presets_and_settings_are_written_as_for_any_detector(here):
+    texts = [
+        "./mine.py:Mine",
+        f"{here}/mine.py:Mine:wide",
+        "mine.py:Mine:wide(k=3)",
+        "../here/mine.py:Mine(k=5)",
+    ]
+    name = "mine.py:Mine"
+    assert choices_of([",".join(texts)], print) == [
+        DetectorChoice(name),
+        DetectorChoice(name, "wide"),
+        DetectorChoice(name, "wide", {"k": 3}),
+        DetectorChoice(name, settings={"k": 5}),
+    ]
+    (here / "sweep.toml").write_text(
+        'detector = ["./mine.py:Mine:wide"]\n[only]\n"./mine.py:Mine:wide" = { seed = 1 }'
+    )
+    cells = dry_run("--sweep sweep.toml -s pydocs --inlier numpy --contamination 0 --seed 0-2")
+    assert cells == ["mine.py:Mine:wide on pydocs/numpy at 0%, seed 1"]
+    assert choices_of(["mean(members=llr, ./mine.py:Mine(k=2))"], print) == [
+        DetectorChoice("mean", settings={"members": "llr, mine.py:Mine(k=2)"})
+    ]
+    (_, mine) = build_detector(
+        Cell("mean", "default", {"members": "llr, mine.py:Mine(k=2)"}, "tiny", "sea", 0, 0)
+    ).build_members()
+    assert mine.get_params() == {"k": 2}
+
+
+def test_it_may_be_a_class_of_ours_or_of_scikit_learn_or_a_function(write):
+    write(
+        mine="from sklearn.feature_extraction.text import TfidfVectorizer\n"
+        "from sklearn.pipeline import make_pipeline\nfrom sklearn.svm import OneClassSVM\n"
+        "from adbench_text.plugins.detector import TextDetector\n"
+        "class Ours(TextDetector):\n"
+        "  def _fit(self, texts): ...\n"
+        "  def _score(self, texts): return [len(text) for text in texts]\n"
+        "def pipeline(nu=0.5): return make_pipeline(TfidfVectorizer(), OneClassSVM(nu=nu))\n"
+    )
+    assert scores_of("./mine.py:Ours") == [3, 5]
+    pipeline = detector_of("./mine.py:pipeline")
+    near, far = pipeline(nu=0.3).fit(["ship sea", "sea crew"] * 9).decision_function(["sea ship", "court"])
+    assert far > near
+
+
+def test_the_only_class_of_a_file_needs_no_name(write):
+    assert scores_of("./mine.py") == [3, 5]
+    write(other="class One: ...\nclass Two: ...\n")
+    with pytest.raises(PluginError, match=r"^other\.py has no single class .* with one of: One, Two\.$"):
+        scores_of("./other.py")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("class Mine:\n  def fit(self: ...", "SyntaxError: '(' was never closed (mine.py, line 2)"),
+        (
+            "class One: ...\nclass Two: ...",
+            "mine.py has no 'Mine'; write mine.py:NAME with one of: One, Two.",
+        ),
+        ("class Mine:\n  fit = 1", "TypeError: mine.py:Mine has no decision_function"),
+        (
+            "import no_package_x",
+            "mine.py:Mine needs the package 'no_package_x', which is not installed; run: pip",
+        ),
+        ("import sys\nsys.exit(3)", "SystemExit: 3 (mine.py:2)"),
+        ("\n1 / 0", "ZeroDivisionError: division by zero (mine.py:2)"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_an_error_of_one_line(write, code, message):
+    write(mine=code)
+    for command in ("run -s pydocs -d", "check", "info"):
+        result = adbench(command, "./mine.py:Mine")
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1), command
+        assert message in result.stderr
+
+
+def test_a_file_that_is_not_there_or_cannot_be_imported_by_its_name_is_named(write, here):
+    write(json="class Mine: ...", **{"my.own": "class Mine: ..."})
+    for text, message in {
+        "./none.py:Mine": f"^There is no file {here}/none.py on this machine.$",
+        "./json.py:Mine": "json.py cannot be imported: 'json' leads to .*/__init__.py. Rename the",
+        "./my.own.py:Mine": "my.own.py cannot be imported: 'my.own' leads to no file or another",
+    }.items():
+        with pytest.raises(PluginError, match=message):
+            scores_of(text)
+
+
+def test_two_files_or_modules_beside_them_of_one_name_are_refused(write):
+    write(there__mine=MINE, there__beside=BESIDE, there__other=MINE.replace("Mine", "Other"))
+    assert scores_of("./mine.py:Mine") == [3, 5]
+    with pytest.raises(InvalidValueError, match=r"^Two files have a detector 'mine\.py:Mine'; rename one"):
+        scores_of("there/mine.py:Mine")
+    with pytest.raises(PluginError, match=r"there/mine.py cannot be imported: 'mine' leads to .*here/mine"):
+        scores_of("there/mine.py")
+    with pytest.raises(
+        PluginError, match=r"^other.py gets .*here/beside.py instead of .*there/beside.py: rename"
+    ):
+        scores_of("there/other.py:Other")
+
+
+def test_a_change_of_the_file_or_of_a_module_beside_it_outdates_its_results(write):
+    detector_of("./mine.py:Mine")
+    versions = []
+    for codes in (
+        {},
+        {"beside": f"# A comment.\n{BESIDE}"},
+        {"beside": BESIDE + "ONE = 1\n"},
+        {"mine": MINE + "ONE = 1\n"},
+    ):
+        write(**codes)
+        versions.append(identified(build_detector(CELL), CELL)["code_version"])
+    assert versions[0] == versions[1]
+    assert len(set(versions)) == 3
+
+
+@pytest.mark.usefixtures("write")
+def test_its_cells_run_in_processes_that_know_it_and_end(monkeypatch, toy_path, here):
+    monkeypatch.setattr(registry, "_loaded_from_others", set())
+    detector_of("./mine.py:Mine")
+    assert registry.has_loaded_others()
+    members = "mean(members=knn-words,./mine.py:Mine)"
+    result = adbench(f"run -d {here}/mine.py:Mine,{members} -s tiny --inlier sea --contamination 0")
+    assert result.exit_code == 0, result.stderr
+    of_file, of_mean = Store(create=False).cells(["tiny"])
+    assert of_file.detector == "mine.py:Mine"
+    assert of_mean.configuration == "members=knn-words, mine.py:Mine"
+    assert str(here) not in f"{of_file.definition} {of_mean.definition}"
+
+
+@pytest.mark.usefixtures("write")
+def test_documents_are_ranked_by_it_and_no_model_is_saved(here):
+    (here / "docs.txt").write_text("\n".join(f"ship {'sea ' * (i % 7)}{i}x" for i in range(40)))
+    result = adbench("odd docs.txt --no-clean --top 1 -d ./mine.py:Mine(k=2)")
+    assert "; mine.py:Mine(k=2), cross-fitted over 10 folds; " in result.stdout
+    assert result.exit_code == 0
+    for detector in ("./mine.py:Mine", "mean(members=llr,./mine.py:Mine)"):
+        result = adbench("fit docs.txt -m model -d", detector)
+        assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
+        assert "mine.py:Mine" in result.stderr
+        assert (
+            "cannot be saved: no model loads a file of code, put it into a package. To rank" in result.stderr
+        )
+
+
+@pytest.mark.parametrize(
+    "named", [{"name": "mine.py:Mine"}, {"name": "mean", "settings": {"members": "llr, ./mine.py:Mine"}}]
+)
+def test_a_model_that_names_a_file_is_refused_and_the_file_is_not_executed(write, here, named):
+    write(mine="from pathlib import Path\nPath('executed').touch()\nclass Mine: ...\n")
+    sys.path.append(str(here))
+    folder = save_model(fit_model(["ship sea", "sea crew", "crew storm"], "llr"), here / "model")
+    description = json.loads((folder / "model.json").read_text())
+    description["detectors"][0] |= {"settings": {}, **named}
+    description.pop("sha256")
+    (folder / "model.json").write_text(json.dumps(description | {"sha256": _digest(description)}))
+    (here / "docs.txt").write_text("ship sea")
+    result = adbench("score model docs.txt")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "mine.py:Mine" in result.stderr
+    assert not (here / "executed").exists()
+
+
+@pytest.mark.usefixtures("write")
+def test_python_does_not_save_it_either():
+    (choice,) = choices_of(["./mine.py:Mine"], print)
+    model = fit_model(["ship sea", "sea crew", "crew storm"], choice.name)
+    with pytest.raises(DetectorError, match="Mine cannot be saved: it has no name by which it"):
+        save_model(model, "model")
