@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import MAIN, METRICS
+from adbench_text.metrics import MAIN, METRICS, Metric
 from adbench_text.reports import contents
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence, heatmaps
+from adbench_text.reports.own_metric import measured
 from adbench_text.reports.report import Report, Table
 from adbench_text.reports.summary import headlines, provenance
 from adbench_text.reports.tables.leaderboard import leaders
@@ -58,20 +59,25 @@ class Builder:
     """Builds reports from records, which are arranged once; each figure is drawn once.
 
     `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. Tables and figures
-    show `metric`. `store` keeps scores, curves and examples.
+    show `metric`: the name of one of `METRICS`, or another, which is computed from the scores in the store.
+    `store` keeps scores, curves and examples.
     `cells` are all cells of the sweep: a note names what was not run.
     """
 
     def __init__(
         self,
         records: Sequence[Record],
-        metric: str = MAIN.name,
+        metric: str | Metric = MAIN.name,
         store: "Store | None" = None,
         cells: Sequence[Cell] = (),
         notes: Sequence[str] = (),
     ) -> None:
-        self.cells, self._store, self._notes = Cells(records, cells), store, notes
+        self._store, self._notes = store, notes
         self.evidence = None if store is None else Evidence(store)
+        own = [] if isinstance(metric, str) else [metric.name]
+        if isinstance(metric, Metric) and self.evidence is not None:
+            records = list(measured(records, metric, self.evidence))
+        self.cells = Cells(records, cells, own)
         self.comparison = Comparison(self.cells, metric, self.evidence)
 
     def report(self, tables: Sequence[str] = (), only: bool = False, pictures: bool = False) -> Report:

@@ -69,14 +69,16 @@ class Cells:
     inlier classes are rows. `columns` are in the order of a report; `editions` and `corpora` are labels by
     `Record.edition_key` and `Record.corpus`. `table` has a row for each cell, in the order of columns,
     corpora and levels: ``column`` (its number in `columns`), ``record``, ``corpus``, ``inlier``, ``level``,
-    ``seed``, ``is_ok``, ``n_configurations`` (that a split should have), and the values of `METRICS` and
-    `MEASURED` as they are stored (NaN if the cell lacks one).
+    ``seed``, ``is_ok``, ``n_configurations`` (that a split should have), and the values of `METRICS`,
+    `MEASURED` and `own_metrics` as the records have them (NaN if the cell lacks one).
     """
 
-    def __init__(self, records: Sequence[Record], promised: Sequence[Cell] = ()) -> None:
+    def __init__(
+        self, records: Sequence[Record], promised: Sequence[Cell] = (), own_metrics: Sequence[str] = ()
+    ) -> None:
         newest = {(record.corpus, *record.identity): record for record in records}
         self.records = list(newest.values())
-        self.promised = promised
+        self.promised, self.own_metrics = promised, own_metrics
         self.n_superseded = len(records) - len(self.records)
         self.editions = _editions(self.records)
         self.corpora = _corpora(self.records, self.editions)
@@ -86,13 +88,15 @@ class Cells:
         self.columns = list(of_columns)
         corpora = list(self.corpora)
         self.table = pd.DataFrame(
-            _row(record, number, n_configurations)
+            _row(record, number, n_configurations, (*METRICS, *MEASURED, *own_metrics))
             for number, of_column in enumerate(of_columns.values())
             for record in sorted(of_column, key=lambda r: (corpora.index(r.corpus), r.contamination))
         )
 
 
-def _row(record: Record, column: int, n_configurations: dict[tuple[str, str, str], int]) -> dict[str, object]:
+def _row(
+    record: Record, column: int, n_configurations: dict[tuple[str, str, str], int], measured: Sequence[str]
+) -> dict[str, object]:
     metrics = record.metrics if record.is_ok else {}
     key = record.detector, record.preset, record.corpus
     return {
@@ -104,7 +108,7 @@ def _row(record: Record, column: int, n_configurations: dict[tuple[str, str, str
         "level": record.contamination,
         "seed": record.seed,
         "is_ok": record.is_ok,
-        **{name: metrics.get(name, math.nan) for name in (*METRICS, *MEASURED)},
+        **{name: metrics.get(name, math.nan) for name in measured},
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.metrics import METRICS, OF_WORDS, ROUNDING
+from adbench_text.metrics import METRICS, OF_WORDS, ROUNDING, Metric
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
@@ -176,8 +176,9 @@ class Comparison:
     Without `evidence` there are no scores, intervals and examples.
     """
 
-    def __init__(self, cells: Cells, metric: str, evidence: Evidence | None = None) -> None:
-        self.cells, self.metric, self.evidence = cells, METRICS[metric], evidence
+    def __init__(self, cells: Cells, metric: str | Metric, evidence: Evidence | None = None) -> None:
+        self.metric = METRICS[metric] if isinstance(metric, str) else metric
+        self.cells, self.evidence = cells, evidence
         self.columns, self.levels = cells.columns, cells.levels
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]

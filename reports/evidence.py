@@ -48,6 +48,10 @@ class Evidence:
         )
         return read
 
+    def forget(self, record: Record) -> None:
+        """Release the memory of a `table`."""
+        self._held.pop((_SCORES, record.corpus, *record.identity), None)
+
     def examples(self, record: Record) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
         read: list[Example] | None = self._read(record, _EXAMPLES, examples.from_json)

@@ -55,10 +55,11 @@ def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
 
 def facts(cells: Cells) -> list[dict[str, str | float | None]]:
     """Return all that is known of each cell, in the order of the columns."""
-    return [_facts(record, cells.editions[record.edition_key]) for record in cells.records]
+    metrics = *METRICS, *cells.own_metrics
+    return [_facts(record, cells.editions[record.edition_key], metrics) for record in cells.records]
 
 
-def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
+def _facts(record: Record, edition: str, metrics: Sequence[str]) -> dict[str, str | float | None]:
     definition, measured = record.definition, record.metrics
     numbers = {
         "contamination": record.contamination,
@@ -72,7 +73,7 @@ def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
         **{name: definition.get(name, "") for name in IDENTITY},
         **names,
         **numbers,
-        **{name: measured.get(name) for name in (*METRICS, *COSTS, "n_train", "n_test")},
+        **{name: measured.get(name) for name in (*metrics, *COSTS, "n_train", "n_test")},
         "status": record.status,
         "oracle": "yes" if record.is_oracle else "no",
         _LAST_SHOWN: definition["code_version"],

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
+class _MetricName(click.Choice[str]):
+    """The name of a metric, or a function in a file of the user's own."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name."""
+        return value if ".py" in value else super().convert(value, param, ctx)
+
+
 @click.command("report", cls=SectionedCommand)
 @section(
     "Input",
@@ -33,7 +41,12 @@ if TYPE_CHECKING:
 )
 @section(
     "Tables",
-    click.Option(["--metric"], default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric."),
+    click.Option(
+        ["--metric"],
+        default=MAIN.name,
+        type=_MetricName(list(METRICS)),
+        help="Metric; ./mine.py:first_100 is a function in a file, of outliers and scores.",
+    ),
     Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
     click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
 )
@@ -68,13 +81,18 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     renderer = contents.FORMATS[form]
     tables = _known("table", options["tables"], list(contents.TABLES))
     names = tables or (list(contents.TABLES) if renderer.has_all_tables else contents.BRIEF)
+    metric = options["metric"]
+    if metric not in METRICS:
+        from adbench_text.reports.own_metric import own_metric
+
+        metric = own_metric(metric)
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
     from adbench_text.reports.build import Builder
     from adbench_text.reports.wide import cells_report
 
     records, expected, notes = _records(store, **options)
-    builder = Builder(records, options["metric"], store, expected, notes)
+    builder = Builder(records, metric, store, expected, notes)
     if cells:
         built = cells_report(builder.cells, notes)
     else:

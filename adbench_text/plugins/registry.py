@@ -160,15 +160,25 @@ def with_files(text: str) -> str:
 
 
 def _add_file(found: re.Match[str]) -> str:
+    plugin = _from_own_file("detectors", found)
+    if plugins("detectors").setdefault(plugin.name, plugin).place != plugin.place:
+        raise InvalidValueError(f"Two files have a detector {plugin.name!r}; rename one of the files.")
+    return plugin.name
+
+
+def _from_own_file(kind: str, found: re.Match[str]) -> Plugin:
     path = Path(found[1]).expanduser().resolve()
     name = f"{path.name}{found[2]}"
-    load = partial(own_file.load, path, found[2].removeprefix(":"))
-    add = Plugin(
-        "detectors", name, "in a file", partial(_foreign, "detectors", load, name), path.stem, str(path), ""
-    )
-    if plugins("detectors").setdefault(name, add).place != add.place:
-        raise InvalidValueError(f"Two files have a detector {name!r}; rename one of the files.")
-    return name
+    load = partial(_foreign, kind, partial(own_file.load, path, found[2].removeprefix(":")), name)
+    return Plugin(kind, name, "in a file", load, path.stem, str(path), package="")
+
+
+def load_from_file(kind: str, text: str) -> tuple[str, Any]:
+    """Return the name ``mine.py:first_100`` and the object that a text of the user names in a file."""
+    if (found := own_file.WRITTEN.fullmatch(text)) is None:
+        raise InvalidValueError(f"Expected ./FILE.py:NAME, got {text!r}.")
+    plugin = _from_own_file(kind, found)
+    return plugin.name, _load(plugin)
 
 
 def in_files() -> dict[str, Plugin]:
@@ -186,6 +196,10 @@ def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
         if not isinstance(made, Dataset):
             raise TypeError(f"{value} is no subclass of adbench_text.plugins.dataset.Dataset")
         return made
+    if kind == "metrics":
+        if not callable(loaded):
+            raise TypeError(f"{value} is no function")
+        return loaded
     missing = [name for name in _NEEDED if not hasattr(loaded, name)]
     if missing and not inspect.isfunction(loaded):
         raise TypeError(f"{value} has no {', '.join(missing)}")

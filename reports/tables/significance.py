@@ -11,6 +11,7 @@ from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, signif
 from adbench_text.reports.significance import ALPHA, holm, lowest_possible_p, wilcoxon
 
 _LEAST_P = 1e-4  # smaller ones are not told apart
+_ONLY_ROC = "Over documents, only areas under the ROC curve are tested."
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -55,7 +56,8 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         "p over splits",
         "significant over",
     ]
-    yield Table(title, header, rows, notes=[*_notes(n_splits, len(pairs)), *ranking.notes])
+    of_documents = [_ONLY_ROC] * (comparison.metric.curve != "ROC")
+    yield Table(title, header, rows, notes=[*of_documents, *_notes(n_splits, len(pairs)), *ranking.notes])
 
 
 def _p_value(p: float) -> Entry:

@@ -1,0 +1,133 @@
+"""``adbench-text report --metric ./mine.py:share``: a metric in a file of the user's own."""
+
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from commands import adbench
+from stores import log, result
+
+from adbench_text.cli.main import main
+from adbench_text.code_version import code_of
+from adbench_text.store.store import Store
+
+MINE = """
+import numpy as np
+
+def share(outlier, scores):
+    assert outlier.dtype == bool and outlier.shape == scores.shape
+    return outlier[np.argsort(-scores)[:3]].mean()
+
+def missed(outlier, scores):
+    scores.sort()
+    return 1 - outlier[-3:].mean()
+
+missed.lower_is_better = True
+
+def count(outlier, scores): return outlier.sum()
+def no_number(outlier, scores): return "0.5"
+def undefined(outlier, scores): return np.nan
+def raises(outlier, scores): raise KeyError("sea")
+def of_one(scores): return 1.0
+constant = 1
+"""
+SCORES = {"best": [0, 1, 2, 3, 4, 5], "next": [0, 4, 1, 5, 3, 2], "worst": [5, 4, 3, 2, 1, 0]}
+
+
+@pytest.fixture(autouse=True)
+def results(here):
+    """A store with three detectors on two splits, and a file of metrics."""
+    made = [
+        result(figure / 4, detector=name, inlier=inlier, scores=np.array(scores[::step], dtype=float))
+        for figure, (name, scores) in enumerate(SCORES.items())
+        for inlier, step in (("sea", 1), ("law", -1))
+    ]
+    log(Store(), *made)
+    (here / "mine.py").write_text(MINE)
+    path = list(sys.path)
+    yield
+    sys.path[:] = path
+    sys.modules.pop("mine", None)
+    code_of.cache_clear()
+
+
+def printed(*words: str) -> str:
+    report = adbench("report -q --format markdown --metric", *words)
+    assert (report.exit_code, report.stderr) == (0, "")
+    return report.stdout
+
+
+def test_it_is_in_every_table_under_the_name_of_the_function():
+    main = printed("./mine.py:share -t main")
+    assert "share (%), 0% of outliers in the training data" in main
+    assert "a mean share of 100.0% over 2 splits" in main
+    assert "| tiny | mean | **100.0** | 66.7 | 0.0 |" in main
+    ranks = printed("./mine.py:share -t ranks,significance")
+    assert "mean share (%)" in ranks
+    assert "better on" in ranks
+    assert "p over documents" not in ranks
+    assert "Over documents, only areas under the ROC curve are tested." in ranks
+    assert "Over documents" not in printed("auroc -t significance")
+
+
+def test_lower_is_better_if_the_function_says_so_and_it_may_change_what_it_gets():
+    assert "missed (%, lower is better), 0% of" in printed("./mine.py:missed -t main")
+    first = printed("./mine.py:missed -t main,significance")
+    assert first == printed("./mine.py:missed -t main,significance")
+
+
+def test_each_format_and_the_table_of_cells_have_it(here):
+    for form, text in {
+        "html": "share (%), 0% of outliers in the training data",
+        "latex": "share (\\%)",
+        "csv": "tiny,0,mean,100.0,66.7,0.0",
+        "terminal": "share (%)",
+    }.items():
+        assert adbench(f"report --format {form} --metric ./mine.py:share -o report -q").exit_code == 0
+        assert text in (here / "report").read_text()
+    header, *rows = adbench("report -q --cells --format csv --metric ./mine.py:share").stdout.splitlines()
+    place = header.split(",").index("mine.py:share")
+    assert sorted(row.split(",")[place] for row in rows) == ["0", "0", "0.666667", "0.666667", "1", "1"]
+
+
+def test_cells_without_stored_scores_are_left_out_with_one_note(here):
+    first = sorted((here / "mlruns").rglob("scores.csv"))[0]
+    first.unlink()
+    report = adbench("report --metric ./mine.py:share -t main")
+    assert report.exit_code == 0
+    assert "missing" in report.stdout
+    assert report.output.count("The scores of 1 finished cells cannot be read, so figures are missing") == 1
+    shutil.rmtree(here / "mlruns")
+    assert "The scores of 6 finished cells" in adbench("report --metric ./mine.py:share").output
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("./none.py:share", "There is no file "),
+        ("./mine.py:nothing", "mine.py has no 'nothing'; write mine.py:NAME with one of: "),
+        ("./mine.py", "mine.py has no single class or function; write mine.py:NAME with one of: "),
+        ("./mine.py:constant", "TypeError: mine.py:constant is no function"),
+        ("mine.py:a b", "Expected ./FILE.py:NAME, got 'mine.py:a b'."),
+        ("./mine.py:count", "seed 0: ValueError: it must return a number in [0, 1], such as a share, got "),
+        ("./mine.py:undefined", "it must return a number in [0, 1], such as a share, got nan"),
+        ("./mine.py:no_number", "it must return a number in [0, 1], such as a share, got '0.5'"),
+        (
+            "./mine.py:raises",
+            "at 0%, seed 0: KeyError: 'sea' (mine.py:17)",
+        ),
+        ("./mine.py:of_one", "TypeError: of_one() takes 1 positional argument but 2 were given"),
+    ],
+)
+def test_a_metric_that_cannot_be_used_is_an_error_of_one_line(metric, message):
+    report = CliRunner().invoke(main, ["report", "--metric", metric])
+    assert report.exit_code in (1, 2)
+    assert report.stdout == ""
+    assert report.stderr.count("\n") == 1
+    assert message in report.stderr
+
+
+def test_another_name_is_refused_with_the_known_ones():
+    assert "'auro' is not one of 'auroc', 'aupr_in'" in adbench("report --metric auro").stderr
