@@ -1,6 +1,7 @@
 """Detectors in a file of the user's own: ``./mine.py:Mine``."""
 
 import json
+import pickle
 import sys
 
 import pytest
@@ -8,7 +9,7 @@ from commands import adbench, dry_run
 
 from adbench_text.code_version import code_of
 from adbench_text.documents.fitting import fit_model
-from adbench_text.errors import DetectorError, InvalidValueError, PluginError
+from adbench_text.errors import DetectorError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.models.folder import _digest, save_model
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
@@ -205,6 +206,16 @@ def test_its_cells_run_in_processes_that_know_it_and_end(monkeypatch, toy_path, 
     assert of_file.detector == "mine.py:Mine"
     assert of_mean.configuration == "members=knn-words, mine.py:Mine"
     assert str(here) not in f"{of_file.definition} {of_mean.definition}"
+
+
+@pytest.mark.usefixtures("write")
+def test_a_cell_takes_it_to_a_process_that_does_not_know_it():
+    choices_of(["./mine.py:Mine"], print)
+    sent = pickle.dumps(Cell("mine.py:Mine", "default", {"k": 4}, "tiny", "sea", 0, seed=0))
+    registry.plugins.cache_clear()
+    with pytest.raises(UnknownNameError):
+        registry.detector("mine.py:Mine")
+    assert build_detector(pickle.loads(sent)).get_params() == {"k": 4}
 
 
 @pytest.mark.usefixtures("write")
