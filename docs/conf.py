@@ -6,15 +6,19 @@ from typing import Any
 
 project = "adbench-text"
 author = "The adbench-text developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # notebooks keep their outputs; `make gallery` runs them
+nb_render_markdown_format = "gfm"  # with tables
 add_module_names = False
 default_role = "py:obj"  # in docstrings, `LLR` is a link
 napoleon_google_docstring = False
 html_theme = "furo"
 html_title = project
+
+_REFERENCES = "\nReferences\n----------\n"
 
 
 def setup(app: Any) -> None:
@@ -32,4 +36,7 @@ def _is_request(app: Any, kind: str, name: str, *others: Any) -> bool | None:
 
 def _show_head(app: Any, kind: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
     if kind == "class" and lines and lines[0].endswith("see the head of the module."):
-        lines[:1] = (getdoc(sys.modules[documented.__module__]) or "").splitlines()
+        head, _, references = (getdoc(sys.modules[documented.__module__]) or "").partition(_REFERENCES)
+        lines[:1] = head.splitlines()
+        if references:  # below the parameters
+            lines += ["", ".. rubric:: References", "", *references.splitlines()]
