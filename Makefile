@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-data slow faults bench docs dist image gpu clean build/assembled
+.PHONY: demo test test-data slow faults bench gallery docs dist image gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
@@ -36,6 +36,10 @@ faults: .venv/installed-for-tests
 bench: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name
 
+# Run the notebooks of docs/gallery, which keep their outputs; add --inplace to renew these.
+gallery: .venv/installed-for-gallery
+	PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/jupyter execute --timeout=900 docs/gallery/*.ipynb
+
 # README, the pages of docs/, the measured results and CONTRIBUTING.md as a site in build/site.
 docs: .venv/installed-for-docs
 	rm -rf build/docs build/site
@@ -44,6 +48,7 @@ docs: .venv/installed-for-docs
 	cp -r reports/results CONTRIBUTING.md SECURITY.md CHANGELOG.md CITATION.cff build/docs/
 	cat README.md docs/index.md > build/docs/index.md
 	sed -i 's#](../reports/results/#](results/#g; s#](../CONTRIBUTING.md#](CONTRIBUTING.md#g' build/docs/*.md
+	sed -i 's#](../../reports/results/#](../results/#g' build/docs/gallery/*.ipynb
 	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' $(addprefix build/docs/,index.md CONTRIBUTING.md CHANGELOG.md)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site
 	@echo "Open build/site/index.html"
@@ -94,6 +99,10 @@ build/assembled:
 
 .venv/installed-for-demo: .venv/installed
 	$(INSTALL) --editable ".[glove]"
+	@touch $@
+
+.venv/installed-for-gallery: .venv/installed
+	$(INSTALL) --editable ".[gallery]"
 	@touch $@
 
 .venv/installed-for-docs: .venv/installed

@@ -1,5 +1,6 @@
 """README and the pages of docs/: every link leads somewhere, and every command is understood."""
 
+import json
 import re
 import shlex
 from itertools import pairwise
@@ -18,6 +19,7 @@ PAGES = sorted(
         ROOT / "CONTRIBUTING.md",
         ROOT / "SECURITY.md",
         *ROOT.glob("docs/*.md"),
+        *ROOT.glob("docs/gallery/*.ipynb"),
         *ROOT.glob("reports/results/*.md"),
     ]
 )
@@ -119,3 +121,12 @@ def test_the_tests_that_the_page_on_security_names_exist():
     ]
     assert len(named) == len(re.findall(r"`tests/", text)) > 10
     assert missing == []
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/gallery/*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_keeps_its_outputs_and_pictures(path):
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert all(cell["execution_count"] for cell in cells)
+    assert {output["output_type"] for output in outputs} <= {"stream", "display_data", "execute_result"}
+    assert any("image/png" in output.get("data", {}) for output in outputs)
