@@ -46,6 +46,12 @@ DOCUMENTS = [
     click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example latin-1."),
 ]
 
+
+def _set_encoder(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value:
+        ctx.params["settings"]["encoder"] = value  # --set is eager, so that it comes first
+
+
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
@@ -54,8 +60,16 @@ CHOICE = [
         ["--set", "settings"],
         multiple=True,
         metavar="KEY=VALUE",
+        is_eager=True,
         callback=lambda context, parameter, values: dict(map(setting, values)),
         help="Hyper-parameter.",
+    ),
+    click.Option(
+        ["--encoder"],
+        type=Name("encoders"),
+        expose_value=False,
+        callback=_set_encoder,
+        help="As --set encoder=...: name, path, openai:NAME.",
     ),
     click.Option(["--language"], default="en", help="Language of the documents: en, de, fr, ..."),
     click.Option(
@@ -102,7 +116,7 @@ WORK = [
 
 def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of some of the options of a command."""
-    return {name: options[name] for name in (str(option.name) for option in declared)}
+    return {str(option.name): options[str(option.name)] for option in declared if option.expose_value}
 
 
 def language_notes(choice: Mapping[str, Any]) -> list[str]:

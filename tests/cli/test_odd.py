@@ -233,7 +233,7 @@ def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, t
     result = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "word vectors of this detector are English, and the language is 'de'. Give others" in result.stderr
-    choice = ["--language", "de", "-d", "ocsvm", "--set", "encoder=svd", "--folds", 2]
+    choice = ["--language", "de", "-d", "ocsvm", "--encoder", "svd", "--folds", 2]
     chosen = odd(tmp_path / "a.csv", *choice, "--by", "words")
     assert "ocsvm(encoder=svd), cross-fitted over 2 folds" in chosen.stdout
     assert notes(chosen) == []
