@@ -44,7 +44,8 @@ class OwnDetector:
         if is_in_file or self.detector.trusted_types is None:
             reason = "no model loads a file of code, put it into a package" if is_in_file else UNSAVED
             raise DetectorError(
-                f"{self.label} cannot be saved: {reason}. To rank documents without a model: adbench-text odd"
+                f"{self.label} cannot be saved: {reason}. To rank "
+                f"documents without a model: adbench-text odd -d {self.name}"
             )
 
 
