@@ -3,8 +3,8 @@
 Each function yields the figures of a comparison, as far as there is something to draw.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Iterator
+from itertools import islice
 
 from adbench_text.metrics import COSTS, METRICS
 from adbench_text.reports import published
@@ -14,7 +14,6 @@ from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.sweep.cell import percent
 
-_T = TypeVar("_T")
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
 
@@ -67,21 +66,16 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
             )
 
 
-def _without_empty(groups: Mapping[str, _T]) -> dict[str, _T]:
-    return {name: group for name, group in groups.items() if group}
-
-
 def curves(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
     """Yield the ROC and precision-recall curves of all splits, a figure for each metric that is an area."""
     for corpus in comparison.corpora:
-        scores = _without_empty({c.label: evidence.scores(c, corpus) for c in comparison.fair})
-        drawn = dict(list(scores.items())[:_MOST_CURVES])
-        splits = _without_empty(
-            {
-                inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
-                for inlier in corpus.inliers
-            }
-        )
+        scores = {c.label: found for c in comparison.fair if (found := evidence.scores(c, corpus))}
+        drawn = dict(islice(scores.items(), _MOST_CURVES))
+        of_splits = {
+            inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
+            for inlier in corpus.inliers
+        }
+        splits = {inlier: curves for inlier, curves in of_splits.items() if curves}
         n_more = len(scores) - len(drawn)
         for metric in (metric for metric in METRICS.values() if metric.curve and splits):
             is_roc = metric.curve == "ROC"

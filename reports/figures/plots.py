@@ -1,10 +1,9 @@
 """The figures of a report, drawn from plain data.
 
-Values of metrics are in percent, as in the tables; shares of outliers are in [0, 1]. What is not finite
-is left out. `among` are all names of a report in their order, so that each looks the same in every figure.
+Values of metrics are in percent, as in the tables; shares of outliers are in [0, 1]. `among` are all names of
+a report in their order, so that each looks the same in every figure.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,19 +41,12 @@ def contamination(
     figure, axes = single()
     handles = []
     for name, points in curves.items():
-        x, y, spread = _columns(sorted(points, key=lambda point: point[0]))
+        x, y, spread = np.array(points, dtype=np.float64).T  # None is NaN, which is not drawn
         look = looks(curves, among)[name]
         handles.append(axes.errorbar(100 * x, y, spread, elinewidth=0.7, capsize=1.5, **look)[0])
     axes.set(xlabel="outliers in the training data (%)", ylabel=_percent(metric))
     add_legend(figure, handles, curves)
     return figure
-
-
-def _columns(points: Sequence[tuple[float, ...] | Sequence[Any]]) -> tuple[Array, ...]:
-    """Return the columns of a table as arrays, NaN for None and infinite values."""
-    table = np.array([[np.nan if value is None else value for value in row] for row in points], np.float64)
-    table[~np.isfinite(table)] = np.nan
-    return tuple(table.T)
 
 
 def _percent(metric: str) -> str:
@@ -67,9 +59,7 @@ def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     figure, axes = single()
     handles = []
     for (n_patterns, points), look in zip(bounds.items(), looks(map(str, bounds)).values(), strict=True):
-        p, bound = _columns(points)
-        bound[~(bound > 0)] = np.nan
-        handles += axes.plot(p, bound, label=f"N = {n_patterns}", **look)
+        handles += axes.plot(*zip(*points, strict=True), label=f"N = {n_patterns}", **look)
     axes.axhline(1, **_BY_CHANCE)
     axes.set(xlabel="shared masked positions p", ylabel="bound on the probability", yscale="log")
     axes.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
@@ -81,8 +71,7 @@ def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
 @styled
 def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence[str] = ()) -> Figure:
     """Draw a metric against seconds; the legend is in the order of the metric."""
-    places = {name: (x, y) for name, (x, y) in points.items() if 0 < x < math.inf and math.isfinite(y)}
-    places = dict(sorted(places.items(), key=lambda item: -item[1][1]))
+    places = dict(sorted(points.items(), key=lambda item: -item[1][1]))
     figure, axes = single()
     handles = []
     for name, place in places.items():
@@ -130,9 +119,7 @@ def _draw_chance(axes: Axes, metric: Metric, labels: Sequence[NDArray[np.bool_]]
 
 
 def _curve(metric: Metric, outlier: NDArray[np.bool_], scores: Array) -> tuple[Array, Array]:
-    """Return x and y of the curve whose area is a metric; no points where there is no curve."""
-    if outlier.all() or not outlier.any() or not np.isfinite(scores).all():
-        return np.empty(0), np.empty(0)
+    """Return x and y of the curve whose area is a metric."""
     if metric.curve == "ROC":
         false, true, _ = roc_curve(outlier, scores)
         return _thinned(false, true)

@@ -106,6 +106,6 @@ def add_legend(figure: Figure, handles: Sequence[Any], names: Iterable[str]) -> 
 
 def logarithmic(values: Iterable[float]) -> tuple[float, float]:
     """Return limits of a logarithmic axis around values above 0 that show two powers of ten at least."""
-    known = list(values) or [1.0]
+    known = list(values)
     low, high = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
     return 0.9 * 10.0**low, 1.1 * 10.0 ** max(high, low + 1)
