@@ -86,7 +86,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Whether the harness measures its costs; not those of another program. Of the class.
     kept_ : bool array of shape (n_train,), or None
         Training documents that a robust detector learned from in the end; None for one that uses all.
-        The harness logs the others as ``set_aside.csv``.
     ranges : mapping of str to Range
         The values that each hyper-parameter may have, for those that the class adds to its bases; see
         `adbench_text.checks`. Of the class.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SECONDS = 0.02  # between two samples of the memory
-_OUR_FILES = {"scores", "set_aside", "examples", "traceback"}  # no names for tables
+_OUR_FILES = {"scores", "examples", "traceback"}  # no names for tables
 _SILENT = Progress()
 
 
@@ -87,7 +87,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             word_scores(detector, corpus, split),
             training.curves,
             _ran_on(detector),
-            {**_tables(detector), **_set_aside(detector, split, costs)},
+            _tables(detector),
             examples_of(detector, corpus, split, scores),
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
@@ -190,23 +190,6 @@ def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
     if is_oracle:
         return detector.oracle_scores(list(split.test), split.outlier)
     return detector.decision_function(list(split.test))
-
-
-def _set_aside(detector: TextDetector, split: Split, costs: dict[str, float]) -> "dict[str, pd.DataFrame]":
-    """Return the training documents that a robust detector set aside, the most abnormal first."""
-    if detector.kept_ is None:
-        return {}
-    import pandas as pd
-
-    places = np.flatnonzero(~detector.kept_)
-    costs["set_aside_share"] = len(places) / len(split.train)
-    columns = {
-        "document": places,
-        "score": detector.decision_scores_[places],
-        "outlier": split.train_outlier[places].astype(int),
-    }
-    table = pd.DataFrame(columns).sort_values("score", ascending=False, kind="stable")
-    return {"set_aside": table}
 
 
 class _Training:

@@ -46,7 +46,7 @@ class Result:
     cell: Cell
     started: float  # seconds since the epoch
     # metrics in [0, 1], fit_seconds and score_seconds (with the cost of shared values), peak_memory_mb (10^6
-    # bytes), n_train, n_test, their outliers, set_aside_share; a failed cell has what it reached
+    # bytes), n_train, n_test, their outliers; a failed cell has what it reached
     metrics: dict[str, float]
     # abnormality, (n_test,); None if the cell failed
     scores: NDArray[np.float64] | None = field(default=None, repr=False)

@@ -204,7 +204,7 @@ def test_a_table_that_cannot_be_written_fails_the_cell(run):
     assert "its table 'contexts' cannot be written: AttributeError" in result.reason
 
 
-@pytest.mark.parametrize("name", ["scores", "Scores", "set_aside", "examples"])
+@pytest.mark.parametrize("name", ["scores", "Scores", "examples"])
 def test_a_table_with_the_name_of_a_file_of_ours_fails_the_cell(run, name):
     class WithTable(Spy):
         def tables(self):
