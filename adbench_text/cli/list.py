@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-from adbench_text.cli.show import json_option, print_table, text_of
-from adbench_text.errors import PluginError
+from adbench_text.cli.show import json_option, print_table
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DEFAULT
 from adbench_text.reports import contents
 
 Rows = Iterator[tuple[str, str]]  # names and descriptions
@@ -34,23 +32,6 @@ def _encoders() -> Rows:
     yield "openai:MODEL", "a model of a server with OpenAI's embeddings protocol (--encoder-url)"
 
 
-def _presets() -> Rows:
-    """Yield the presets of each detector that can be loaded, as ``--detector`` takes them."""
-    from adbench_text.cli.info import presets_of
-
-    for detector, plugin in registry.plugins("detectors").items():
-        if plugin.is_family:  # its members come from another package, and have none
-            continue
-        try:
-            presets = presets_of(detector)
-        except PluginError:  # 'list detectors' reports it
-            continue
-        for preset in presets:
-            if preset["name"] != DEFAULT:
-                on = "" if preset["datasets"] == "all" else f" (on {text_of(preset['datasets'])})"
-                yield f"{detector}:{preset['name']}", f"{text_of(preset['settings'])}{on}"
-
-
 def _sweeps() -> Rows:
     """Yield the built-in sweeps, with the first line of comment of their files."""
     from adbench_text.sweep import file
@@ -65,7 +46,6 @@ _ROWS: dict[str, Callable[[], Rows]] = {
     "datasets": lambda: _plugins("datasets"),
     "vectors": _vectors,
     "encoders": _encoders,
-    "presets": _presets,
     "sweeps": _sweeps,
     "tables": lambda: ((name, kind.summary) for name, kind in contents.TABLES.items()),
     "formats": lambda: ((name, kind.summary) for name, kind in contents.FORMATS.items()),

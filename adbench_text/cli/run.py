@@ -66,7 +66,7 @@ _POSITIVE = click.FloatRange(0, min_open=True)
         help="Names, patterns such as 'pyod-*', or all; llr:robust has a preset, ./mine.py:Mine is in a "
         "file. With --sweep, its detectors keep their presets and settings.",
     ),
-    click.Option(["--preset"], help="Preset of all detectors; see 'adbench-text list presets'."),
+    click.Option(["--preset"], help="Preset of all detectors; see 'adbench-text info NAME'."),
     click.Option(
         ["--set", "settings"],
         multiple=True,

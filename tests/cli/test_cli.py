@@ -175,8 +175,6 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     [
         ("detectors", "counting", "The share of words that were not seen in training"),
         ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
-        ("presets", "counting:grid", "weight=1; weight=2"),
-        ("presets", "counting:heavy", "weight=9"),
         ("sweeps", "main", "The main comparison: Table 1 of "),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
