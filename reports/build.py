@@ -138,14 +138,6 @@ class Builder:
 
         return [path for drawing in self.drawings for path in write(drawing.figure, folder / drawing.name)]
 
-    def write_all(self, folder: Path) -> None:
-        """Write the report in all formats with a suffix to a folder, and its figures."""
-        for form in contents.FORMATS.values():
-            if form.suffix:
-                text = form.render(self.report(list(contents.TABLES), pictures=form.has_pictures))
-                (folder / f"report.{form.suffix}").write_text(text, encoding="utf-8")
-        self.write_figures(folder / "figures")
-
 
 def _tables(name: str, comparison: Comparison) -> list[Table]:
     """Return the tables of a name that have a figure, without rows and columns that have none."""

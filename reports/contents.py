@@ -25,7 +25,6 @@ class Format:
 
     module: str
     summary: str
-    suffix: str = ""  #: of the files that are logged with a sweep; empty if none are
     has_pictures: bool = False  #: whether it shows pictures and heat maps
     has_notes: bool = True  #: otherwise the command line prints the notes on stderr
     has_all_tables: bool = False  #: whether it shows all tables unless some are named
@@ -64,9 +63,9 @@ TABLES = {
 }
 BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled", "words"]
 FORMATS = {
-    "csv": Format("csv", "One table of every split, level and mean, for programs.", "csv", has_notes=False),
-    "html": Format("html", "One page with everything.", "html", has_pictures=True, has_all_tables=True),
-    "latex": Format("latex", "Tables to be put into a document.", "tex", has_all_tables=True),
-    "markdown": Format("markdown", "Tables in markdown.", "md"),
+    "csv": Format("csv", "One table of every split, level and mean, for programs.", has_notes=False),
+    "html": Format("html", "One page with everything.", has_pictures=True, has_all_tables=True),
+    "latex": Format("latex", "Tables to be put into a document.", has_all_tables=True),
+    "markdown": Format("markdown", "Tables in markdown."),
     "terminal": Format("terminal", "Tables for a terminal."),
 }

