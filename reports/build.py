@@ -100,7 +100,7 @@ class Builder:
         drawn = self.drawings if pictures else []
         maps = heatmaps(comparison, self.evidence) if pictures and self.evidence is not None else []
         of_no_table = [
-            f"No table {name!r}: it needs {contents.TABLES[name].needs}."
+            f"No table {name!r}: it needs {contents.TABLES[name]}."
             for name, of_name in of_names.items()
             if only and not of_name
         ]

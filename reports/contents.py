@@ -1,10 +1,13 @@
 """What a report can show: its tables and its formats. A new one is a file and an entry here.
 
-No table or format is imported before it is asked for.
+A table is a module in `tables/` with the function ``tables(comparison)``; the first line of a file describes
+it. No table or format is imported before it is asked for.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,19 +15,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TableKind:
-    """A kind of table; the module of its name in `tables/` has the function ``tables(comparison)``."""
-
-    summary: str
-    needs: str  #: what must be there
-
-
-@dataclass(frozen=True)
 class Format:
     """A format; its module in `formats/` has the function ``render(report, width)``."""
 
     module: str
-    summary: str
     has_pictures: bool = False  #: whether it shows pictures and heat maps
     has_notes: bool = True  #: otherwise the command line prints the notes on stderr
     has_all_tables: bool = False  #: whether it shows all tables unless some are named
@@ -37,35 +31,31 @@ class Format:
 _CLEAN = "and results at 0% of outliers"
 _PAIRS = "two detectors that have two splits in common"
 
-#: In the order of a report.
+#: Names of tables, in the order of a report, and what must be there for them.
 TABLES = {
-    "leaderboard": TableKind("Detectors by datasets, and published figures.", "results on two datasets"),
-    "main": TableKind("Every split at the lowest contamination level.", "results"),
-    "published": TableKind(
-        "Differences from the published figures.",
-        f"published figures of these detectors and datasets, {_CLEAN}",
-    ),
-    "benchmarks": TableKind(
-        "The best published figures of others beside ours.",
-        f"corpora with published figures of others, {_CLEAN}",
-    ),
-    "levels": TableKind("Means at each contamination level.", "two contamination levels"),
-    "labelled": TableKind(
-        "With labelled outliers: all classes, those of the labelled ones, and others.",
-        "results with labelled outliers",
-    ),
-    "words": TableKind(
-        "How well the scores of words find the odd words.", "corpora with marked or planted words"
-    ),
-    "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
-    "significance": TableKind("Paired tests between detectors.", _PAIRS),
-    "cost": TableKind("Seconds, documents per second, memory.", "results"),
+    "leaderboard": "results on two datasets",
+    "main": "results",
+    "published": f"published figures of these detectors and datasets, {_CLEAN}",
+    "benchmarks": f"corpora with published figures of others, {_CLEAN}",
+    "levels": "two contamination levels",
+    "labelled": "results with labelled outliers",
+    "words": "corpora with marked or planted words",
+    "ranks": _PAIRS,
+    "significance": _PAIRS,
+    "cost": "results",
 }
 BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled", "words"]
 FORMATS = {
-    "csv": Format("csv", "One table of every split, level and mean, for programs.", has_notes=False),
-    "html": Format("html", "One page with everything.", has_pictures=True, has_all_tables=True),
-    "latex": Format("latex", "Tables to be put into a document.", has_all_tables=True),
-    "markdown": Format("markdown", "Tables in markdown."),
-    "terminal": Format("terminal", "Tables for a terminal."),
+    "csv": Format("csv", has_notes=False),
+    "html": Format("html", has_pictures=True, has_all_tables=True),
+    "latex": Format("latex", has_all_tables=True),
+    "markdown": Format("markdown"),
+    "terminal": Format("terminal"),
 }
+
+
+def summaries(folder: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names of tables or formats, each with the first line of its file."""
+    for name in names:
+        text = (Path(__file__).parent / folder / f"{name}.py").read_text(encoding="utf-8")
+        yield name, text.partition("\n")[0].strip('"')

@@ -47,8 +47,8 @@ _ROWS: dict[str, Callable[[], Rows]] = {
     "vectors": _vectors,
     "encoders": _encoders,
     "sweeps": _sweeps,
-    "tables": lambda: ((name, kind.summary) for name, kind in contents.TABLES.items()),
-    "formats": lambda: ((name, kind.summary) for name, kind in contents.FORMATS.items()),
+    "tables": lambda: contents.summaries("tables", contents.TABLES),
+    "formats": lambda: contents.summaries("formats", contents.FORMATS),
 }
 
 

@@ -1,4 +1,4 @@
-"""Detectors by corpora, and the best published figures below."""
+"""Detectors by datasets, and published figures below."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
