@@ -7,11 +7,7 @@ from adbench_text.plugins.shades import page
 from adbench_text.reports.formats._heatmap import prepare
 from adbench_text.reports.report import Entry, Kind, Report, Table
 
-_ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
-_LONG = 40  # rows, from which a table scrolls under its header
-_BROAD = 12  # columns, from which a table is printed across the paper
-_FIRST_NOTES = 6  # are open; the others would push the next table away
 _MOST_HEATMAPS = 30  # a browser is slow with more
 
 
@@ -35,10 +31,6 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         headlines=report.headlines,
         provenance=report.provenance,
         notes=_notes(report),
-        first_notes=_FIRST_NOTES,
-        absent=_ABSENT,
-        long=_LONG,
-        broad=_BROAD,
         block_starts=_block_starts,
     )
 
