@@ -8,7 +8,7 @@ import click
 
 from adbench_text.cli.options import SectionedCommand, section, tracking_uri_option
 from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, language_notes, opened, values_of
-from adbench_text.cli.progress import Rows, count
+from adbench_text.cli.progress import count, shown_documents
 from adbench_text.escaping import printable
 
 
@@ -62,7 +62,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     if options["outliers"]:  # the suffix of this file gives its format
         outliers = list(opened(options["outliers"], {**options, "id": "", "kind": None}).texts())
     begin = time.perf_counter()
-    with Rows() as progress:
+    with shown_documents() as progress:
         fitted = fit_model(
             FileTexts(source.texts),
             **choice,

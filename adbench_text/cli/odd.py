@@ -21,7 +21,7 @@ from adbench_text.cli.own_text import (
     values_of,
     write_page,
 )
-from adbench_text.cli.progress import Rows, count
+from adbench_text.cli.progress import count, shown_documents
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.orders import P_OF_ORDER
@@ -111,7 +111,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     rows = _Rows(opened(file, options, again=True))
     marks = rows.marks(options["marked"]) if options["marked"] else {}
     begin = time.perf_counter()
-    with Rows() as progress:
+    with shown_documents() as progress:
         ranked = odd_documents(
             FileTexts(rows.texts),
             **choice,
@@ -134,7 +134,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     called_odd = [_called_odd(ranked, order, name, options["max_copies"]) for order, name in names.items()]
     called_odd += [_MEANING if not marks or ranking["keep_marked"] else _MEANING_MARKED]
     in_any_file = "About this share is called odd in any file, with or without outliers."
-    with Rows() as progress:
+    with shown_documents() as progress:
         _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         notes = [*families, in_any_file]

@@ -3,7 +3,8 @@
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from statistics import fmean
 from typing import TYPE_CHECKING, Self
 
@@ -16,6 +17,7 @@ from adbench_text.run.progress import Kind, Progress
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+    from adbench_text.documents import OnProgress
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
@@ -162,25 +164,20 @@ class Shown(Progress):
             self.message(f"{count(self._n_done)} run in {took}{failed}")
 
 
-class Rows:
-    """Shows the progress of work on documents, as an `OnProgress`; in a log by a line every ten seconds."""
+@contextmanager
+def shown_documents() -> "Iterator[OnProgress]":
+    """Yield what shows the progress of work on documents; in a log by a line every ten seconds."""
+    last_line = time.monotonic()
+    with _bar() as bar:
+        task = bar.add_task("", total=None, text="")
 
-    def __init__(self) -> None:
-        self._bar = _bar()
-        self._task = self._bar.add_task("", total=None, text="")
-        self._last_line = time.monotonic()
+        def show(what: str, n_done: int, n_total: int | None) -> None:
+            nonlocal last_line
+            bar.update(task, completed=n_done, total=n_total, text=what)
+            if bar.disable and time.monotonic() - last_line >= _LINE_SECONDS:
+                last_line = time.monotonic()
+                done = "" if n_total is None else f"{n_done:,} of "
+                of_all = f"{what}: {done}{count(n_total or n_done, 'document')}"
+                click.echo(of_all if n_done else what, err=True)
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, what: str, n_done: int, n_total: int | None) -> None:
-        """Show what is done, the number of documents done, and that of all if it is known."""
-        self._bar.update(self._task, completed=n_done, total=n_total, text=what)
-        if self._bar.disable and time.monotonic() - self._last_line >= _LINE_SECONDS:
-            self._last_line = time.monotonic()
-            done = "" if n_total is None else f"{n_done:,} of "
-            click.echo(f"{what}: {done}{count(n_total or n_done, 'document')}" if n_done else what, err=True)
+        yield show

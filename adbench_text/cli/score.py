@@ -23,7 +23,7 @@ from adbench_text.cli.own_text import (
     print_documents,
     write_page,
 )
-from adbench_text.cli.progress import Rows, count
+from adbench_text.cli.progress import count, shown_documents
 from adbench_text.cli.show import print_table
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.escaping import no_formula, printable
@@ -230,7 +230,7 @@ def _gathered(
             write = stack.enter_context(temporary.open("w", newline="", encoding="utf-8")).write
         if header:
             write(header)
-        progress = stack.enter_context(Rows())
+        progress = stack.enter_context(shown_documents())
         for batch in stack.enter_context(closing(batches)):
             if batch.lines:
                 write(batch.lines)

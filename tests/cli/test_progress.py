@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adbench_text.cli.progress import Rows, Shown, count, duration
+from adbench_text.cli.progress import Shown, count, duration, shown_documents
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def lines_of(capsys, now):
 
     def lines(*calls):
         now[0] = 0.0
-        with Rows() as rows:
+        with shown_documents() as rows:
             for at, *call in calls:
                 now[0] = at
                 rows(*call)
@@ -281,7 +281,7 @@ def test_on_a_terminal_the_bar_of_documents_goes_with_the_work(terminal, error):
     written, shown = terminal(100), []
 
     def work():
-        with Rows() as rows:
+        with shown_documents() as rows:
             rows("scoring", 500, 1000)
             while "scoring" not in "".join(shown):
                 shown.append(written())
@@ -295,7 +295,7 @@ def test_on_a_terminal_the_bar_of_documents_goes_with_the_work(terminal, error):
 
 def test_what_is_printed_to_a_file_is_not_printed_above_the_bar(terminal, capsys):
     terminal(100)
-    with Rows() as rows:
+    with shown_documents() as rows:
         rows("learning", 0, None)
         print("a result")
     captured = capsys.readouterr()
