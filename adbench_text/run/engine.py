@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from adbench_text import provenance
-from adbench_text.checks import Whole
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
@@ -70,10 +69,6 @@ class Local:
 
     jobs: int = 1  # worker processes; 0 runs all in this one, for a debugger: without limits or isolation
     gpu_jobs: int = 1  # cells that share a GPU
-
-    def __post_init__(self) -> None:
-        Whole(0).check("jobs", self.jobs)
-        Whole(1).check("gpu_jobs", self.gpu_jobs)
 
     def check(self, limits: Limits) -> None:
         """Raise InvalidValueError if there are limits, but no processes that could be ended."""
@@ -141,9 +136,6 @@ class Dask:
     # of the scheduler, such as tcp://10.0.0.1:8786; None for that of Dask's configuration
     address: str | None = None
     gpu_jobs: int = 1  # cells that share a GPU
-
-    def __post_init__(self) -> None:
-        Whole(1).check("gpu_jobs", self.gpu_jobs)
 
     def check(self, limits: Limits) -> None:
         """Raise an error if no scheduler answers, or for a limit of memory."""
