@@ -43,7 +43,6 @@ class _Jobs(click.IntRange):
         return cpu_count() if value == "auto" else super().convert(value, param, ctx)
 
 
-_ENGINES = ("local", "dask")
 _POSITIVE = click.FloatRange(0, min_open=True)
 
 
@@ -83,12 +82,15 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     click.Option(
         ["--jobs", "-j"],
         type=_Jobs(0),
+        default=1,
         help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger: "
-        "there a detector can change the figures of the others.  [default: 1]",
+        "there a detector can change the figures of the others.",
     ),
     click.Option(["--gpu-jobs"], type=click.IntRange(1), default=1, help="Number of cells that share a GPU."),
-    click.Option(["--engine"], type=click.Choice(_ENGINES), default="local", help="Where cells run."),
-    click.Option(["--address"], help="Address of the scheduler of a Dask cluster, tcp://10.0.0.1:8786."),
+    click.Option(
+        ["--address"],
+        help="Address of the scheduler of a Dask cluster, tcp://10.0.0.1:8786, to run cells on its workers.",
+    ),
     click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
     click.Option(["--retry"], type=click.Choice(["failed"]), help="Run cells again that have failed."),
     click.Option(["--dry-run"], is_flag=True, help="Print the numbers of cells, and run nothing."),

@@ -161,14 +161,9 @@ def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
 
 
 def engine_of(options: Mapping[str, Any]) -> "Engine":
-    """Return the engine that options describe."""
+    """Return the engine that options describe; an address takes precedence over a number of jobs."""
     from adbench_text.run.engine import Dask, Local
 
-    jobs, address = options["jobs"], options["address"]
-    if options["engine"] == "dask":
-        if jobs is not None:
-            raise click.UsageError("--jobs is for the engine local; Dask runs a cell on each of its threads.")
-        return Dask(address, options["gpu_jobs"])
-    if address:
-        raise click.UsageError("--address is for --engine dask.")
-    return Local(1 if jobs is None else jobs, options["gpu_jobs"])
+    if options["address"]:
+        return Dask(options["address"], options["gpu_jobs"])
+    return Local(options["jobs"], options["gpu_jobs"])

@@ -133,8 +133,7 @@ class Dask:
     ``--resources GPU=1``, if there are any.
     """
 
-    # of the scheduler, such as tcp://10.0.0.1:8786; None for that of Dask's configuration
-    address: str | None = None
+    address: str  # of the scheduler, such as tcp://10.0.0.1:8786
     gpu_jobs: int = 1  # cells that share a GPU
 
     def check(self, limits: Limits) -> None:
@@ -146,24 +145,14 @@ class Dask:
             )
         from adbench_text import cluster
 
-        cluster.check(self._found_address())
-
-    def _found_address(self) -> str:
-        import dask
-
-        address: str | None = self.address or dask.config.get("scheduler-address", None)
-        if not address:
-            raise InvalidValueError(
-                "The engine dask needs the address of a scheduler: give --address tcp://HOST:8786."
-            )
-        return address
+        cluster.check(self.address)
 
     @contextmanager
     def start(self, work: Work) -> Iterator[Started]:
         """Yield the workers of the cluster; their calls end with the block."""
         from adbench_text.cluster import Cluster
 
-        with Cluster(self._found_address()) as cluster:
+        with Cluster(self.address) as cluster:
             corpora = _shared_corpora(cluster, work)
             was_empty = False
 

@@ -580,9 +580,6 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
         ("run -s tiny -d llr --seed 0,4294967296", "ends at 4294967295, got '4294967296'."),
         ("run -s tiny -d llr --jobs many", "'many' is not a valid integer range."),
-        ("run -s tiny -d llr --engine dusk", "'dusk' is not one of 'local', 'dask'."),
-        ("run -s tiny -d llr --engine dask --jobs 2", "--jobs is for the engine local; "),
-        ("run -s tiny -d llr --address tcp://a:1", "--address is for --engine dask."),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
         ("report --metric auc", "'auc' is not one of"),
@@ -604,15 +601,10 @@ def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, mes
     assert list(here.iterdir()) == []
 
 
-def test_the_engine_dask_needs_a_scheduler_that_answers_before_it_prepares_documents(
-    store, server, monkeypatch
-):
+def test_a_cluster_needs_a_scheduler_that_answers_before_documents_are_prepared(store, server, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("adbench_text.cluster._PATIENCE", 1)
-    command = "run -s tiny -d counting --no-report --engine dask"
-    nowhere = adbench(command)
-    assert nowhere.exit_code == 2
-    assert "Error: The engine dask needs the address of a scheduler: give --address" in nowhere.stderr
+    command = "run -s tiny -d counting --no-report"
     for address in ("tcp://127.0.0.1:9", server.url.replace("http", "tcp"), "nonsense"):
         silent = adbench(f"{command} -s files:absent.csv --address {address}")
         assert silent.exit_code == 1
@@ -621,8 +613,8 @@ def test_the_engine_dask_needs_a_scheduler_that_answers_before_it_prepares_docum
     assert runs("cell") == []
 
 
-def test_a_sweep_file_names_its_engine(store):
-    sweep = 'detector = "counting"\ndataset = "tiny"\ncontamination = 0\ninlier = "sea"\nengine = "local"\n'
+def test_a_sweep_file_names_its_jobs(store):
+    sweep = 'detector = "counting"\ndataset = "tiny"\ncontamination = 0\ninlier = "sea"\n'
     Path("mine.toml").write_text(f"{sweep}jobs = 0\n")
     result = adbench("run --sweep mine.toml --no-report --cell-timeout 9")
     assert result.exit_code == 2

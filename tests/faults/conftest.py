@@ -25,7 +25,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder, self.processes = folder, []
         self.address = f"tcp://127.0.0.1:{free_port()}"
-        self.options = ["--engine=dask", f"--address={self.address}"]
+        self.options = [f"--address={self.address}"]
         self.scheduler = self._start("scheduler", "--host", self.address)
         wait_for(folder, "Scheduler at")
 
