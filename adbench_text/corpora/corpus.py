@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.errors import DataError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
 from adbench_text.failures import as_plugin_error, place_of_method
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords, Redraw
@@ -92,8 +92,6 @@ class Corpus:
 
     def limited(self, limit: int) -> "Corpus":
         """Return a corpus of at most `limit` documents a class in each part, for a quick look."""
-        if limit < 1:
-            raise InvalidValueError(f"limit must be at least 1 document per class, got {limit}.")
 
         def some(documents: Documents) -> NDArray[np.int64]:
             order = np.random.default_rng(0).permutation(len(documents))

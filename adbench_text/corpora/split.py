@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import Number
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.words import JudgedWords, judged_words
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
+_CONTAMINATION, _TEST_OUTLIERS = Number("[0, 0.5)"), Number("(0, 1)")
 _TEST_ORDER, _LABELLED = 1, 2  # streams of random numbers: the order of the test documents, known outliers
 
 #: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
@@ -116,12 +118,11 @@ def draw(
     would give the label away.
     """
     protocol = protocol_of(corpus, protocol)
+    check_shares(protocol, contamination, test_outliers)
     named = splits(corpus, protocol)
     if name not in named:
         raise UnknownNameError(f"inlier class of {corpus.name}", name, named)
     if protocol == UNLABELLED:
-        check_contamination(contamination)
-        check_thinning(protocol, test_outliers)
         if labelled:
             raise InvalidValueError(f"The protocol {protocol} has no training part for labelled outliers.")
         split = divided(corpus, named[name])
@@ -223,25 +224,15 @@ def n_outliers(n_inliers: int, contamination: float) -> int:
     Source: DATE's released code, ``int(100 * n / (100 - c)) - n`` with c in percent. This function
     computes in hundredths of a percent, so that 0.15 is 15 and not 14.999...
     """
-    check_contamination(contamination)
     hundredths = round(contamination * 10_000)
     return 10_000 * n_inliers // (10_000 - hundredths) - n_inliers
 
 
-def check_contamination(contamination: float) -> None:
-    """Raise InvalidValueError unless the share of outliers is in [0, 0.5)."""
-    if not 0 <= contamination < 0.5:
-        raise InvalidValueError(f"contamination must be in [0, 0.5), got {contamination}.")
-
-
-def check_test_outliers(share: float) -> None:
-    """Raise InvalidValueError unless the share of outliers in the test set is in (0, 1)."""
-    if not 0 < share < 1:
-        raise InvalidValueError(f"test_outliers must be in (0, 1), got {share:g}.")
-
-
-def check_thinning(protocol: str, test_outliers: float | None) -> None:
-    """Raise InvalidValueError if both the contamination and `test_outliers` thin the same documents."""
+def check_shares(protocol: str, contamination: float, test_outliers: float | None) -> None:
+    """Raise InvalidValueError if a share is out of its range, or both thin the same documents."""
+    _CONTAMINATION.check("contamination", contamination)
+    if test_outliers is not None:
+        _TEST_OUTLIERS.check("test_outliers", test_outliers)
     if protocol == UNLABELLED and test_outliers is not None:
         raise InvalidValueError(
             "With the protocol unlabelled, --contamination is the share of outliers in the documents; "
@@ -257,7 +248,6 @@ def thinned(
     All inliers remain. The draw is seeded and without replacement; for one seed a higher share contains the
     outliers of a lower one. `name` is that of the share in messages.
     """
-    check_test_outliers(share)
     places = np.flatnonzero(outlier)
     n_inliers = len(outlier) - len(places)
     n = round(n_inliers * share / (1 - share))

@@ -7,14 +7,7 @@ from itertools import product
 from typing import Any
 
 from adbench_text.corpora.planted import parsed
-from adbench_text.corpora.split import (
-    check_contamination,
-    check_test_outliers,
-    check_thinning,
-    levels_of,
-    protocol_of,
-    splits,
-)
+from adbench_text.corpora.split import check_shares, levels_of, protocol_of, splits
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
@@ -49,18 +42,15 @@ class Sweep:
 
     def splits(self) -> list[Cell]:
         """Return a cell without a detector for each split, level and seed."""
-        for level in self.contamination or ():
-            check_contamination(level)
-        if self.test_outliers is not None:
-            check_test_outliers(self.test_outliers)
         for planted in filter(None, self.planted):
             parsed(planted)
         cells = []
         for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
             protocol = protocol_of(source, self.protocol)
-            check_thinning(protocol, self.test_outliers)
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
+            for level in levels:
+                check_shares(protocol, level, self.test_outliers)
             of_sweep: dict[str, Any] = {"test_outliers": self.test_outliers, "protocol": protocol}
             cells += [
                 Cell(

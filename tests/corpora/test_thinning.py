@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from adbench_text.corpora.split import thinned
+from adbench_text.corpora.split import check_shares, thinned
 from adbench_text.errors import InvalidValueError
 
 OUTLIER = np.arange(100) % 5 != 0  # 20 inliers and 80 outliers
@@ -33,7 +33,6 @@ def test_a_higher_share_contains_the_outliers_of_a_lower_one():
 @pytest.mark.parametrize(
     ("share", "message"),
     [
-        *((share, rf"must be in \(0, 1\), got {share:g}\.$") for share in (0, 1, -0.1, 1.5, np.nan, np.inf)),
         (0.9, r"0\.9 asks for 180 outliers beside 20 inliers, but .* only 80, which is 80\.0%"),
         (0.01, r"0\.01 leaves no outlier beside 20 inliers"),
     ],
@@ -41,3 +40,9 @@ def test_a_higher_share_contains_the_outliers_of_a_lower_one():
 def test_a_share_that_cannot_be_had_is_refused(share, message):
     with pytest.raises(InvalidValueError, match=f"^test_outliers {message}"):
         thinned(OUTLIER, share, seed=0)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, np.nan, np.inf])
+def test_a_share_outside_its_range_is_refused(share):
+    with pytest.raises(InvalidValueError, match=rf"^test_outliers must be in \(0, 1\), got {share}\.$"):
+        check_shares("one-vs-rest", 0, share)
