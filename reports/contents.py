@@ -52,6 +52,7 @@ FORMATS = {
     "markdown": Format("markdown"),
     "terminal": Format("terminal"),
 }
+PAGE = FORMATS["html"]  # is logged with a sweep
 
 
 def summaries(folder: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:

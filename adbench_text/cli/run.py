@@ -1,9 +1,7 @@
 """``adbench-text run``: Run detectors on datasets."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -206,11 +204,8 @@ def _log_reports(
             continue
         progress.message(f"writing the report on {dataset}")
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                builder = Builder(records, store=store, cells=of_dataset)
-                page = contents.FORMATS["html"].render(builder.report([*contents.TABLES], pictures=True))
-                Path(folder, "report.html").write_text(page, encoding="utf-8")
-                store.log_folder(dataset, Path(folder))
+            built = Builder(records, store=store, cells=of_dataset).report([*contents.TABLES], pictures=True)
+            store.log_page(dataset, contents.PAGE.render(built))
         except Exception as error:  # of any kind: the results are already safe
             problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
             progress.message(problem, "error")

@@ -177,9 +177,9 @@ class Store:
                     abandoned = True
         return abandoned
 
-    def log_folder(self, dataset: str, folder: Path) -> None:
-        """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
-        self.client.log_artifacts(self._parents[dataset], str(folder))
+    def log_page(self, dataset: str, page: str) -> None:
+        """Log the page of a report to the parent run of a dataset; only within a `sweep`."""
+        self.client.log_text(self._parents[dataset], page, "report.html")
 
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Write or renew the summary runs of what these definitions belong to.
