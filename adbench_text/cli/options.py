@@ -86,14 +86,9 @@ class Names(click.Option):
         super().__init__(param_decls, multiple=True, type=kind, metavar="NAMES", **settings)
 
 
-def shares(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[float]:
-    """Return the numbers that texts stand for: a number, or a list such as ``0,0.05``."""
-    return [click.FLOAT(part, param, ctx) for value in values for part in value.split(",")]
-
-
-def numbers(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
-    """Return the whole numbers that texts stand for: a number, or a list such as ``0,10``."""
-    return [click.IntRange(0)(part, param, ctx) for value in values for part in value.split(",")]
+def listed(kind: click.ParamType[Any]) -> Callable[..., list[Any]]:
+    """Return a callback that reads values of a kind, each a number or a list such as ``0,0.05``."""
+    return lambda ctx, param, values: [kind(part, param, ctx) for each in values for part in each.split(",")]
 
 
 def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
@@ -134,7 +129,7 @@ SPLITS = [
         ["--contamination", "levels"],
         multiple=True,
         metavar="SHARES",
-        callback=shares,
+        callback=listed(click.FLOAT),
         help="Shares of outliers in the training data, in [0, 0.5); if unlabelled, in the test documents.  "
         "[default: of the dataset, for most 0,0.05,0.1,0.15]",
     ),
@@ -145,7 +140,7 @@ SPLITS = [
         ["--labelled"],
         multiple=True,
         metavar="NUMBERS",
-        callback=numbers,
+        callback=listed(click.IntRange(0)),
         help="Numbers of known outliers, 0,1,3,10,50: documents of other classes that a detector may learn "
         "from.  [default: 0]",
     ),
