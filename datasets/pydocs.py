@@ -51,7 +51,7 @@ class PyDocs(Dataset):
         "each library's own: BSD-style (numpy, pandas, scipy, scikit-learn, torch), Apache-2.0 (mlflow), "
         "PSF-style (matplotlib); read where it is installed, not redistributed"
     )
-    citation = "none; name the versions of the libraries, which are the edition"
+    citation = "name the versions of the libraries, which are the edition"
 
     def edition(self) -> Edition:
         """Return the installed versions, without reading any docstring."""

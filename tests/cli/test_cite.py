@@ -134,6 +134,11 @@ def test_a_foreign_detector_without_a_citation_has_an_entry(toy_path):
     assert entries(name)[name]["note"] == "no publication is stated"
 
 
+def test_pydocs_asks_for_the_versions_of_its_libraries():
+    note = entries("pydocs")["pydocs"]["note"]
+    assert note == "name the versions of the libraries, which are the edition"
+
+
 def test_wrong_names_are_one_line():
     result = adbench("cite ocsmv")
     assert (result.exit_code, result.stdout) == (2, "")
