@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 import click
 
 from adbench_text import __version__
-from adbench_text.cli.info import citation_of
+from adbench_text.cli.info import citation_of, stated_by
 from adbench_text.cli.list import names_of
 from adbench_text.cli.options import Name
-from adbench_text.errors import UnknownNameError
+from adbench_text.errors import UnknownNameError, listing
+from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
-from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice, build
 from adbench_text.reports.formats.latex import escape
 from adbench_text.sweep.names import expand
+from adbench_text.text.hub import HUB
 
 _AUTHOR = r"\b[^\W\d_]\.(?:[ -]?[^\W\d_]\.)* [^\W\d_][^,.:;]*"
 #: ``A. Author, B.-C. Author: Title. Journal 1, 2020.``; a venue without a volume is a conference.
@@ -34,20 +37,40 @@ _BRACES = str.maketrans("{}", "()")  # BibTeX counts escaped ones too
 def command(names: Sequence[str]) -> None:
     """Print the publications of this project, and of detectors and datasets, as BibTeX.
 
-    NAMES are detectors as --detector takes them, datasets, lists or patterns:
+    NAMES are detectors as --detector takes them, datasets as --dataset takes them, lists or patterns:
 
     adbench-text cite date:paper 'pyod-*' 20news
     """
+    names = [registry.with_files(text) for text in names]
     known, note = names_of("checkable"), f"Version {__version__}"
     author, title = "{The adbench-text developers}", "{adbench-text}"
-    entries = dict([_entry("misc", "adbench-text", author=author, title=title, note=note)])
-    for text in expand("detector or dataset", names, lambda: known):
-        name = text if text in known else DetectorChoice.parse(text).name
-        if name not in known:
-            raise UnknownNameError("detector or dataset", name, known)
-        with preserved():
-            entries |= _entries(name, citation_of(name) or "no publication is stated")
-    click.echo("\n\n".join(entries.values()))
+    blocks = [_entry("misc", "adbench-text", author=author, title=title, note=note)[1]]
+    found: dict[str, tuple[str, list[str]]] = {}  # entry and headings of each key
+    with preserved():
+        for text in expand("detector or dataset", names, lambda: known):
+            for heading, name, stated in _stated(text, known):
+                for key, entry in _entries(name, stated or "no publication is stated"):
+                    found.setdefault(key, (entry, []))[1].append(heading)
+    for entry, headings in found.values():
+        heading = one_line(listing(headings, 10)).replace("@", "")  # BibTeX begins an entry at each
+        blocks.append(f"% {heading}\n{entry}")
+    click.echo("\n\n".join(blocks))
+
+
+def _stated(text: str, known: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield heading, name and publications of a detector or dataset, and of the members of a detector."""
+    if text.startswith((registry.OWN, HUB, registry.GIVEN)):  # documents and scores of the user
+        yield text, text, ""
+        return
+    choice = DetectorChoice(text) if text in known else DetectorChoice.parse(text)
+    if choice.name not in known:
+        raise UnknownNameError("detector or dataset", choice.name, known)
+    yield text, choice.name, citation_of(choice.name)
+    detector = choice.name in registry.plugins("detectors") and registry.load("detectors", choice.name)
+    for settings in choice.configurations("") if hasattr(detector, "build_members") else ():
+        for member in build(choice.name, settings).build_members():
+            name = registry.name_of(type(member))
+            yield f"{name} in {text}", name, stated_by(member.implementation)
 
 
 def _entries(name: str, stated: str) -> Iterator[tuple[str, str]]:

@@ -113,16 +113,19 @@ def _of_dataset(name: str) -> dict[str, Any]:
 
 
 def citation_of(name: str) -> str:
-    """Return the publications that a detector or dataset states, or the family that it belongs to.
+    """Return the publications that a detector or dataset states, or the family that it belongs to."""
+    kind = "detectors" if name in registry.names("detectors") else "datasets"
+    if name in registry.plugins(kind):
+        return stated_by(registry.load(kind, name))
+    return stated_by(import_module(registry.module_of(kind, name)))
+
+
+def stated_by(part: Any) -> str:
+    """Return the publications that a class, an object or a module states.
 
     They are its `citation`, or `CITATION` of its module, and the References in the docstring of the module.
     """
-    kind = "detectors" if name in registry.names("detectors") else "datasets"
-    if name in registry.plugins(kind):
-        part = registry.load(kind, name)
-        module = sys.modules.get(part.__module__)
-    else:
-        part = module = import_module(registry.module_of(kind, name))
+    module = part if inspect.ismodule(part) else sys.modules.get(part.__module__)
     stated = getattr(part, "citation", getattr(module, "CITATION", ""))
     references = (getattr(module, "__doc__", "") or "").partition("References\n----------\n")[2]
     return one_line(f"{stated} {references}".strip())

@@ -10,7 +10,7 @@ from adbench_text.cli.info import citation_of
 from adbench_text.plugins import registry
 
 ROOT = Path(__file__).parents[2]
-ENTRY = re.compile(r"@(\w+)\{([^\s,{}]+),\n((?:  [a-z]+ = \{.*\},\n)+)\}")
+ENTRY = re.compile(r"(?:% ([^@\n]+)\n)?@(\w+)\{([^\s,{}]+),\n((?:  [a-z]+ = \{.*\},\n)+)\}")
 OURS = [
     plugin.name
     for kind in registry.KINDS
@@ -31,12 +31,13 @@ def entries(*names: str) -> dict[str, dict[str, str]]:
     assert (result.exit_code, result.stderr) == (0, "")
     found = {}
     for block in result.stdout.removesuffix("\n").split("\n\n"):
-        kind, key, fields = ENTRY.fullmatch(block).groups()
+        heading, kind, key, fields = ENTRY.fullmatch(block).groups()
         assert key not in found
-        found[key] = {"kind": kind} | dict(re.findall(r"  ([a-z]+) = \{(.*)\},", fields))
+        assert (heading is None) == (key == "adbench-text")
+        found[key] = {"heading": heading, "kind": kind} | dict(re.findall(r"  ([a-z]+) = \{(.*)\},", fields))
         assert NEEDED[kind] <= found[key].keys()
         assert block.count("{") == block.count("}")  # BibTeX counts escaped ones too
-        assert not re.search(r"(?<!\\)[&%$#]", block)
+        assert not re.search(r"(?<!\\)[&%$#]", fields)
     return found
 
 
@@ -126,7 +127,8 @@ def test_the_form_of_a_citation_becomes_fields(name, key, expected):
 )
 def test_a_citation_in_another_form_is_a_note(toy_path, monkeypatch, stated, note):
     monkeypatch.setattr(type(registry.dataset("tiny")), "citation", stated)
-    assert entries("tiny")["tiny"] == {"kind": "misc", "title": "{tiny}", "note": note}
+    expected = {"heading": "tiny", "kind": "misc", "title": "{tiny}", "note": note}
+    assert entries("tiny")["tiny"] == expected
 
 
 def test_a_foreign_detector_without_a_citation_has_an_entry(toy_path):
@@ -137,6 +139,62 @@ def test_a_foreign_detector_without_a_citation_has_an_entry(toy_path):
 def test_pydocs_asks_for_the_versions_of_its_libraries():
     note = entries("pydocs")["pydocs"]["note"]
     assert note == "name the versions of the libraries, which are the edition"
+
+
+def test_an_entry_is_headed_by_the_names_that_state_it():
+    mean = "mean(members=date,pyod-knn,encoder=svd)"
+    found = entries("llr date:paper", mean)
+    assert {key: entry["heading"] for key, entry in found.items()} == {
+        "adbench-text": None,
+        "manolache2021date": f"date in {mean}, date:paper, llr",
+        "aggarwal2015theoretical": mean,
+        "zhao2019pyod": f"KNN in {mean}",
+    }
+    assert entries("pyod-*")["zhao2019pyod"]["heading"].endswith(" more")
+
+
+def test_the_members_of_a_preset_are_cited():
+    def headings(name):
+        return [entry["heading"] for entry in entries(name).values()][1:]
+
+    assert headings("mean:topics") == [
+        "mean:topics",
+        "llr in mean:topics",
+        "ngrams in mean:topics",
+        "knn-vectors in mean:topics",
+    ]
+    assert headings("mean") == ["mean", "llr in mean", "knn-words in mean"]
+
+
+def test_documents_scores_and_detectors_of_the_user_have_entries():
+    Path("mine.py").write_text(
+        '"""Mine.\n\nReferences\n----------\nA. Me: On {@} docs. Journal 3, 2024.\n"""\n'
+        "class Mine:\n    fit = decision_function = print\n"
+    )
+    own, *others = list(entries("./mine.py:Mine(k=1)", "scores:out,b", "files:a@b.csv", "hf:x/y:z").items())[
+        1:
+    ]
+    assert own[0] == "me2024docs"
+    assert own[1]["heading"] == "mine.py:Mine(k=1)"
+    assert [(entry["title"], entry["heading"], entry["note"]) for _, entry in others] == [
+        ("{scores:out,b}", "scores:out,b", "no publication is stated"),
+        ("{files:a@b.csv}", "files:ab.csv", "no publication is stated"),
+        ("{hf:x/y:z}", "hf:x/y:z", "no publication is stated"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "line"),
+    [
+        ("./none.py:Mine", 1, "There is no file .*none.py on this machine."),
+        ("mean:robst", 2, "No preset of mean named 'robst'. Did you mean 'robust'."),
+        ("mean(members=none)", 2, "No detector named 'none'. Known: .*"),
+    ],
+)
+def test_a_detector_that_cannot_be_found_is_one_line(name, code, line):
+    result = adbench("cite", name)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert re.fullmatch(f"Error: {line}\n", result.stderr)
 
 
 def test_wrong_names_are_one_line():
