@@ -14,6 +14,7 @@ from adbench_text.cli.sweep import sweep_named
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.escaping import printable
 from adbench_text.metrics import MAIN, METRICS
+from adbench_text.plugins import registry
 from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
 
@@ -124,7 +125,7 @@ def _records(
     records, notes = held_records(store, datasets)
     if detectors:
         present = sorted({record.detector for record in records})
-        detectors = _known("detector", detectors, present, place)
+        detectors = _known("detector", list(map(registry.with_files, detectors)), present, place)
         records = [record for record in records if record.detector in detectors]
     if sweep is None:
         return records, [], notes
@@ -146,6 +147,10 @@ def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "
     from adbench_text.sweep.names import expand
 
     names = expand(kind, texts, lambda: known, place)
+    if kind == "dataset":
+        from adbench_text.corpora.labelled import name_of
+
+        names = list(map(name_of, names))
     for name in names:
         if name not in known:
             raise UnknownNameError(f"{kind}{place}", name, known)

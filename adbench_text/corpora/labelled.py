@@ -37,6 +37,17 @@ class _Content(NamedTuple):
     notes: str
 
 
+def name_of(text: str) -> str:
+    """Return the name in results of a dataset as ``--dataset`` takes it: of a path, its last part.
+
+    >>> name_of("files:data/labelled.csv"), name_of("hf:./saved"), name_of("hf:SetFit/20_newsgroups")
+    ('files:labelled.csv', 'hf:saved', 'hf:SetFit/20_newsgroups')
+    """
+    prefix, _, path = text.partition(":")
+    is_path = text.startswith((registry.OWN, *FOLDERS))
+    return _printable(f"{prefix}:{Path(path).name}" if is_path else text)
+
+
 @dataclass
 class LabelledFiles(Dataset):
     """Labelled documents of a file or folder, or of a data set of Hugging Face.
@@ -59,9 +70,7 @@ class LabelledFiles(Dataset):
 
     def __post_init__(self) -> None:
         check_language(self.language)
-        prefix = HUB if self.path.startswith(HUB) else registry.OWN
-        is_path = prefix == registry.OWN or self.path.startswith(FOLDERS)
-        self.name = _printable(f"{prefix}{Path(self.path).name}" if is_path else self.path)
+        self.name = name_of(self.path if self.path.startswith(HUB) else f"{registry.OWN}{self.path}")
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise

@@ -73,4 +73,6 @@ def _load(path: str) -> Any:
         advice = next(advice for kind, advice in _ADVICE if isinstance(error, kind))
         if path.startswith(FOLDERS):
             advice = "Give a folder that save_to_disk of the library wrote; other files are files:PATH."
+        elif Path(name).is_dir():
+            advice = f"Give a folder that save_to_disk of the library wrote as {HUB}./{name}."
         raise DataError(f"{path} cannot be loaded: {reason}. {advice}") from error

@@ -98,10 +98,11 @@ def test_run_and_report(home, tmp_path, monkeypatch):
     write(tmp_path / "tickets.csv")
     command = "run -d knn-words -s files:tickets.csv --text body --label queue --contamination 0 --jobs 0"
     assert adbench(command).exit_code == 0
-    lines = adbench("report --format csv").stdout.splitlines()
-    assert [line for line in lines if ",100.0" in line] == [
-        f"files:tickets.csv,0,{inlier},100.0" for inlier in ("law", "sea", "mean")
-    ]
+    for options in ("", "-s files:./tickets.csv", f"-s files:{tmp_path}/tickets.csv"):
+        lines = adbench("report --format csv", options).stdout.splitlines()
+        assert [line for line in lines if ",100.0" in line] == [
+            f"files:tickets.csv,0,{inlier},100.0" for inlier in ("law", "sea", "mean")
+        ]
 
 
 def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):

@@ -121,7 +121,7 @@ def test_run_and_report(save, home):
     result = adbench("run --sweep mine.toml --jobs 1 --offline")
     assert result.exit_code == 0, result.output
     assert "0 cells to run, 2 finished before" in adbench("run --sweep mine.toml --jobs 0").output
-    lines = adbench("report --sweep mine.toml --format csv").stdout.splitlines()
+    lines = adbench("report --sweep mine.toml --format csv -s hf:./saved").stdout.splitlines()
     assert [line for line in lines if ",100.0" in line] == [
         f"hf:saved,0,{inlier},100.0" for inlier in ("Sea/Ships", "law", "mean")
     ]
@@ -148,6 +148,15 @@ def test_a_folder_that_is_no_copy_is_one_line(save, damage):
     with pytest.raises(AdbenchTextError, match=rf"^hf:\./{damage} cannot be loaded: .*files:PATH") as caught:
         LabelledFiles(f"hf:./{damage}").edition()
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_without_its_path_gets_the_name_to_give(library, home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    library.Dataset.from_dict({"text": TEXTS}).save_to_disk("saved")
+    result = adbench("run -d llr -s hf:saved --offline")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert "saved using `save_to_disk`" in result.stderr
+    assert result.stderr.endswith("Give a folder that save_to_disk of the library wrote as hf:./saved.\n")
 
 
 class Hub(Server):
