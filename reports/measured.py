@@ -62,9 +62,10 @@ def scores(uri: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns that identify a cell in `results`, texts as categories; ``document``, its number in the
-        test part from 0 on; ``class``; ``outlier``; and ``score``, higher for more abnormal documents. A
-        warning names the cells whose scores cannot be read.
+        The columns that identify a cell in `results`, texts as categories; ``document``, its row in the
+        test part of the corpus, ``adbench_text.corpora.corpus.load(dataset, limit).originals``; ``class``;
+        ``outlier``; and ``score``, higher for more abnormal documents. A warning names the cells whose
+        scores cannot be read.
 
     Raises
     ------

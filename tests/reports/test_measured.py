@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import failed, record
+from commands import adbench
 from measured import SWEEPS, records
 from sklearn.metrics import roc_auc_score
 from stores import log, result
 
-from adbench_text import results, scores
+from adbench_text import Cleaner, results, scores
 from adbench_text.errors import TrackingError, UnknownNameError
+from adbench_text.plugins import registry
 from adbench_text.reports import contents, measured
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.wide import cells_report
@@ -145,11 +147,37 @@ def test_lost_scores_are_left_out_with_a_warning_and_none_are_an_error(store):
         scores(URI)
 
 
+def code_of(text: str) -> str:
+    """The indented lines of a page."""
+    return "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
+
+
+@pytest.mark.usefixtures("toy_path", "here")
+@pytest.mark.parametrize("limit", [None, 4])
+def test_the_corpus_of_the_page_has_the_texts_of_documents(limit, monkeypatch):
+    counting = registry.load("detectors", "counting")
+    monkeypatch.setattr(counting, "decision_function", lambda self, texts: list(map(len, texts)))
+    limited = f"--limit {limit}" if limit else ""
+    result = adbench(f"run -d counting -s tiny --inlier sea --contamination 0 --jobs 0 {limited}")
+    assert result.exit_code == 0, result.stderr
+    section = PAGE.read_text(encoding="utf-8").partition("The corpus has the texts")[2]
+    code = code_of(section.partition("\n## ")[0])
+    load = f'load(registry.dataset("tiny"), {limit})'
+    names = {"documents": scores(URI)}
+    exec(re.sub(r"load\(.*\)", load, code.replace("20news", "tiny"), count=1), names)
+    corpus, oddest, texts = names["corpus"], names["oddest"], names["texts"]
+    assert len(texts) == len(oddest) == 10
+    assert set(results(URI)["dataset_digest"]) == {corpus.digest}
+    rows = oddest["document"].to_numpy()
+    assert oddest["score"].tolist() == [len(corpus.test.texts[row]) for row in rows]
+    assert oddest["class"].tolist() == [corpus.classes[label] for label in corpus.test.labels[rows]]
+    assert Cleaner().transform(texts) == [corpus.test.texts[row] for row in rows]
+
+
 def test_the_example_of_the_page_runs(store):
     section = PAGE.read_text(encoding="utf-8").partition("## Results as data\n")[2].partition("\n## ")[0]
-    code = "\n".join(line[4:] for line in section.splitlines() if line.startswith("    "))
     names = {}
-    exec(re.sub(r"tail\(100\)", "tail(2)", code), names)
+    exec(re.sub(r"tail\(100\)", "tail(2)", code_of(section.partition("The corpus has the texts")[0])), names)
     assert names["table"].loc["date:paper", ("20news", 0)] == pytest.approx(0.829, abs=5e-4)
     assert len(pd.read_parquet("scores.parquet")) == 12
     assert names["found"].tolist() == [1, 1]
