@@ -48,9 +48,9 @@ def results(source: str) -> pd.DataFrame:
     >>> print(clean.groupby("name")["auroc"].mean()["date:paper"].round(3))
     0.829
     """
-    if "://" in source:
-        return _typed(pd.DataFrame(facts(_cells(opened([source])))))
     files = {path.stem: path for path in _FOLDER.glob("*.csv")}
+    if "://" in source or (source not in files and Path(source).is_file()):  # the error has its address
+        return _typed(pd.DataFrame(facts(_cells(opened([source])))))
     if source not in files:
         raise UnknownNameError("measured sweep or address of a store (sqlite:///mlflow.db)", source, files)
     return _typed(pd.read_csv(files[source], dtype=str, keep_default_na=False))

@@ -53,8 +53,9 @@ def check_reachable(uri: str, writes: bool = True) -> None:
     if file := sqlite_file(uri):
         _check_file(file.absolute(), writes)
     elif scheme in _NO_STORES or (len(scheme) < 2 and not uri.startswith("databricks")):  # a path, or a drive
+        path = uri if Path(uri).is_file() else "path/to/mlflow.db"
         raise TrackingError(
-            f"{shown!r} is no store: give a SQLite file (sqlite:///path/to/mlflow.db), or the http address "
+            f"{shown!r} is no store: give a SQLite file (sqlite:///{path}), or the http address "
             "of an MLflow server, which may use a database (mlflow server --backend-store-uri ...)."
         )
 

@@ -105,6 +105,14 @@ def test_an_unknown_sweep_is_one_line_with_the_names(source, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("call", [results, scores])
+def test_the_path_of_a_store_gets_its_address(store, call):
+    for path in ("mlflow.db", str(Path("mlflow.db").absolute())):
+        with pytest.raises(TrackingError) as error:
+            call(path)
+        assert str(error.value).startswith(f"'{path}' is no store: give a SQLite file (sqlite:///{path}), ")
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("call", [results, scores])
 def test_a_store_that_is_not_there_is_one_line(call):
