@@ -52,9 +52,8 @@ def digest(model: str) -> str:
     if storage.is_offline():
         raise DataError(f"The encoder 'openai:{model}' sends texts to a server; run without --offline.")
     if not model or not url:
-        raise InvalidValueError(
-            f"The encoder 'openai:{model}' needs a model and a server: --encoder-url http://HOST/v1 or {URL}."
-        )
+        needed = f"a server: --encoder-url http://HOST/v1 or {URL}" if model else "a name: openai:NAME"
+        raise InvalidValueError(f"The encoder 'openai:{model}' needs {needed}.")
     if not (_key().isascii() and _key().isprintable()):
         raise InvalidValueError(f"{KEY} has a character that no key has, such as a line end; set it again.")
     return _digest(url, model)

@@ -264,13 +264,14 @@ def test_vectors_of_another_length_than_those_of_the_first_request_are_one_line(
 
 
 def test_a_wrong_setting_is_one_line(embeddings, monkeypatch):
-    assert "'openai:' needs a model" in refusal(lambda: vectors_of("openai:", ["ship"]), InvalidValueError)
+    nameless = refusal(lambda: vectors_of("openai:", ["ship"]), InvalidValueError)
+    assert nameless == "The encoder 'openai:' needs a name: openai:NAME."
     monkeypatch.setenv(endpoint.KEY, f"{KEY}\nX-Other: 1")
     line = refusal(kind=InvalidValueError)
     assert line.startswith("OPENAI_API_KEY has a character that no key has")
     assert KEY not in line
     monkeypatch.setenv(endpoint.URL, "")
-    assert "a server: --encoder-url http" in refusal(kind=InvalidValueError)
+    assert "'openai:llama' needs a server: --encoder-url http" in refusal(kind=InvalidValueError)
     monkeypatch.setenv(storage.OFFLINE, "1")
     assert refusal() == "The encoder 'openai:llama' sends texts to a server; run without --offline."
     assert embeddings.keys == []
