@@ -60,7 +60,7 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 class _Split(NamedTuple):
-    """A split that has scores: its folder, its seed, and the digests of its texts."""
+    """An exported split: its folder, its seed, and the digests of its texts."""
 
     folder: Path
     seed: str
@@ -70,6 +70,8 @@ class _Split(NamedTuple):
     def scores(self) -> dict[str, list[float]]:
         """Return the scores of each text by its digest; copies have several, in the order of their ids."""
         files = self.folder / _SCORES, self.folder / _LABELS
+        if not files[0].exists():
+            raise DetectorError(f"{self.folder} has no {_SCORES}. Write it, and run the same again.")
         return _scores(*files, tuple(map(file_digest, files)))
 
     def scores_of(self, texts: Sequence[str]) -> Scores:
@@ -82,15 +84,15 @@ class _Split(NamedTuple):
 
 
 def _splits(folder: Path) -> Iterator[_Split]:
-    """Yield the splits below a folder that have scores; raise InvalidValueError if it is not exported."""
-    for path in sorted(folder.rglob(_SCORES)):
+    """Yield the splits below a folder; raise InvalidValueError if there are scores of no exported split."""
+    for place in sorted({path.parent for name in (_SPLIT, _SCORES) for path in folder.rglob(name)}):
         try:
-            facts = json.loads((path.parent / _SPLIT).read_text(encoding="utf-8"))
+            facts = json.loads((place / _SPLIT).read_text(encoding="utf-8"))
             digests = facts["digests"]
-            yield _Split(path.parent, facts["seed"], digests["train"], digests["test"])
+            yield _Split(place, facts["seed"], digests["train"], digests["test"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidValueError(
-                f"{path.parent} is no folder that adbench-text export has written ({message_of(error)}). "
+                f"{place} is no folder that adbench-text export has written ({message_of(error)}). "
                 "Export the split again, and copy scores.csv to it."
             ) from error
 
@@ -142,7 +144,7 @@ class GivenScores(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if the folder has no scores, or a file of scores is not right."""
         super().check_params()
-        splits = list(_splits(Path(self.folder)))
+        splits = [split for split in _splits(Path(self.folder)) if (split.folder / _SCORES).exists()]
         if not splits:
             raise InvalidValueError(
                 f"{self.folder} has no {_SCORES}. Run adbench-text export --to {self.folder}, and write one "

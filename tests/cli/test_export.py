@@ -177,6 +177,18 @@ def test_scores_of_other_texts_are_refused(exported):
     assert "is no folder that adbench-text export has written" in result.stderr
 
 
+def test_a_split_whose_scores_are_missing_is_named_and_runs_once_they_are_there(exported):
+    path = first(exported)
+    scores = path.read_text()
+    path.unlink()
+    result = adbench(f"run {SPLITS} -d scores:out --no-report")
+    assert result.exit_code == 3
+    assert f"{path.parent} has no scores.csv. Write it, and run the same again." in result.stderr
+    assert "1 of 6 cells failed" in result.stderr
+    path.write_text(scores)
+    assert adbench(f"run {SPLITS} -d scores:out --no-report").exit_code == 0
+
+
 def test_seeds_with_the_same_texts_have_their_own_scores(exported):
     splits = "-s tiny --protocol unlabelled --inlier law --contamination 0 --seed 0,1"
     assert adbench(f"export {splits} --to mine").exit_code == 0
@@ -189,6 +201,9 @@ def test_seeds_with_the_same_texts_have_their_own_scores(exported):
     first, second = (float(row["auroc"]) for row in rows)
     assert first == pytest.approx(1 - second)
     assert first != second
+    next(Path("mine").rglob("*seed1/scores.csv")).unlink()
+    result = adbench(f"run {splits} -d scores:mine --no-report")
+    assert "seed1 has no scores.csv" in result.stderr  # those of the other seed are no substitute
 
 
 def test_a_split_that_cannot_be_drawn_is_left_out(exported):
