@@ -101,12 +101,12 @@ def _splits(folder: Path) -> Iterator[_Split]:
 def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> dict[str, list[float]]:
     """Return the scores of each text by its digest; each id of the labels must be in the file once."""
     given, known = _table(path, "id", "score"), _table(labels, "id", "text")
-    doubled = given["id"][given["id"].duplicated()]
-    if wrong := {*given["id"]} ^ {*known["id"]} | {*doubled}:
-        raise InvalidValueError(
-            f"{path} must have each id of {labels.name} once. Missing, unknown or doubled: "
-            f"{listing(wrong, _MOST)}."
-        )
+    ids, expected = {*given["id"]}, {*known["id"]}
+    doubled = {*given["id"][given["id"].duplicated()]}
+    wrong = {"missing": expected - ids, "unknown": ids - expected, "more than once": doubled}
+    problems = [f"{kind}: id {listing(map(repr, those), _MOST)}" for kind, those in wrong.items() if those]
+    if problems:
+        raise InvalidValueError(f"{path} must have each id of {labels.name} once; {'; '.join(problems)}.")
     table = known.merge(given, on="id")
     try:
         table["score"] = table["score"].astype(np.float64)

@@ -142,13 +142,17 @@ def test_other_scores_are_another_cell(exported):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[:-1], "must have each id of labels.csv once. Missing, unknown or doubled: "),
-        (lambda rows: [*rows, rows[-1]], "doubled: "),
-        (lambda rows: [*rows, "9999,1"], "doubled: 9999."),
+        (lambda rows: rows[:-1], "must have each id of labels.csv once; missing: id '0'.\n"),
+        (lambda rows: [*rows, rows[-1]], "once; more than once: id '0'.\n"),
+        (lambda rows: [*rows, "9999,1"], "once; unknown: id '9999'.\n"),
+        (
+            lambda rows: [*rows[:-1], ",1", ",1"],
+            "once; missing: id '0'; unknown: id ''; more than once: id ''.",
+        ),
         (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "a score must be finite"),
         (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], "to float: 'high'"),
         (lambda rows: ["number,score", *rows[1:]], "expected the columns id and score"),
-        (lambda rows: ["id,score"], "Missing, unknown or doubled: "),
+        (lambda rows: ["id,score"], "once; missing: id '0', '1', '10', '11', '12' and 25 more."),
     ],
 )
 def test_a_wrong_file_of_scores_is_one_line_and_nothing_is_counted(exported, change, message):
