@@ -18,6 +18,7 @@ from adbench_text.cli.own_text import (
     opened,
     page_documents,
     print_documents,
+    rounded,
     values_of,
     write_page,
 )
@@ -125,7 +126,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
     # with one list, its order has no name
     names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
-    shown = {order: _shown(documents, order, rows) for order, documents in ranked.lists.items()}
+    shown = {order: _shown(documents, order, rows, ranked.alpha) for order, documents in ranked.lists.items()}
     for order, name in names.items():
         if options["top"] and shown[order]:
             if name:
@@ -135,7 +136,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     called_odd += [_MEANING if not marks or ranking["keep_marked"] else _MEANING_MARKED]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with shown_documents() as progress:
-        _write_table(table, ranked.table, rows, with_text, progress)
+        _write_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         notes = [*families, in_any_file]
         earlier = {rows.id(row): mark for row, mark in marks.items()}
@@ -266,8 +267,8 @@ def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str
             n_tied = (p == p.min()).sum()
             tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
             notes.append(
-                f"with {len(p):,} different documents{tied} no p{name} is below {p.min():.2g}, so none is "
-                "odd; raise --alpha."
+                f"with {len(p):,} different documents{tied} no p{name} is below "
+                f"{rounded(p.min(), 2, ranked.alpha)}, so none is odd; raise --alpha."
             )
     if ranked.other_language is not None:
         notes.append(
@@ -277,18 +278,18 @@ def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str
     return notes
 
 
-def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocument]":
+def _shown(documents: "pd.DataFrame", order: str, rows: _Rows, alpha: float) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
     by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
     why = documents["why"].where(by_words, documents["why_form"])
     documents = documents.assign(id=documents["row"].map(rows.id), why=why)
     if order == "both":  # the one with the smaller p is shown
         documents["by"] = by_words.map({True: "words", False: "form"})
-    return page_documents(documents)
+    return page_documents(documents, alpha)
 
 
 def _write_table(
-    path: Path, table: "pd.DataFrame", rows: _Rows, keep_all: bool, progress: "OnProgress"
+    path: Path, table: "pd.DataFrame", alpha: float, rows: _Rows, keep_all: bool, progress: "OnProgress"
 ) -> None:
     """Write all documents with the columns of the file; of a large file there are only the identifiers."""
     import pandas as pd
@@ -300,16 +301,16 @@ def _write_table(
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
             theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
-            lines = pd.concat([_cells(documents, rows), theirs], axis=1)
+            lines = pd.concat([_cells(documents, rows, alpha), theirs], axis=1)
             lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
             header = False
             progress("writing", begin + len(documents), len(table))
 
 
-def _cells(documents: "pd.DataFrame", rows: _Rows) -> "pd.DataFrame":
+def _cells(documents: "pd.DataFrame", rows: _Rows, alpha: float) -> "pd.DataFrame":
     """Return our columns as they are written."""
     numbers = {
-        name: documents[name].map(f"{{:.{digits}g}}".format, na_action="ignore")
+        name: documents[name].map(lambda p, n=digits: rounded(p, n, alpha), na_action="ignore")
         for name, digits in _DIGITS.items()
     }
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())

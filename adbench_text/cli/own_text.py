@@ -152,14 +152,21 @@ def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> Doc
     return documents
 
 
-def page_documents(table: "pd.DataFrame") -> "list[PageDocument]":
+def rounded(value: float, digits: int, alpha: float) -> str:
+    """Return a number with significant digits, and with more if these would move it across `alpha`."""
+    while (float(text := f"{value:.{digits}g}") <= alpha) != (value <= alpha):
+        digits += 1
+    return text
+
+
+def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
     """Return the rows of a table of ranked documents, formatted for the terminal and for a page."""
     from adbench_text.documents.page import PageDocument
 
     shown = []
     for row in table.to_dict("records"):
         known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
-        facts = {name: f"{value:.{_DIGITS[name]}g}" for name, value in known.items()}
+        facts = {name: rounded(value, _DIGITS[name], alpha) for name, value in known.items()}
         if row.get("by"):
             facts["by"] = row["by"]
         if row.get("n_copies"):

@@ -125,7 +125,7 @@ def command(
     last_line = _drift_line(found, drift, options["alpha"], fdr)
     if note := _note(found, len(fitted.calibrations[scorer.by]), fdr):
         click.echo(f"Note: {note}", err=True)
-    shown = _explained(scorer, found.most_odd.head(top))
+    shown = _explained(scorer, found.most_odd.head(top), options["alpha"])
     if page is not None:
         learned = (
             f"{fitted.training.options.get('configuration', fitted.name)}, fitted on "
@@ -266,7 +266,7 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
         yield batch
 
 
-def _explained(scorer: "Scorer", documents: "pd.DataFrame") -> "list[PageDocument]":
+def _explained(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
     found = scorer.explain(documents["text"].tolist())
     columns: dict[str, Any] = {
@@ -277,7 +277,7 @@ def _explained(scorer: "Scorer", documents: "pd.DataFrame") -> "list[PageDocumen
             for each in found
         ],
     }
-    return page_documents(documents.assign(**columns))
+    return page_documents(documents.assign(**columns), alpha)
 
 
 def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:

@@ -211,6 +211,16 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     assert "give --language" not in odd(tmp_path / "a.csv", "--language", "de").stderr
 
 
+def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in SEA[:99]], ("text",))
+    result = odd("a.csv", "--by", "words", "--alpha", 0.0101, "--top", 2)
+    assert "Called odd: 0 of 99 different documents, those with p of at most 0.0101" in result.stdout
+    assert re.findall(r"^ +[12] +\d+ +(\S+)", result.stdout, re.MULTILINE) == ["0.010101", "0.02"]
+    assert "no p is below 0.010101, so none is odd" in result.stderr  # 1/99; to four digits it is alpha
+    assert [row["p"] for row in table(tmp_path / "odd.csv")[:2]] == ["0.010101", "0.0202"]
+    assert ">0.010101<" in (tmp_path / "odd.html").read_text()
+
+
 def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "beat the eggs"]], ("text",))
     note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
