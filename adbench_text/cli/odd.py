@@ -23,7 +23,7 @@ from adbench_text.cli.own_text import (
     write_page,
 )
 from adbench_text.cli.progress import count, shown_documents
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
@@ -111,6 +111,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
     rows = _Rows(opened(file, options, again=True))
     marks = rows.marks(options["marked"]) if options["marked"] else {}
+    _check_marks(table, options["marked"], marks, rows)
     begin = time.perf_counter()
     with shown_documents() as progress:
         ranked = odd_documents(
@@ -162,7 +163,7 @@ class _Rows:
 
     def id(self, row: int) -> str:
         """Return the identifier of a document."""
-        return self._ids[row] if self._ids else str(row)
+        return self._ids[row] if row < len(self._ids) else str(row)
 
     def texts(self) -> Iterator[str]:
         """Yield the documents; the first time, keep their identifiers."""
@@ -196,6 +197,21 @@ class _Rows:
         if keep_all or n_rows <= _MOST_WRITTEN:
             return pd.DataFrame((document.fields for document in self._source), dtype=object)
         return pd.DataFrame({"id": self._ids} if self._ids else {}, index=range(n_rows))
+
+
+def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], rows: _Rows) -> None:
+    """Raise InvalidValueError if the table that will be replaced has marks that nothing carries over."""
+    from adbench_text.documents.marks import lost_marks
+
+    if marked is not None and not marks:
+        click.echo(printable(f"Note: {marked} has no marks."), err=True)
+    is_carried = marked is not None and marked.resolve() == table.resolve()
+    if not is_carried and (lost := lost_marks(table, marks, lambda row: no_formula(rows.id(row)))):
+        advice = f"add --marked {table}" if marked is None else f"add to {marked}"
+        raise InvalidValueError(
+            f"{table} has {count(len(lost), 'mark')} (row {listing(lost, 5)}) that would be lost: {advice}, "
+            "or give another --output."
+        )
 
 
 def _summary(ranked: "OddDocuments", seconds: float) -> str:

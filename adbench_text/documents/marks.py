@@ -1,7 +1,7 @@
 """Marks: a user has read some documents, and marks them as odd or fine."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -25,6 +25,7 @@ ODD, FINE = MARKS = "odd", "fine"
 MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
 _MOST_NAMED = 5  # wrong marks in a message
+_AS_WRITTEN: Any = {"dtype": str, "keep_default_na": False, "index_col": False, "encoding": "utf-8-sig"}
 
 Rows = NDArray[np.int64]
 
@@ -153,8 +154,7 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
-            options: Any = {"dtype": str, "keep_default_na": False, "index_col": False}
-            table = pd.read_csv(path, encoding="utf-8-sig", **options)
+            table = pd.read_csv(path, **_AS_WRITTEN)
     except (OSError, ValueError) as error:  # also of pandas' parser, and of the encoding
         reason = getattr(error, "strerror", None) or one_line(str(error))
         raise DataError(f"{path} cannot be read as a CSV of marks: {reason}") from error
@@ -180,3 +180,24 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
         more = f"; and {len(wrong) - _MOST_NAMED:,} more" if len(wrong) > _MOST_NAMED else ""
         raise DataError(f"{path}: {'; '.join(wrong[:_MOST_NAMED])}{more}.")
     return marks
+
+
+def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) -> list[str]:
+    """Return the rows of the marks in a table of ``odd`` that none of `given`, the marked rows, replaces.
+
+    A mark of a row replaces those of its copies. `name_of` returns what the column ``copy_of`` calls a row.
+    A file that cannot be read, or has no column ``mark``, has no marks.
+    """
+    columns = MARK, "row", "copy_of"
+    options: Any = {"usecols": lambda name: name in columns, "encoding_errors": "replace", **_AS_WRITTEN}
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:  # a spreadsheet may have saved it
+            separator = max(",;\t", key=stream.readline(1000).count)
+        table = pd.read_csv(path, sep=separator, **options).reindex(columns=columns, fill_value="")
+    except (OSError, ValueError):
+        return []
+    marked = table[table[MARK].str.strip() != ""]
+    names = marked["row"].map(lambda row: name_of(int(row)) if row.isdecimal() else row)
+    family = marked["copy_of"].where(marked["copy_of"] != "", names)
+    is_given = marked["row"].isin([*map(str, given)])
+    return list(marked["row"][~family.isin(family[is_given])])

@@ -442,9 +442,37 @@ def test_the_file_of_the_page_is_taken_too(odd, posts, tmp_path):
     assert refused.exit_code == 1
     assert "marks.csv needs the columns 'mark' and 'row'" in refused.stderr
     (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n")
+    before = (tmp_path / "odd.csv").read_bytes()
+    refused = odd(posts, *rows)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "Error: odd.csv has 1 mark (row 161) that would be lost: add to marks.csv, or give another "
+        "--output.\n"
+    )
+    assert (tmp_path / "odd.csv").read_bytes() == before
+    (tmp_path / "odd.csv").unlink()
     result = odd(posts, *rows, "--id", "")
     assert "Marks: 1 odd, 0 fine; " in result.stdout  # of words alone, form does not count
     assert marks_of(tmp_path / "odd.csv", "row") == {"150": "odd"}
+
+
+def test_marks_of_the_table_are_not_lost(odd, posts, tmp_path):
+    assert odd(posts, *COLUMNS).exit_code == 0
+    mark(tmp_path / "odd.csv", {"T150": "odd", "T3": "fine"})
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    refused = odd(posts, *COLUMNS)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "Error: odd.csv has 2 marks (row 150, 3) that would be lost: add --marked odd.csv, or give another "
+        "--output.\n"
+    )
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert odd(posts, *COLUMNS, "-o", "other").exit_code == 0
+    mark(tmp_path / "odd.csv", {"T150": "", "T3": ""})
+    again = odd(posts, *COLUMNS, "--marked", "odd.csv")
+    assert again.exit_code == 0
+    assert "Note: odd.csv has no marks." in notes(again)
+    assert odd(posts, *COLUMNS).exit_code == 0
 
 
 def test_marked_documents_may_be_ranked_too(odd, posts, tmp_path):
@@ -464,6 +492,9 @@ def test_a_mark_of_a_document_counts_for_its_copies(home, odd, tmp_path):
     result = odd("a.csv", *COLUMNS, "--marked", "marks.csv")
     assert result.stdout.startswith("161 documents, 2 duplicates, 0 empty; ")
     assert marks_of(tmp_path / "odd.csv") == dict.fromkeys(("T150", "T159", "T160"), "odd")
+    for other in ("T159", "T160", "T150"):  # any of them is enough, so that the marks are not lost
+        (tmp_path / "marks.csv").write_text(f"id,mark\n{other},odd\n")
+        assert odd("a.csv", *COLUMNS, "--marked", "marks.csv").exit_code == 0
     assert "of 158 different documents" in result.stdout
 
 
@@ -573,8 +604,8 @@ def test_identifiers_with_a_name_of_ours_are_found_again(odd, tmp_path):
     assert odd("a.csv", "--id", "row", "--marked", "odd.csv").exit_code == 0
     assert marks_of(tmp_path / "odd.csv", "row") == {"150": "odd"}
     (tmp_path / "marks.csv").write_text("id,mark\n1151,odd\n")
-    assert odd("a.csv", "--id", "row", "--marked", "marks.csv").exit_code == 0
-    assert marks_of(tmp_path / "odd.csv", "row") == {"151": "odd"}
+    assert odd("a.csv", "--id", "row", "--marked", "marks.csv", "-o", "other").exit_code == 0
+    assert marks_of(tmp_path / "other.csv", "row") == {"151": "odd"}
 
 
 def test_marks_of_a_large_file_are_found_by_its_identifiers(odd, posts, tmp_path, monkeypatch):

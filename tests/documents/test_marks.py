@@ -1,11 +1,13 @@
 """Marks of some documents change the ranks of the others."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from adbench_text.calibration import joined, odds_of_form, p_values_within
-from adbench_text.documents.marks import LIKE_MARKED, Marked, read_marks
+from adbench_text.documents.marks import LIKE_MARKED, Marked, lost_marks, read_marks
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, InvalidValueError
@@ -317,3 +319,30 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         read(tmp_path, "row,mark\n1,odd\n", encoding="utf-16")
     with pytest.raises(DataError, match="cannot be read as a CSV of marks"):
         read_marks(tmp_path, row_of, ("row",))
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"mark,row,copy_of\nodd,3,\n,4,\nfine,5,3\nlater,7,\n", ["3", "5", "7"]),
+        (b"mark,row,copy_of\nodd,1,\nodd,3,2\nfine,2,\nfine,5,\n", ["3", "2", "5"]),  # 1 is given
+        ("mark;row;copy_of;who\nodd;3;;Müller\n".encode("cp1252"), ["3"]),  # as a spreadsheet saves it
+        (b"\xef\xbb\xbfrow,mark,text,\n3,odd,a,\n", ["3"]),
+        (b"key,mark\nT1,odd\n", [""]),  # a file of marks
+        (b"row,text\n3,odd\n", []),
+        (b"key,text\n3,odd\n", []),
+        (b"", []),
+        (gzip.compress(b"mark,row\nodd,3\n"), []),
+        (b'mark,row\nodd,"3\n', []),
+    ],
+)
+def test_lost_marks_are_those_that_no_given_row_replaces(tmp_path, content, rows):
+    (tmp_path / "odd.csv").write_bytes(content)
+    assert lost_marks(tmp_path / "odd.csv", [1], str) == rows
+    assert lost_marks(tmp_path, [1], str) == lost_marks(tmp_path / "none.csv", [1], str) == []
+
+
+def test_a_given_row_replaces_the_marks_of_its_copies(tmp_path):
+    (tmp_path / "odd.csv").write_text("mark,row,copy_of\nodd,0,\nodd,1,T0\nodd,2,T0\nodd,3,\n")
+    for row in range(3):
+        assert lost_marks(tmp_path / "odd.csv", {row: "odd"}, "T{}".format) == ["3"]
