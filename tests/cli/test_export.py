@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -179,6 +181,21 @@ def test_scores_of_other_texts_are_refused(exported):
     path.write_text("{}")
     result = adbench(f"run {SPLITS} -d scores:out")
     assert "is no folder that adbench-text export has written" in result.stderr
+
+
+def test_the_page_on_plug_ins_shows_the_files_and_a_program_that_writes_scores(here):
+    assert adbench(f"export {SPLITS} --to splits").exit_code == 0
+    page = (Path(__file__).parents[2] / "docs/plug-ins.md").read_text(encoding="utf-8")
+    listed = re.search(r"splits/20news/comp-0\.1-seed0/ +(.+)", page)[1].split()
+    assert sorted(path.name for path in Path("splits/tiny/law-0.1-seed0").iterdir()) == sorted(listed)
+    program = re.search(r"    from pathlib import Path\n(?:    .*\n|\n)+", page)[0]
+    assert len([line for line in program.splitlines() if line]) == 8
+    exec(textwrap.dedent(program), {})
+    result = adbench(f"run {SPLITS} -d scores:splits --no-report")
+    assert result.exit_code == 0, result.stderr
+    rows = list(csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout)))
+    assert {row["detector"] for row in rows} == {"scores:splits"}
+    assert min(float(row["auroc"]) for row in rows) > 0.7
 
 
 def test_a_split_whose_scores_are_missing_is_named_and_runs_once_they_are_there(exported):
