@@ -2,7 +2,10 @@
 
 import json
 import pickle
+import re
 import sys
+import textwrap
+from pathlib import Path
 
 import pytest
 from commands import adbench, dry_run
@@ -11,8 +14,9 @@ from adbench_text.code_version import code_of
 from adbench_text.documents.fitting import fit_model
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.models.folder import _digest, save_model
-from adbench_text.plugins import registry
+from adbench_text.plugins import registry, scores
 from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.plugins.scores import PRE_TRAINED
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector, identified
@@ -72,6 +76,15 @@ def write(here):
 def detector_of(text: str) -> type:
     (choice,) = choices_of([text], print)
     return registry.detector(choice.name)
+
+
+def test_a_class_declares_what_it_knows_as_the_page_on_plug_ins_shows(write):
+    page = (Path(__file__).parents[2] / "docs/plug-ins.md").read_text(encoding="utf-8")
+    shown = re.search(r"    from adbench_text\.plugins\.scores import .*\n\n    class Mine:\n.*\n", page)[0]
+    assert detector_of("./mine.py:Mine")().regime is None
+    write(other=f"{MINE}\n{textwrap.dedent(shown).replace('class Mine', 'class Other(Mine)')}")
+    assert detector_of("./other.py:Other")().regime == PRE_TRAINED
+    assert {getattr(scores, name) for name in re.findall("[A-Z_]{5,}", shown)} == {*scores.REGIMES}
 
 
 def scores_of(text: str) -> list[float]:
