@@ -446,8 +446,8 @@ def test_the_file_of_the_page_is_taken_too(odd, posts, tmp_path):
     refused = odd(posts, *rows)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert refused.stderr == (
-        "Error: odd.csv has 1 mark (row 161) that would be lost: add to marks.csv, or give another "
-        "--output.\n"
+        "Error: odd.csv has 1 mark (row 161) that would be lost: add them to marks.csv; if you "
+        "took them back, give another --output or delete odd.csv.\n"
     )
     assert (tmp_path / "odd.csv").read_bytes() == before
     (tmp_path / "odd.csv").unlink()
@@ -463,8 +463,8 @@ def test_marks_of_the_table_are_not_lost(odd, posts, tmp_path):
     refused = odd(posts, *COLUMNS)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert refused.stderr == (
-        "Error: odd.csv has 2 marks (row 150, 3) that would be lost: add --marked odd.csv, or give another "
-        "--output.\n"
+        "Error: odd.csv has 2 marks (row 150, 3) that would be lost: add --marked odd.csv; if you "
+        "took them back, give another --output or delete odd.csv.\n"
     )
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert odd(posts, *COLUMNS, "-o", "other").exit_code == 0
