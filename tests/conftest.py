@@ -16,6 +16,7 @@ from servers import Server, serving
 
 import adbench_text.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
 from adbench_text.cli import new
+from adbench_text.code_version import code_of
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.datasets.pydocs import PyDocs
@@ -215,6 +216,18 @@ def here(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     return folder
+
+
+@pytest.fixture
+def own_files(here: Path) -> Iterator[Path]:
+    """The same, for files of code: what is imported from them is forgotten."""
+    path, modules = list(sys.path), set(sys.modules)
+    yield here
+    sys.path[:] = path
+    for name in {"mine", "beside", "other"} - modules:
+        sys.modules.pop(name, None)
+    registry.plugins.cache_clear()
+    code_of.cache_clear()
 
 
 class Clock:

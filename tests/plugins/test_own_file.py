@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from commands import adbench, dry_run
 
-from adbench_text.code_version import code_of
 from adbench_text.documents.fitting import fit_model
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.models.folder import _digest, save_model
@@ -45,18 +44,7 @@ BESIDE = "def length(text):\n    return float(len(text))\n"
 CELL = Cell("mine.py:Mine", "default", {}, "tiny", "sea", 0, seed=0)
 
 
-@pytest.fixture(autouse=True)
-def _forget(monkeypatch):
-    """What a test imports is forgotten after it."""
-    registry.plugins.cache_clear()
-    code_of.cache_clear()
-    modules = set(sys.modules)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield
-    for name in {"mine", "beside", "other"} - modules:
-        sys.modules.pop(name, None)
-    registry.plugins.cache_clear()
-    code_of.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_files")
 
 
 @pytest.fixture

@@ -88,6 +88,7 @@ def test_a_written_table_is_read_as_it_was(tmp_path, monkeypatch):
     assert np.isnan(second["auroc"])
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -1,7 +1,6 @@
 """``adbench-text report --metric ./mine.py:share``: a metric in a file of the user's own."""
 
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from commands import adbench
 from stores import log, result
 
 from adbench_text.cli.main import main
-from adbench_text.code_version import code_of
 from adbench_text.store.store import Store
 
 MINE = """
@@ -37,7 +35,7 @@ SCORES = {"best": [0, 1, 2, 3, 4, 5], "next": [0, 4, 1, 5, 3, 2], "worst": [5, 4
 
 
 @pytest.fixture(autouse=True)
-def results(here):
+def results(own_files):
     """A store with three detectors on two splits, and a file of metrics."""
     made = [
         result(figure / 4, detector=name, inlier=inlier, scores=np.array(scores[::step], dtype=float))
@@ -45,12 +43,7 @@ def results(here):
         for inlier, step in (("sea", 1), ("law", -1))
     ]
     log(Store(), *made)
-    (here / "mine.py").write_text(MINE)
-    path = list(sys.path)
-    yield
-    sys.path[:] = path
-    sys.modules.pop("mine", None)
-    code_of.cache_clear()
+    (own_files / "mine.py").write_text(MINE)
 
 
 def printed(*words: str) -> str:

@@ -172,7 +172,8 @@ def test_an_ordinary_address_stays_as_it_is():
         ),
     ],
 )
-def test_an_address_that_is_no_store_is_refused_with_the_reason(uri, reason, tmp_path):
+def test_an_address_that_is_no_store_is_refused_with_the_reason(uri, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     folder = str(tmp_path)
     assert reason.replace("FOLDER", folder) in refused(uri.replace("FOLDER", folder))
 
