@@ -219,10 +219,10 @@ def here(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def own_files(here: Path) -> Iterator[Path]:
-    """The same, for files of code: what is imported from them is forgotten."""
+def own_files() -> Iterator[None]:
+    """What a test imports from files of code is forgotten after it."""
     path, modules = list(sys.path), set(sys.modules)
-    yield here
+    yield
     sys.path[:] = path
     for name in {"mine", "beside", "other"} - modules:
         sys.modules.pop(name, None)

@@ -4,14 +4,16 @@ They need the real data: the store that they report on has some of its cells.
 """
 
 import csv
+import itertools
 import json
 import shlex
 import shutil
+import textwrap
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_docs import COMMANDS
+from test_docs import COMMANDS, ROOT
 
 from adbench_text.cli.main import main
 from adbench_text.errors import PluginError
@@ -19,6 +21,13 @@ from adbench_text.text import pretrained
 
 WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
 NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads"}
+
+
+def code_of_page(page: str, before: str) -> str:
+    """The indented code of a page after a line that ends like this."""
+    _, _, after = (ROOT / "docs" / page).read_text().partition(f"{before}\n\n")
+    lines = itertools.takewhile(lambda line: not line.strip() or line.startswith("    "), after.splitlines())
+    return textwrap.dedent("\n".join(lines)) + "\n"
 
 
 def invoke(command: str, *more: str) -> str:
@@ -40,6 +49,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
     for name in ("posts", "normal", "new", "first", "labelled", "intents"):
         with (folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("queue", "body"), *texts])
+    (folder / "mine.py").write_text(
+        code_of_page("plug-ins.md", "such as `mine.py`:")
+        + code_of_page("reports.md", "so nothing is run again:")
+    )
     (folder / "found.csv").write_text("queue,body\nodd,preheat the oven and beat the eggs\n")
     (folder / "marks.csv").write_text("row,mark\n3,odd\n5,fine\n")
     marked = [
@@ -62,7 +75,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("quick_pydocs")
+@pytest.mark.usefixtures("quick_pydocs", "own_files")
 def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypatch):
     name = shlex.split(command)[1]
     if name in NOT_HERE:

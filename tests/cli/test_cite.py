@@ -22,7 +22,7 @@ NEEDED = {
     "inproceedings": {"author", "title", "booktitle", "year"},
     "misc": {"title"},
 }
-pytestmark = pytest.mark.usefixtures("own_files")
+pytestmark = pytest.mark.usefixtures("here", "own_files")
 
 
 def entries(*names: str) -> dict[str, dict[str, str]]:

@@ -44,7 +44,7 @@ BESIDE = "def length(text):\n    return float(len(text))\n"
 CELL = Cell("mine.py:Mine", "default", {}, "tiny", "sea", 0, seed=0)
 
 
-pytestmark = pytest.mark.usefixtures("own_files")
+pytestmark = pytest.mark.usefixtures("here", "own_files")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ SCORES = {"best": [0, 1, 2, 3, 4, 5], "next": [0, 4, 1, 5, 3, 2], "worst": [5, 4
 
 
 @pytest.fixture(autouse=True)
-def results(own_files):
+def results(here, own_files):
     """A store with three detectors on two splits, and a file of metrics."""
     made = [
         result(figure / 4, detector=name, inlier=inlier, scores=np.array(scores[::step], dtype=float))
@@ -43,7 +43,7 @@ def results(own_files):
         for inlier, step in (("sea", 1), ("law", -1))
     ]
     log(Store(), *made)
-    (own_files / "mine.py").write_text(MINE)
+    (here / "mine.py").write_text(MINE)
 
 
 def printed(*words: str) -> str:
