@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.optim import AdamW
 
 from adbench_text.detectors._batches import training_batches
+from adbench_text.detectors._cuda_graphs import CudaGraphs
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.plugins.detector import Observer, report_losses
@@ -63,7 +64,7 @@ def train(
     # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
     with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
         for step, losses in _steps(objective, windows, training):
-            sums += torch.stack(losses)
+            sums += losses
             if step % _REPORT_EVERY == 0 or step == training.steps:
                 n_steps = (step - 1) % _REPORT_EVERY + 1
                 means = zip(Losses._fields, (sums / n_steps).tolist(), strict=True)
@@ -79,24 +80,33 @@ def adamw(objective: Objective, training: Training) -> AdamW:
     token_rate = training.embedding_learning_rate or training.learning_rate
     others = [p for p in objective.parameters() if p is not token]
     groups: list[dict[str, Any]] = [{"params": [token], "lr": token_rate}, {"params": others}]
-    return AdamW(groups, training.learning_rate, BETAS, EPS, WEIGHT_DECAY, amsgrad=True, fused=True)
+    on_gpu = token.is_cuda
+    return AdamW(
+        groups, training.learning_rate, BETAS, EPS, WEIGHT_DECAY, amsgrad=True, fused=True, capturable=on_gpu
+    )
 
 
-def _steps(objective: Objective, windows: Windows, training: Training) -> Iterator[tuple[int, Losses]]:
+def _steps(objective: Objective, windows: Windows, training: Training) -> Iterator[tuple[int, Tensor]]:
     """Do all steps; yield the number of each, and its losses, after its update."""
     optimizer = adamw(objective, training)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
     objective.train()
+
+    def update(ids: Tensor, lengths: Tensor, *corruption: Tensor) -> Tensor:
+        objective.zero_grad()
+        # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
+        with torch.autocast(windows.device.type, torch.bfloat16, training.dtype == torch.bfloat16):
+            losses = objective(ids, lengths, Corruption(*corruption))
+        losses.total.backward()
+        torch.nn.utils.clip_grad_norm_(objective.parameters(), MAX_NORM)
+        optimizer.step()
+        return torch.stack(losses).detach()
+
+    # Starting the kernels of a step takes ten times as long as running them.
+    run = CudaGraphs(update) if windows.device.type == "cuda" else update
     for step in range(1, training.steps + 1):
         ids, lengths = windows.batch(next(batches))
         corruption = training.corruption(step, ids, lengths)
         # Not the seed of the corruption: dropout must not repeat its random numbers.
         torch.manual_seed(training.seed_of(step) + 1)
-        # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
-        with torch.autocast(windows.device.type, torch.bfloat16, training.dtype == torch.bfloat16):
-            losses = objective(ids, lengths, corruption)
-        losses.total.backward()
-        torch.nn.utils.clip_grad_norm_(objective.parameters(), MAX_NORM)
-        optimizer.step()
-        objective.zero_grad()
-        yield step, Losses(*(loss.detach() for loss in losses))
+        yield step, run(ids, lengths, *corruption)

@@ -10,6 +10,7 @@ from observers import Watching
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
+from adbench_text.detectors._cuda_graphs import CudaGraphs
 from adbench_text.detectors.date import DATE, training
 from adbench_text.detectors.date.corruption import RandomGenerator
 from adbench_text.detectors.date.electra import Judgement
@@ -241,6 +242,33 @@ def test_a_gpu_learns_what_the_cpu_learns():
     first, again = (detector.fit(TRAIN).decision_function(TEST) for _ in range(2))
     assert roc_auc_score(outlier, first) > 0.95
     np.testing.assert_array_equal(first, again)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"precision": "auto"},
+        {"generator": "small", "dropout": 0.1},
+        {"n_patterns": 0, "rmd_weight": 0, "mask_share": 0.15},
+    ],
+)
+def test_on_a_gpu_recorded_steps_learn_exactly_what_plain_steps_learn(settings, monkeypatch):
+    recorded = []
+
+    class Counted(CudaGraphs):
+        def _recorded(self, inputs):
+            recorded.append(inputs[0].shape)
+            return super()._recorded(inputs)
+
+    documents = TRAIN + texts_of(WORDS, 40, seed=3, length=25)
+    monkeypatch.setattr(training, "CudaGraphs", Counted)
+    scores = small(**settings).fit(documents).decision_function(TEST)
+    assert len(set(recorded)) == len(recorded) > 2
+    monkeypatch.setattr(training, "CudaGraphs", lambda function: function)
+    np.testing.assert_array_equal(small(**settings).fit(documents).decision_function(TEST), scores)
 
 
 # Scores
