@@ -10,6 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -80,6 +81,12 @@ class Encoder(ABC):
         return _encode((self, HashedTexts(texts)))
 
 
+def _weighted_mean(weights: Any, vectors: Matrix) -> NDArray[Any]:
+    """Return the mean vector of each document; its weights are sparse, of shape (n_texts, n_vectors)."""
+    total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
+    return cast(NDArray[Any], (weights @ vectors) / np.where(total > 0, total, 1))
+
+
 class Mean(Encoder):
     """A word counts as often as it occurs in the document."""
 
@@ -99,9 +106,7 @@ class Mean(Encoder):
         rows = loaded.rows(vocabulary)
         kept = np.flatnonzero(rows >= 0)
         weights = self._weights(counts[:, kept].astype(np.float64), vocabulary[kept])
-        total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
-        mean = (weights @ loaded.matrix[rows[kept]]) / np.where(total > 0, total, 1)
-        return cast(NDArray[Any], mean)
+        return _weighted_mean(weights, loaded.matrix[rows[kept]])
 
     def _weights(self, counts: Any, words: NDArray[Any]) -> Any:
         """Return the weights of words, given their counts, both sparse, of shape (n_texts, n_words)."""
@@ -218,12 +223,20 @@ class WordLlama(Encoder):
         return {"encoder": pretrained.WORDLLAMA.digest, LIBRARIES: releases("tokenizers")}
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+        from scipy.sparse import csr_array
+
         counts, vocabulary = count_words(texts)
-        known = pretrained.word_pieces()
-        pieces = counts.astype(np.float32) @ known.of(vocabulary)
+        matrix, cut = pretrained.word_pieces()
+        pieces_of = [cut(word) for word in vocabulary]  # no word of `count_words` has a lone surrogate
+        ends = np.cumsum([0, *map(len, pieces_of)])
+        numbers = np.fromiter(chain.from_iterable(pieces_of), np.int64, count=ends[-1])
+        ones = np.ones(len(numbers), dtype=np.float32)
+        pieces = counts.astype(np.float32) @ csr_array(
+            (ones, numbers, ends), shape=(len(vocabulary), len(matrix))
+        )
         pieces.sort_indices()  # a sum in another order, as other texts give it, has another last bit
         total = np.asarray(pieces.sum(axis=1)).reshape(-1, 1)
-        mean = (pieces @ known.vectors) / np.where(total > 0, total, 1)
+        mean = (pieces @ matrix) / np.where(total > 0, total, 1)
         return cast(NDArray[Any], mean)
 
 

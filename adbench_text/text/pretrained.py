@@ -13,14 +13,13 @@ added to those of every cell that uses the vectors, so that no detector looks fa
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +31,6 @@ from adbench_text.escaping import utf8
 from adbench_text.failures import described
 from adbench_text.text import endpoint, words
 from adbench_text.text.wheels import Wheel, digest_of
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Matrix = NDArray[np.float32]
 Library = Literal["sentence-transformers", "model2vec", "openai"]
@@ -279,41 +275,23 @@ def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
 
 
-class WordPieces:
-    """The word pieces of the package wordllama: their vectors, and those that each word consists of."""
+@lru_cache(1)
+def word_pieces() -> tuple[Matrix, Callable[[str], list[int]]]:
+    """Return the vectors of wordllama's pieces, (n_pieces, n_dimensions), and what cuts words into them."""
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
 
-    def __init__(self) -> None:
-        from safetensors.numpy import load_file
-        from tokenizers import Tokenizer
+    folder = WORDLLAMA.locate("The encoder 'wordllama'")
+    weights, settings = (str(folder / name) for name in WORDLLAMA.sha256)
+    (matrix,) = load_file(weights).values()
+    tokenizer = Tokenizer.from_file(settings)
 
-        folder = WORDLLAMA.locate("The encoder 'wordllama'")
-        weights, tokenizer = (str(folder / name) for name in WORDLLAMA.sha256)
-        (matrix,) = load_file(weights).values()
-        self.vectors: Matrix = matrix.astype(np.float32)  # (n_pieces, n_dimensions)
-        self._tokenizer = Tokenizer.from_file(tokenizer)
-        self._of_word = lru_cache(1 << 16)(self._cut)
-
-    def _cut(self, word: str) -> list[int]:
-        # a lone surrogate has no UTF-8
-        sound = word.encode("utf-8", "replace").decode("utf-8")
-        pieces: list[int] = self._tokenizer.encode(sound, add_special_tokens=False).ids
+    @lru_cache(1 << 16)
+    def cut(word: str) -> list[int]:
+        pieces: list[int] = tokenizer.encode(word, add_special_tokens=False).ids
         return pieces
 
-    def of(self, vocabulary: Iterable[str]) -> "csr_array[Any]":
-        """Return how often each piece occurs in each word, of shape (n_words, n_pieces)."""
-        from scipy.sparse import csr_array
-
-        pieces = [self._of_word(word) for word in vocabulary]
-        ends = np.cumsum([0, *map(len, pieces)])
-        flat = np.fromiter(chain.from_iterable(pieces), np.int64, count=ends[-1])
-        ones = np.ones(len(flat), dtype=np.float32)
-        return csr_array((ones, flat, ends), shape=(len(pieces), len(self.vectors)))
-
-
-@lru_cache(1)
-def word_pieces() -> WordPieces:
-    """Return the word pieces of the package wordllama, read once."""
-    return WordPieces()
+    return matrix.astype(np.float32), cut
 
 
 @lru_cache(4)
