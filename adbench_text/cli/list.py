@@ -21,8 +21,7 @@ def _plugins(kind: str) -> Rows:
 def _vectors() -> Rows:
     from adbench_text.text import vectors
 
-    for name, text in vectors.DOWNLOADS.items():
-        yield name, ", ".join(filter(None, [text, vectors.state(name)]))
+    yield from ((name, description) for name, (_, description) in vectors.DOWNLOADS.items())
 
 
 def _encoders() -> Rows:

