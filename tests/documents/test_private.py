@@ -9,7 +9,7 @@ from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.model import Scorer
-from adbench_text.text import vector_files
+from adbench_text.text import vectors
 
 DOCUMENTS = [f"invoice {word} from accounting" for word in "paid late wrong missing doubled".split()] * 4
 NEW = ["giraffe", "zebra", "walrus", "heron", "otter"]
@@ -29,8 +29,8 @@ def choice(home, tmp_path) -> dict:
 def reads(monkeypatch) -> list:
     """The passes over the file."""
     passes = []
-    read = vector_files.read
-    monkeypatch.setattr(vector_files, "read", lambda path: passes.append(path) or read(path))
+    read = vectors._read
+    monkeypatch.setattr(vectors, "_read", lambda path: passes.append(path) or read(path))
     return passes
 
 

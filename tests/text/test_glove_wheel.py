@@ -116,6 +116,6 @@ def test_the_package_and_the_file_are_the_same_bit_for_bit(installed, data_dir, 
     if not vectors.remote(NAME).is_here:
         pytest.skip("no GloVe vectors here")
     assert vectors.digest(NAME) == vectors.WHEEL_DIGEST
-    words, matrix = vectors.vector_files.read(vectors.locate(NAME))
+    words, matrix = vectors._read(vectors.locate(NAME))
     assert words == from_package.words
     np.testing.assert_array_equal(matrix, from_package.matrix)

@@ -10,7 +10,7 @@ import pytest
 
 from adbench_text import storage
 from adbench_text.errors import DataError, UnknownNameError
-from adbench_text.text import vector_files, vectors
+from adbench_text.text import vectors
 
 #: Some of everything: ASCII, other alphabets, a word that begins like another, digits.
 WORDS = {
@@ -200,7 +200,7 @@ def test_damaged_bytes_never_end_in_another_error(write, name):
             damaged[rng.randrange(len(damaged))] = rng.choice([0, 10, 13, 32, 0x31, 0x39, 0xFF])
         path = Path(write(bytes(damaged), name))
         try:
-            _, matrix = vector_files.read(path)
+            _, matrix = vectors._read(path)
         except DataError as error:
             assert str(error).startswith(str(path))  # noqa: PT017  # some damages cannot be noticed
             assert "\n" not in str(error)  # noqa: PT017
@@ -273,8 +273,8 @@ def test_fetch_downloads_and_verifies(home, server, monkeypatch):
 def reads(monkeypatch) -> list[Path]:
     """The files that are read."""
     passes: list[Path] = []
-    read = vector_files.read
-    monkeypatch.setattr(vector_files, "read", lambda path: passes.append(path) or read(path))
+    read = vectors._read
+    monkeypatch.setattr(vectors, "_read", lambda path: passes.append(path) or read(path))
     return passes
 
 
