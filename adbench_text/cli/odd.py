@@ -23,7 +23,7 @@ from adbench_text.cli.own_text import (
     write_page,
 )
 from adbench_text.cli.progress import count, shown_documents
-from adbench_text.errors import InvalidValueError, listing
+from adbench_text.errors import DataError, InvalidValueError, listing
 from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
@@ -166,14 +166,22 @@ class _Rows:
         return self._ids[row] if row < len(self._ids) else str(row)
 
     def texts(self) -> Iterator[str]:
-        """Yield the documents; the first time, keep their identifiers."""
+        """Yield the documents; the first time, keep their identifiers, of which no two may be equal."""
+        import pandas as pd
+
         if self._ids or not self._source.id_column:
             yield from self._source.texts()
             return
         ids = []
-        for document in self._source.checked():
+        for document in self._source:
             ids.append(document.id)
             yield document.text
+        is_copy = pd.Index(ids, dtype=object).duplicated()
+        for row in is_copy.nonzero()[0]:
+            raise DataError(
+                f"Two documents have the {self._source.id_column} {ids[row]!r:.40}: rows "
+                f"{ids.index(ids[row]):,} and {row:,}. Give another --id, or --id '' to number them."
+            )
         self._ids = ids
 
     def marks(self, path: Path) -> dict[int, str]:

@@ -11,7 +11,6 @@ import json
 import shutil
 import sys
 import zlib
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -102,29 +101,6 @@ class DocumentFile:
         """Yield the texts alone; of Parquet no other columns are read."""
         for row in self._rows(self.text_columns):
             yield _as_document(row, self.text_columns)
-
-    def checked(self) -> Iterator[Document]:
-        """Yield all documents; raise DataError at the end if two have the same identifier.
-
-        Eight bytes are kept of each. If two are equal, the file is read again to find out the identifier.
-        """
-        import numpy as np
-
-        hashes = array("q")
-        for document in self:
-            hashes.append(hash(document.id))
-            yield document
-        values, counts = np.unique(hashes, return_counts=True)
-        doubled = set(values[counts > 1].tolist())
-        place_of: dict[str, str] = {}
-        for document in self if doubled else ():
-            if hash(document.id) not in doubled:
-                continue
-            if (earlier := place_of.setdefault(document.id, document.place)) is not document.place:
-                raise DataError(
-                    f"Two documents have the {self.id_column} {document.id!r:.40}: {earlier} and "
-                    f"{document.place}. Give another --id, or --id '' to number them."
-                )
 
     def _rows(self, only: Sequence[str] | None = None) -> "Iterator[_Row]":
         """Return the rows from the first on; their other columns may be missing if `only` some are needed."""

@@ -43,6 +43,21 @@ def notes(result):
     return result.stderr.splitlines()
 
 
+@pytest.mark.parametrize("row", [1, 149])
+def test_two_documents_of_one_identifier_are_named_and_nothing_is_written(odd, tmp_path, row):
+    rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
+    rows[row] = (f"T{row - 1}", "crew", "the crew")
+    write(tmp_path / "tickets.csv", rows)
+    result = odd("tickets.csv", "--text", "body", "--id", "key")
+    assert result.exit_code == 1
+    assert notes(result) == [
+        f"Error: Two documents have the key 'T{row - 1}': rows {row - 1} and {row}. Give another --id, or "
+        "--id '' to number them."
+    ]
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["tickets.csv"]
+    assert odd("tickets.csv", "--text", "body", "--id", "").exit_code == 0
+
+
 def test_a_session(odd, tmp_path):
     rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
     rows += [

@@ -207,7 +207,7 @@ def write(path: Path, number: int, row: bytes, n: int = 1_000_000) -> Path:
     ("number", "row", "message"),
     [
         (900_000, b"x,caf\xe9", "odd.csv is not in utf-8, after line "),
-        (900_000, b"d5,ship", "Two documents have the id 'd5': odd.csv, line 7 and odd.csv, line 900,002."),
+        (900_000, b"d5,ship", "Two documents have the id 'd5': rows 5 and 900,000."),
         (
             5_000,
             b"x," + b"word " * 10_000_000,

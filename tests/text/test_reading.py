@@ -372,11 +372,8 @@ def test_huge_documents_are_refused(tmp_path, monkeypatch, name):
         list(DocumentFile(str(path)))
 
 
-def test_identifiers_must_differ(tmp_path):
+def test_a_column_of_identifiers_may_be_named_or_left_out(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\nx,one\ny,two\nx,three\n")
-    documents = DocumentFile(str(tmp_path / "a.csv"), text="text")
-    with pytest.raises(DataError, match=r"the id 'x': a.csv, line 2 and a.csv, line 4"):
-        list(documents.checked())
     assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["0", "1", "2"]
     with pytest.raises(UnknownNameError, match="No column named 'key'"):
         DocumentFile(str(tmp_path / "a.csv"), text="text", id="key")

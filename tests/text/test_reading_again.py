@@ -1,6 +1,5 @@
 """A file of documents that is read several times: files that change, pipes, and identifiers."""
 
-import gzip
 import io
 import os
 import sys
@@ -14,7 +13,6 @@ import pytest
 from pyarrow.parquet import ParquetFile
 
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.text import reading
 from adbench_text.text.reading import DocumentFile
 
 ROWS = [(f"T{number}", f"the text of ticket {number}", number) for number in range(300)]
@@ -52,7 +50,7 @@ def test_a_file_is_read_from_its_start_each_time(tmp_path, name):
     first = list(documents)
     assert [document.text for document in first] == TEXTS
     assert list(documents.texts()) == TEXTS
-    assert list(documents) == list(documents.checked()) == first
+    assert list(documents) == first
     pairs = zip(documents, documents.texts(), documents.texts(), strict=True)  # at the same time
     assert all(document.text == one == other for document, one, other in pairs)
 
@@ -77,14 +75,14 @@ def test_a_pipe_is_read_again_only_if_asked_for(tmp_path, monkeypatch, again):
     with named_pipe(tmp_path / "fifo", data) as path:
         pipe(monkeypatch, data)
         for documents in (DocumentFile("-", again=again), DocumentFile(path, kind="jsonl", again=again)):
-            first = list(documents.checked())
+            first = list(documents)
             assert [document.text for document in first] == [f"the text {n}" for n in range(300)]
             if again:
                 assert list(documents) == first
                 pairs = zip(documents, documents.texts(), strict=True)
                 assert all(document.text == text for document, text in pairs)
             else:
-                for read in (documents, documents.texts(), documents.checked()):
+                for read in (documents, documents.texts()):
                     with pytest.raises(DataError, match=r" can be read once only; save it to a file\.$"):
                         list(read)
 
@@ -135,7 +133,7 @@ def test_a_file_that_has_changed_is_not_read_again(tmp_path, name, change):
     else:
         status = changed.stat()
         os.utime(changed, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
-    for read in (documents, documents.texts(), documents.checked()):
+    for read in (documents, documents.texts()):
         with pytest.raises(DataError) as error:
             list(read)
         assert str(error.value) == (
@@ -167,36 +165,6 @@ def test_a_log_may_grow_until_its_first_reading_ends_but_not_later(tmp_path):
     assert len(list(documents)) == 302
     with pytest.raises(DataError, match=r"a\.txt has changed while it was in use"):
         list(read())
-
-
-@pytest.mark.parametrize("place", [0, 2999])
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
-def test_two_documents_of_one_identifier_are_found(tmp_path, place, name):
-    ids = [*map(str, range(3000)), "end"]
-    ids[place + 1] = ids[place]
-    data = "\n".join(["id,text", *(f"{each},text" for each in ids)]).encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    documents = DocumentFile(str(tmp_path / name), "text")
-    message = (
-        f"Two documents have the id '{place}': {name}, line {place + 2:,} and {name}, line {place + 3:,}. "
-        "Give another --id, or --id '' to number them."
-    )
-    with pytest.raises(DataError) as error:
-        list(documents.checked())
-    assert str(error.value) == message
-    assert len(list(DocumentFile(str(tmp_path / name), "text", id="").checked())) == 3001
-
-
-def test_two_documents_of_a_pipe_that_have_one_identifier_are_named(monkeypatch):
-    pipe(monkeypatch, b"id,text\na,one\na,two\n")
-    with pytest.raises(DataError, match="the id 'a': standard input, line 2 and standard input, line 3"):
-        list(DocumentFile("-", kind="csv", again=True).checked())
-
-
-def test_identifiers_that_only_have_the_same_hash_differ(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "hash", lambda _: 7, raising=False)
-    documents = DocumentFile(write(tmp_path, "a.csv"))
-    assert len(list(documents.checked())) == 300
 
 
 def test_the_texts_of_parquet_are_read_without_the_other_columns(tmp_path, monkeypatch):
