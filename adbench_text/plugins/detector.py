@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from itertools import compress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.labels import NOTHING_KNOWN, is_odd
 from adbench_text.plugins.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
 
@@ -288,10 +285,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         if self._training_texts is None:
             raise InvalidValueError(f"This {type(self).__name__} was loaded without its training documents.")
         return self._training_texts
-
-    def tables(self) -> "Mapping[str, pd.DataFrame]":
-        """Return tables that describe a fitted detector, by name; they are logged beside its scores."""
-        return {}
 
     @abstractmethod
     def _fit(self, texts: list[str]) -> None:

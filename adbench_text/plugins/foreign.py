@@ -125,7 +125,6 @@ class Foreign(TextDetector):
     not_saved: ClassVar[frozenset[str]] = frozenset({"wrapped", "_settings"})
     prepare = _method("prepare")
     oracle_scores = _method("oracle_scores")
-    tables = _method("tables")
     reasons = _method("reasons")
 
     def __init__(self, **settings: Any) -> None:

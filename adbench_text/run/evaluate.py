@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psutil
@@ -18,7 +18,6 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.planted import planted
 from adbench_text.corpora.split import Split, draw
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
-from adbench_text.escaping import file_name
 from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
@@ -33,11 +32,7 @@ from adbench_text.run.word_scores import metrics_of_words, word_scores
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _SECONDS = 0.02  # between two samples of the memory
-_OUR_FILES = {"scores", "examples", "traceback"}  # no names for tables
 _SILENT = Progress()
 
 
@@ -87,7 +82,6 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             word_scores(detector, corpus, split),
             training.curves,
             _ran_on(detector),
-            _tables(detector),
             examples_of(detector, corpus, split, scores),
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
@@ -159,22 +153,6 @@ def _ran_on(detector: TextDetector | None) -> dict[str, str]:
         return {str(name): str(value) for name, value in (detector.ran_on_ if detector else {}).items()}
     except Exception:  # a detector of another package; then the tag is missing
         return {}
-
-
-def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
-    """Return the tables of a fitted detector; raise DetectorError if they cannot be logged."""
-    from pandas import Series
-
-    named = {str(name): table for name, table in detector.tables().items()}
-    tables = {name: table.to_frame() if isinstance(table, Series) else table for name, table in named.items()}
-    for name, table in tables.items():
-        if file_name(name).casefold() in _OUR_FILES:
-            raise DetectorError(f"its table {name!r} has the name of a file of ours; choose another name.")
-        try:
-            table.to_csv(index=False)
-        except Exception as error:
-            raise DetectorError(f"its table {name!r} cannot be written: {described(error)}") from error
-    return tables
 
 
 def _checked(scores: Any, n_texts: int) -> Scores:

@@ -1,17 +1,14 @@
 """The result of a cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.sweep.cell import Cell
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,6 @@ class Result:
     # losses of a training, by name; each begins with `TRAINING`
     curves: Curves = field(default_factory=dict, repr=False)
     ran_on: dict[str, str] = field(default_factory=dict)  # device and precision
-    # of the fitted detector, by name
-    tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
     examples: list[Example] = field(default_factory=list, repr=False)
     # of the test documents: places in the test part of the corpus, and whether each is an outlier, (n_test,)
     places: NDArray[np.int64] | None = field(default=None, repr=False)
@@ -66,8 +61,8 @@ class Result:
     stopped: str = ""  # "timed out", "out of memory" or "killed" if its process was ended
 
     def without_data(self) -> Self:
-        """Return a copy that needs little memory: without scores, curves, tables and examples."""
-        data: dict[str, Any] = {"curves": {}, "tables": {}, "examples": []}
+        """Return a copy that needs little memory: without scores, curves and examples."""
+        data: dict[str, Any] = {"curves": {}, "examples": []}
         return replace(self, scores=None, word_scores=None, places=None, outlier=None, **data)
 
     @property

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
 from typing import TYPE_CHECKING
 
-from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
-from adbench_text.escaping import encodable, file_name, printable
+from adbench_text.escaping import encodable, no_formula, printable
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS
 from adbench_text.plugins.configure import written
 from adbench_text.provenance import command_line, environment, git_commit
@@ -109,9 +108,6 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
     files = {}
     if result.scores is not None:
         files["scores.csv"] = _scores_csv(result, corpus, result.scores)
-    for name, table in result.tables.items():
-        safe = table.map(escaping.no_formula).rename(columns=escaping.no_formula)  # words of the documents
-        files[f"{file_name(name)}.csv"] = safe.to_csv(index=False, lineterminator="\n")
     if result.examples:
         files["examples.json"] = to_json(result.examples)
     if result.traceback:
@@ -125,7 +121,7 @@ def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -
     import pandas as pd
 
     documents, outlier = np.asarray(result.places), np.asarray(result.outlier)
-    escaped = [escaping.no_formula(name) for name in corpus.classes]
+    escaped = [no_formula(name) for name in corpus.classes]
     names = [escaped[label] for label in corpus.test.labels[documents].tolist()]
     table = pd.DataFrame({"class": names, "outlier": outlier.astype(int), "score": scores}, index=documents)
     table = table.sort_index()

@@ -196,7 +196,7 @@ def has_valid_presets(subject: Subject) -> Iterator[str]:
 
 
 def describes_itself(subject: Subject) -> Iterator[str]:
-    """Regime, resources and tables are of the types that the harness logs."""
+    """Regime and resources are of the types that the harness logs."""
     detector = subject.fitted
     if detector.regime not in (None, *REGIMES):
         yield f"regime must be one of {', '.join(REGIMES)}, got {detector.regime!r}{subject.at('regime')}"
@@ -205,9 +205,6 @@ def describes_itself(subject: Subject) -> Iterator[str]:
     resources = detector.resources()
     if not all(isinstance(value, str) for item in resources.items() for value in item):
         yield f"resources() must map names to strings, got {resources!r:.60}{subject.at('resources')}"
-    for name, table in detector.tables().items():
-        if not hasattr(table, "to_csv"):
-            yield f"table {name!r} must be a DataFrame, got {type(table).__name__}{subject.at('tables')}"
     if detector.trusted_types is None:
         yield Note(f"fit cannot save it: {UNSAVED}")
 

@@ -30,7 +30,6 @@ from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
@@ -48,7 +47,7 @@ from adbench_text.detectors._devices import (
     weights_of,
 )
 from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork, Training, phases, train
-from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
+from adbench_text.detectors.cvdd.scoring import context_distances, word_shares
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import WORDS
@@ -251,12 +250,6 @@ class CVDD(TextDetector):
         texts = self._check_fitted(texts)
         shares = word_shares(self._network, self._bags(texts))
         return [_word_scores(*pair) for pair in zip(texts, shares, strict=True)]
-
-    def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Return ``top_words``, see `top_words`; nothing for a detector without its training texts."""
-        if self._training_texts is None:
-            return {}
-        return {"top_words": top_words(self._network, self._bags(self._training_texts))}
 
 
 def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:

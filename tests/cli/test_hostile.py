@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 from mlflow.exceptions import MlflowException
@@ -135,15 +134,6 @@ def test_names_and_values_that_mlflow_refuses_are_stored_under_others(toy, monke
     assert {"detector.weight", "resource.1"} <= record.definition.keys()
     summaries = list(Store()._search("tiny", "summary"))
     assert summaries[0].data.metrics["cells"] == 1
-
-
-def test_files_of_any_table_are_inside_the_artifacts_of_the_run_without_formulas(toy, monkeypatch, here):
-    table = pd.DataFrame({"@word": ["=1", "ship"], "n": [-1, 2]})
-    monkeypatch.setattr("adbench_text.plugins.foreign.Foreign.tables", lambda self: {"../../x": table})
-    assert adbench(*RUN)[0] == 0
-    (file,) = here.rglob("_.._x-*.csv")
-    assert file.parent.name == "artifacts"
-    assert file.read_text() == "'@word,n\n'=1,-1\nship,2\n"
 
 
 @pytest.mark.parametrize("name", ["a%41b", "100%", "what?", "it's", "a#b"])

@@ -108,12 +108,6 @@ def test_a_loaded_detector_scores_as_before_and_has_no_training_text(tmp_path, v
     assert loaded.token_scores(TEST) == words
 
 
-def test_a_loaded_detector_has_no_training_texts(tmp_path, vectors):
-    fitted, loaded = fitted_and_loaded("cvdd", tmp_path / "model", vectors=vectors, min_count=3, epochs=2)
-    assert fitted.tables()
-    assert not loaded.tables()
-
-
 @pytest.mark.parametrize("name", [f"pyod-{name}" for name in QUICK_PYOD])
 def test_some_detectors_of_pyod(tmp_path, name):
     fitted_and_loaded(name, tmp_path / "model", encoder="svd", svd_components=5)

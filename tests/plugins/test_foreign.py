@@ -4,7 +4,6 @@ import pickle
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from pyod.models.base import BaseDetector
 from pyod.models.knn import KNN
@@ -41,16 +40,11 @@ class Explained(Long):
     def token_scores(self, texts):
         return [[(text[:3], 0, 3, 1.5)] for text in texts]
 
-    def tables(self):
-        return {"lengths": pd.DataFrame({"length": [3]})}
 
-
-def test_scores_of_words_and_tables_are_used_if_they_exist():
+def test_scores_of_words_are_used_if_they_exist():
     explained = adapted(Explained)().fit(["sea"])
     assert explained.token_scores(["law"]) == [[TokenScore("law", 0, 3, 1.5)]]
-    assert list(explained.tables()) == ["lengths"]
     plain = adapted(Long)().fit(["sea"])
-    assert plain.tables() == {}
     with pytest.raises(DetectorError, match="it has no scores of words"):
         plain.token_scores(["law"])
 

@@ -4,7 +4,6 @@ import time
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import psutil
 import pytest
 
@@ -190,29 +189,6 @@ def test_whatever_a_detector_raises_fails_its_cell_in_one_printable_line(run, er
     assert result.reason.isprintable()
 
 
-def test_a_table_that_cannot_be_written_fails_the_cell(run):
-    class WithTable(TextDetector):
-        def _fit(self, texts): ...
-
-        def _score(self, texts):
-            return np.arange(len(texts), dtype=float)
-
-        def tables(self):
-            return {"contexts": "no table"}
-
-    result = run(WithTable())
-    assert "its table 'contexts' cannot be written: AttributeError" in result.reason
-
-
-@pytest.mark.parametrize("name", ["scores", "Scores", "examples"])
-def test_a_table_with_the_name_of_a_file_of_ours_fails_the_cell(run, name):
-    class WithTable(Spy):
-        def tables(self):
-            return {name: pd.DataFrame({"score": [1.0]})}
-
-    assert f"its table {name!r} has the name of a file of ours" in run(WithTable()).reason
-
-
 def test_the_name_of_a_loss_is_never_that_of_a_metric(run):
     class Boasting(Training):
         def fit(self, texts):
@@ -255,14 +231,6 @@ def test_only_what_was_an_oracle_before_the_cells_gets_labels(corpus, monkeypatc
     monkeypatch.setattr(module, "build_detector", lambda cell: Oracle())
     result = module.scored(CELL, corpus, is_oracle=False)
     assert "an oracle was asked for scores without the labels" in result.reason
-
-
-def test_a_table_may_be_a_series(run):
-    class WithSeries(Spy):
-        def tables(self):
-            return {"words": pd.Series([2, 1], name="n")}
-
-    assert run(WithSeries()).tables["words"].columns.tolist() == ["n"]
 
 
 def test_an_interruption_is_no_failure_of_the_detector(run):
@@ -338,9 +306,6 @@ class Oracle(TextDetector):
     def oracle_scores(self, texts, outlier):
         return outlier + 0.5 * np.array(["test1" in text for text in texts])
 
-    def tables(self):
-        return {"answers": pd.DataFrame({"answer": [42]})}
-
 
 def test_memory_held_for_a_moment_is_seen():
     with _peak_memory() as nothing:
@@ -366,17 +331,16 @@ def test_a_cell_is_not_charged_for_memory_that_was_freed_before():
     assert before - memory[0] > 200
 
 
-def test_an_oracle_gets_the_test_labels_and_its_tables_are_kept(run):
+def test_an_oracle_gets_the_test_labels(run):
     result = run(Oracle())
     assert result.status == "ok"
     assert result.metrics["auroc"] == 1
-    assert result.tables["answers"].to_dict("list") == {"answer": [42]}
 
 
 def test_what_another_packages_detector_calls_ran_on_or_observer_does_no_harm(run):
     class Odd(Spy):
         ran_on_ = "cpu"
-        tables = is_oracle = "mine"
+        is_oracle = "mine"
 
         @property
         def observer(self):

@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import pstdev
 
 import numpy as np
-import pandas as pd
 import pytest
 from journals import kill_writer
 from mlflow import MlflowClient
@@ -143,12 +142,10 @@ def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(stor
     assert str(thinned) == str(thinned_result().cell)
 
 
-def test_tables_of_a_detector_and_examples_are_artifacts(store):
-    table = pd.DataFrame({"word": ["ship", 'a "quoted", one'], "n": [2, 1]})
+def test_examples_are_artifacts(store):
     example = Example("most normal", 1, "sea", False, 0.5, "a ship", [TokenScore("ship", 2, 6, 0.25)])
-    log(store, result(tables={"top_words": table}, examples=[example]))
+    log(store, result(examples=[example]))
     (run,) = runs(store, "cell")
-    assert artifact(store, run, "top_words.csv") == 'word,n\nship,2\n"a ""quoted"", one",1\n'
     assert from_json(artifact(store, run, "examples.json")) == [example]
 
 

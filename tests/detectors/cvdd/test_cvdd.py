@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from adbench_text.detectors.cvdd import CVDD, scoring
+from adbench_text.detectors.cvdd import CVDD
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import auroc
-from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
+from adbench_text.testing.topics import texts_about, write_vectors
 
 TRAIN = texts_about("sea", 60, seed=0)
 TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
@@ -80,26 +80,6 @@ def test_token_scores_of_texts_without_a_known_word(fitted):
     empty, unknown = fitted.token_scores(["", "qwzx bvkj"])
     assert empty == []
     assert [token.score for token in unknown] == [0.5, 0.5]
-
-
-def test_top_words_are_those_of_the_training_texts(monkeypatch, fitted):
-    monkeypatch.setattr(scoring, "_WORDS", 4)
-    table = fitted.tables()["top_words"]
-    assert list(table.columns) == ["context", "rank", "word", "texts"]
-    assert table["context"].tolist() == sorted([1, 2, 3] * 4)
-    assert table["rank"].tolist() == [1, 2, 3, 4] * 3
-    assert set(table["word"]) <= set(TOPICS["sea"])
-    for _, of_context in table.groupby("context"):
-        assert of_context["texts"].is_monotonic_decreasing
-        assert of_context["word"].is_unique
-    assert table["texts"].max() <= len(TRAIN)
-
-
-def test_top_words_come_from_the_nearest_texts_and_the_most_attended_words(monkeypatch, make):
-    monkeypatch.setattr(scoring, "_TEXTS", 5)
-    monkeypatch.setattr(scoring, "_ATTENDED", 2)
-    table = make(min_count=1).fit([*TRAIN, "", "qwzx"]).tables()["top_words"]
-    assert (table.groupby("context")["texts"].sum() == 5 * 2).all()
 
 
 def test_context_best_takes_the_best_head_and_declares_that_it_looks(make, fitted):
