@@ -5,8 +5,8 @@ References
 Y. Zhao, Z. Nasrullah, Z. Li: PyOD: A Python Toolbox for Scalable Outlier Detection. JMLR 20, 2019.
 """
 
-import ast
 import importlib
+import re
 import sys
 from contextlib import redirect_stdout
 from functools import cache
@@ -18,32 +18,27 @@ from typing import Any
 #: Modules of PyOD whose detectors are for audio, for one dimension, or made of other detectors.
 _OTHER_DATA = ("audio_ae", "mad", "lscp")
 _PREFIXES_OF_OTHER_DATA = ("_", "pyg_", "ts_")  # private, graphs, time series
+#: A class, and the first paragraph of its docstring.
+_CLASS = re.compile(r'(?ms)^class (\w+)[^:]*:(?:\s|#[^\n]*)*(?:r?"""(.*?)(?:\n\s*\n|"""))?')
 
 
-def members() -> list[str]:
-    """Return the names of PyOD's detectors, from its source files, without importing it."""
-    return sorted(_classes())
-
-
-def summary(name: str) -> str:
-    """Return the first sentence on PyOD's detector of this name, without importing it."""
-    module, class_name = _classes()[name]
-    source = (_folder() / f"{module.rpartition('.')[2]}.py").read_bytes()
-    (node,) = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == class_name]
-    paragraph = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
-    return shorten(paragraph.partition(". ")[0].rstrip("."), 100, placeholder=" ...") or class_name
+def members() -> dict[str, str]:
+    """Return the names of PyOD's detectors with the first sentence on each, without importing it."""
+    return {name: summary for name, (*_, summary) in _classes().items()}
 
 
 @cache
-def _classes() -> dict[str, tuple[str, str]]:
-    """Map each name to module and class: the class that is called as its module is."""
+def _classes() -> dict[str, tuple[str, str, str]]:
+    """Map each name to module, class and summary: of the class that is called as its module is."""
     classes = {}
     for path in sorted(_folder().glob("*.py")):
         if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
             continue
-        for node in ast.parse(path.read_bytes()).body:
-            if isinstance(node, ast.ClassDef) and _plain(node.name) == _plain(path.stem):
-                classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", node.name)
+        for class_name, text in _CLASS.findall(path.read_text(encoding="utf-8")):
+            if _plain(class_name) == _plain(path.stem):
+                sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
+                summary = shorten(sentence, 100, placeholder=" ...") or class_name
+                classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", class_name, summary)
     return classes
 
 
@@ -62,7 +57,7 @@ def member(name: str) -> Any:
     # not above: listing names imports no library
     from adbench_text.plugins.pyod_detector import PyODDetector
 
-    module, class_name = _classes()[name]
+    module, class_name, _ = _classes()[name]
     with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages
         wrapped = getattr(importlib.import_module(module), class_name)
     return PyODDetector.around(wrapped, __name__)

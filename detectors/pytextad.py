@@ -31,9 +31,9 @@ _MEMBERS = {
 }
 
 
-def members() -> list[str]:
-    """Return the names of the detectors, whether or not the package is installed."""
-    return sorted(_MEMBERS)
+def members() -> dict[str, str]:
+    """Return the names of the detectors, whether or not the package is installed, without summaries."""
+    return dict.fromkeys(_MEMBERS, "")
 
 
 def member(name: str) -> Any:

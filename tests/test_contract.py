@@ -20,7 +20,7 @@ from adbench_text.text.cleaning import clean
 OWN = [
     plugin.name
     for plugin in registry.plugins("detectors").values()
-    if not (plugin.is_family or plugin.is_foreign)
+    if not (plugin.is_member or plugin.is_foreign)
 ]
 FOREIGN = {plugin.name for plugin in registry.plugins("datasets").values() if plugin.is_foreign}
 OWN_DATASETS = [name for name in registry.names("datasets") if name not in FOREIGN]

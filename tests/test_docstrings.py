@@ -32,7 +32,7 @@ def modules() -> dict[str, Path]:
 def documented() -> set[type]:
     """Our detectors, and the classes that authors of plug-ins use."""
     plugins = registry.plugins("detectors").values()
-    own = {registry.load("detectors", each.name) for each in plugins if not each.is_family}
+    own = {registry.load("detectors", each.name) for each in plugins if not each.is_member}
     return {Dataset, PyODDetector, TextDetector, VectorDetector} | {
         each for each in own if each.__module__.startswith("adbench_text.")
     }

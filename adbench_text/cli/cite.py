@@ -66,7 +66,8 @@ def _stated(text: str, known: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     if choice.name not in known:
         raise UnknownNameError("detector or dataset", choice.name, known)
     yield text, choice.name, citation_of(choice.name)
-    detector = choice.name in registry.plugins("detectors") and registry.load("detectors", choice.name)
+    plugin = registry.plugins("detectors").get(choice.name)
+    detector = registry.load("detectors", choice.name) if plugin and not plugin.is_member else None
     for settings in choice.configurations("") if hasattr(detector, "build_members") else ():
         for member in build(choice.name, settings).build_members():
             name = registry.name_of(type(member))

@@ -115,7 +115,8 @@ def _of_dataset(name: str) -> dict[str, Any]:
 def citation_of(name: str) -> str:
     """Return the publications that a detector or dataset states, or the family that it belongs to."""
     kind = "detectors" if name in registry.names("detectors") else "datasets"
-    if name in registry.plugins(kind):
+    plugin = registry.plugins(kind).get(name)
+    if plugin is not None and not plugin.is_member:
         return stated_by(registry.load(kind, name))
     return stated_by(import_module(registry.module_of(kind, name)))
 

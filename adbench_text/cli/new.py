@@ -50,7 +50,7 @@ def command(kind: str, name: str) -> None:
 def _check(kind: str, name: str, module: str, title: str) -> None:
     """Raise InvalidValueError if there is a plug-in, module or class of this name, or cannot be one."""
     code = (_TEMPLATES / kind / "module.py.txt").read_text(encoding="utf-8")
-    if any(plugin.claims(name) for plugin in registry.plugins(f"{kind}s").values()):
+    if name in registry.names(f"{kind}s"):
         raise InvalidValueError(f"There is a {kind} named {name!r} already; use another name.")
     spec = find_spec(module)
     if keyword.iskeyword(title) or re.search(rf"import .*\b{title}\b", code):

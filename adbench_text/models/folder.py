@@ -48,7 +48,6 @@ from adbench_text.text.endpoint import is_same
 _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
 _DETECTORS, _CALIBRATIONS, _KNOWN = "detectors", "calibrations", "known"  # parts of a state
-_OURS = "adbench-text"
 _VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
 
 
@@ -194,7 +193,7 @@ def _files(model: Model) -> dict[str, bytes]:
         "detectors": [
             {
                 "name": name,
-                "package": plugins[name].package if name in plugins else _OURS,
+                "package": plugins[name].package,
                 "settings": detector.get_params(),
                 "resources": _needed_resources(detector),
             }

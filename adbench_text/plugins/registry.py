@@ -3,13 +3,13 @@
 A plug-in is a file or a folder in ``detectors/`` or ``datasets/`` whose name does not begin with an
 underscore, or an entry point of another package in the group ``adbench_text.detectors`` or
 ``adbench_text.datasets``. Its name is the ``name`` that its class declares, otherwise the file's name. A file
-may also have several classes that each declare one. Finding and listing import nothing: the files are parsed.
+may also have several classes that each declare one. Finding them imports nothing: the files are parsed.
 
-Instead of classes, a file may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
-for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
+Instead of classes, a file may define a family: ``members() -> dict[str, str]``, the name and the summary of
+each member, and ``member(name) -> type``. A member is a plug-in that is called ``family-member``, where the
+family has the file's name. Such a file is imported to find its members, so it imports no library.
 
-If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works. A name
-that begins with the name of a family belongs to the family.
+If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works.
 """
 
 import ast
@@ -24,7 +24,7 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from adbench_text import metrics
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
@@ -59,17 +59,13 @@ class Plugin:
     place: str  # what is loaded, and its package, for messages
     package: str = _OURS  # empty for a file of the user's own
     problem: str = ""  # why it cannot be loaded: its file cannot be read, or others claim its name
-    is_family: bool = False
+    is_member: bool = False  # of a family
     class_name: str = ""  # of the class that a file of ours is about
 
     @property
     def is_foreign(self) -> bool:
         """Whether it belongs to another package."""
         return self.package != _OURS
-
-    def claims(self, name: str) -> bool:
-        """Return whether this is its own name, or the name of a member of its family."""
-        return name == self.name or (self.is_family and name.startswith(f"{self.name}-"))
 
 
 @cache
@@ -85,7 +81,7 @@ def plugins(kind: str) -> dict[str, Plugin]:
     candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
     by_name: dict[str, Plugin] = {}
     for plugin in candidates:
-        claimants = sorted(each.place for each in candidates if each.claims(plugin.name))
+        claimants = sorted(each.place for each in candidates if each.name == plugin.name)
         if len(claimants) > 1:
             problem = (
                 f"Several {kind.removesuffix('s')}s claim the name {plugin.name!r}: {', '.join(claimants)}. "
@@ -107,7 +103,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
         return [replace(file, problem=f"{module} cannot be read: {error}")]
     file = replace(file, summary=_first_line(tree))
     if any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body):
-        return [replace(file, is_family=True)]
+        return _members(file)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     public = [node for node in classes if not node.name.startswith("_")]
     declared = list(map(_declared_name, public))
@@ -126,6 +122,24 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
             class_name=node.name,
         )
         for node, own_name in zip(public, declared, strict=True)
+    ]
+
+
+def _members(family: Plugin) -> list[Plugin]:
+    """Return the members of a family; if its file cannot be loaded, the family with the problem."""
+    try:
+        module = _load(family)
+    except PluginError as error:
+        return [replace(family, problem=str(error))]
+    return [
+        replace(
+            family,
+            name=f"{family.name}-{name}",
+            summary=summary,
+            load=partial(module.member, name),
+            is_member=True,
+        )
+        for name, summary in module.members().items()
     ]
 
 
@@ -208,10 +222,7 @@ def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
 
 def module_of(kind: str, name: str) -> str:
     """Return the module that defines a plug-in, or the family that it belongs to."""
-    if name.startswith(GIVEN):
-        return "adbench_text.plugins.exported"
-    known = plugins(kind)
-    return (known.get(name) or known[name.partition("-")[0]]).module
+    return "adbench_text.plugins.exported" if name.startswith(GIVEN) else plugins(kind)[name].module
 
 
 def name_of(detector: type) -> str:
@@ -222,58 +233,33 @@ def name_of(detector: type) -> str:
 
 
 def names(kind: str) -> list[str]:
-    """Return all names of a kind; a family has the names of its members, none if it cannot be loaded."""
-    names_of_kind: list[str] = []
+    """Return all names of a kind."""
+    return list(plugins(kind))
+
+
+def listing(kind: str) -> list[Plugin]:
+    """Return every plug-in with its summary and its problem; foreign ones are loaded, as a check."""
+    rows = []
     for plugin in plugins(kind).values():
-        if plugin.is_family:
-            with suppress(PluginError):  # it may need a file that somebody deleted; `listing` has the reason
-                names_of_kind += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
-        else:
-            names_of_kind.append(plugin.name)
-    return list(dict.fromkeys(names_of_kind))
-
-
-class Listed(NamedTuple):
-    """A plug-in in a list; `problem` is why it cannot be used, empty if nothing is wrong."""
-
-    name: str
-    summary: str
-    problem: str = ""
-
-
-def listing(kind: str) -> list[Listed]:
-    """Return name, summary and problem of every plug-in; foreign ones are loaded, as a check."""
-    rows: dict[str, Listed] = {}
-    for plugin in plugins(kind).values():
-        summary, problem = plugin.summary, plugin.problem
-        name, members = plugin.name, list[Listed]()
-        try:
-            if plugin.is_family:
-                name, family = f"{name}-...", _load(plugin)
-                describe = getattr(family, "summary", lambda name: "")
-                members = [Listed(f"{plugin.name}-{name}", describe(name)) for name in family.members()]
-            elif plugin.is_foreign and not problem:
+        if plugin.is_foreign and not plugin.problem:
+            try:
                 first_line = (_load(plugin).__doc__ or "").strip().partition("\n")[0].strip()
-                summary = f"{first_line} ({summary})" if first_line else summary
-        except PluginError as error:
-            problem = str(error)
-        rows |= {row.name: row for row in (Listed(name, summary, problem), *members)}
-    return list(rows.values())
+                summary = f"{first_line} ({plugin.summary})" if first_line else plugin.summary
+                plugin = replace(plugin, summary=summary)
+            except PluginError as error:
+                plugin = replace(plugin, problem=str(error))
+        rows.append(plugin)
+    return rows
 
 
 def load(kind: str, name: str) -> Any:
     """Load the plug-in of this name: a detector class or a dataset."""
     known = plugins(kind)
-    if name in known and known[name].problem:
+    if name not in known:
+        raise UnknownNameError(kind.removesuffix("s"), name, known)
+    if known[name].problem:
         raise PluginError(known[name].problem)
-    if name in known and not known[name].is_family:
-        return _load(known[name])
-    family, _, member = name.partition("-")
-    if member and family in known and known[family].is_family:
-        module = _load(known[family])
-        if member in module.members():
-            return _load(replace(known[family], name=name, load=lambda: module.member(member)))
-    raise UnknownNameError(kind.removesuffix("s"), name, names(kind))
+    return _load(known[name])
 
 
 _loaded_from_others: set[str] = set()

@@ -15,7 +15,7 @@ OURS = [
     plugin.name
     for kind in registry.KINDS
     for plugin in registry.plugins(kind).values()
-    if not plugin.is_family
+    if not plugin.is_member
 ]
 NEEDED = {
     "article": {"author", "title", "journal", "volume", "year"},

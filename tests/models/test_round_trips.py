@@ -18,7 +18,7 @@ from adbench_text.testing.topics import texts_about, write_vectors
 OWN = [
     plugin.name
     for plugin in registry.plugins("detectors").values()
-    if not (plugin.is_family or plugin.is_foreign)
+    if not (plugin.is_member or plugin.is_foreign)
 ]
 QUICK_PYOD = ["ecod", "iforest", "knn", "kpca", "lof"]
 ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
