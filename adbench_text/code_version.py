@@ -2,7 +2,7 @@
 
 The code of a plug-in is a set of complete files, without their comments and docstrings:
 
-- Our own plug-ins: the file of the plug-in, and the files of ``detectors/`` and ``datasets/`` that it
+- Our own plug-ins: the file or folder of the plug-in, and those of ``detectors/`` and ``datasets/`` that it
   imports.
 - Other plug-ins: the package of the plug-in, or its file if it is in no package. The same holds for each
   package that these import, if it belongs to no installed release. Examples are a module beside the plug-in,
@@ -48,11 +48,12 @@ class Code(NamedTuple):
 
 def code_version(*plugin: Any) -> str:
     """Return the digest of the code of a plug-in: its classes, and the names of modules."""
-    state = hashlib.sha256()
-    for module, path in sorted(code_of(*plugin).files.items()):
+    state, code, top = hashlib.sha256(), code_of(*plugin), _module(plugin[0]).partition(".")[0]
+    for module, path in sorted(code.files.items()):
         state.update(f"{module}\n{_meaning(path, path.stat().st_mtime_ns)}\n".encode())
     names = sorted({kind.__qualname__ for kind in plugin if isinstance(kind, type)})
-    state.update(f"{names} {_installed(_module(plugin[0]))}".encode())
+    release = " ".join(_release(top)) if top in code.libraries else ""
+    state.update(f"{names} {release}".encode())
     return state.hexdigest()[:16]
 
 
@@ -83,20 +84,22 @@ def installed(distribution: str) -> str:
 @cache
 def code_of(*plugin: Any) -> Code:
     """Return the code of a plug-in; see `code_version`."""
-    code = Code({}, set())
+    code, done = Code({}, set()), {_OURS, *sys.stdlib_module_names}
     todo = {module for kind in plugin for module in _roots(kind)}
-    done: set[str] = set()
     while todo:
-        done.add(module := todo.pop())
-        top = module.partition(".")[0]
-        if module in code.files or top in sys.stdlib_module_names:
+        name, place = _place(todo.pop())
+        if name in done:
             continue
-        if top != _OURS and _is_release(module):
-            code.libraries.add(top)
+        done.add(name)
+        if place is None:
+            code.libraries.add(name)
             continue
-        files = _own_file(module) if top == _OURS else _other_files(module)
-        code.files.update(files)
-        todo |= {name for each, path in files.items() for name in _imports(each, path)} - done
+        for file in sorted(place.rglob("*")) if place.is_dir() else filter(Path.is_file, [place]):
+            if file.suffix in _CODE:
+                parts = () if file == place else file.relative_to(place).with_suffix("").parts
+                module = ".".join([name, *parts]).removesuffix(".__init__")
+                code.files[module] = file
+                todo.update(_imports(module, file))
     return code
 
 
@@ -115,29 +118,20 @@ def _roots(kind: Any) -> Iterator[str]:
             yield value.__module__
 
 
-def _own_file(module: str) -> dict[str, Path]:
-    """Return the file of a module of ours by its name; nothing of the harness, or if there is none."""
-    kind, *names = module.split(".")[1:] or [""]
-    if kind not in _PLUGINS or not names:
-        return {}
-    path = Path(import_module(f"{_OURS}.{kind}").__path__[0], *names)
-    file = path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
-    return {module: file} if file.is_file() else {}
-
-
-def _other_files(module: str) -> dict[str, Path]:
-    """Return the files of the package of a module of other people, or the file of the module, by names."""
-    top = module.partition(".")[0]
+def _place(module: str) -> tuple[str, Path | None]:
+    """Return the plug-in or package of a module, and its file or folder; None if its code does not count."""
+    top, *inner = module.split(".")
+    if top == _OURS:
+        if len(inner) < 2 or inner[0] not in _PLUGINS:
+            return _OURS, None
+        folder = Path(import_module(f"{_OURS}.{inner[0]}").__path__[0], inner[1])
+        place = folder if folder.is_dir() else folder.with_name(f"{inner[1]}.py")
+        return ".".join([_OURS, *inner[:2]]), place
     own = file_of(top)
-    if own and own.stem != "__init__":
-        return {top: own}
-    path = own or file_of(module)  # the parts of a namespace may come from several places
-    if path is None:
-        return {}
-    files = sorted(file for file in path.parent.rglob("*") if file.suffix in _CODE)
-    names = [file.relative_to(path.parent).with_suffix("").parts for file in files]
-    modules = [".".join([top, *parts]).removesuffix(".__init__") for parts in names]
-    return dict(zip(modules, files, strict=True))
+    file = own or file_of(module)  # the parts of a namespace may come from several places
+    if file is None or (_RELEASES.intersection(file.parts) and _is_release(top)):
+        return top, None
+    return top, own if own and own.stem != "__init__" else file.parent
 
 
 def file_of(module: str) -> Path | None:
@@ -168,20 +162,14 @@ def _imports(module: str, path: Path) -> Iterator[str]:
 
 
 @cache
-def _is_release(module: str) -> bool:
-    """Return whether a module was installed from a release, and not from a folder of sources."""
-    top = module.partition(".")[0]
-    path = file_of(top) or file_of(module)
-    name = _release(top)[0]
-    return path is not None and not _RELEASES.isdisjoint(path.parts) and bool(name) and not _is_source(name)
-
-
-def _is_source(name: str) -> bool:
-    """Return whether a distribution comes from a folder or a repository: its code may change alone."""
+def _is_release(top: str) -> bool:
+    """Return whether a package is installed, and not from a folder or a repository, which change alone."""
+    if not (name := _release(top)[0]):
+        return False
     found = distribution(name)
     origin = found.read_text("direct_url.json") or ""
     by_conda = (found.read_text("INSTALLER") or "").strip() == "conda"  # it names the folder of its own build
-    return ("dir_info" in origin or "vcs_info" in origin) and not by_conda
+    return by_conda or ("dir_info" not in origin and "vcs_info" not in origin)
 
 
 @cache
@@ -191,13 +179,6 @@ def _release(top: str) -> tuple[str, str]:
     if not installed(names[0]):
         names = packages_distributions().get(top, [])  # it reads all metadata, which takes a second
     return next(((name, installed(name).partition("+")[0]) for name in names), ("", ""))
-
-
-def _installed(module: str) -> str:
-    """Return the release of a plug-in of another package; empty if its code counts."""
-    top = module.partition(".")[0]
-    is_known = top in sys.stdlib_module_names or top == "adbench_text"
-    return "" if is_known or not _is_release(module) else " ".join(_release(top))
 
 
 def _parsed(path: Path) -> ast.Module | None:
