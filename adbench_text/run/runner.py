@@ -48,13 +48,13 @@ def run_sweep(
     cells = _possible(cells, corpora, progress)
     definitions, unusable = prepare(cells, corpora, progress)
     store.log_kept()
-    was_killed = store.close_abandoned(corpora)
     before = {} if rerun else store.ended(corpora)
     statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
     n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
     progress.begin(todo, len(statuses) - len(todo), n_failed)
-    if not todo and not was_killed:
+    if not todo:
+        store.summarise(definitions.values())  # what was killed may have left that
         return unusable
 
     def keep(result: Result) -> Result:
@@ -65,7 +65,7 @@ def run_sweep(
 
     work = Work(todo, corpora, definitions, progress, limits)
     results, due = list[Result](), 0.0
-    used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
+    used = {cell.dataset: corpora[cell.dataset] for cell in todo}
     with store.sweep(used, _title(sweep, cells)):
         try:
             with closing(finished(engine, work, keep)) as ended:
@@ -77,8 +77,7 @@ def run_sweep(
             report(used, cells)
         finally:
             store.log_kept()
-            changed = definitions if was_killed else [result.cell for result in results]
-            store.summarise(definitions[cell] for cell in changed)
+            store.summarise(definitions.values())
     return unusable + results
 
 

@@ -7,8 +7,6 @@ that MLflow's pages, which fold children away, open on the comparison. The kind 
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
-import os
-import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -17,8 +15,6 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-import psutil
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
@@ -41,7 +37,6 @@ from adbench_text.store.record import (
     CELL,
     KIND,
     STATUS,
-    TAG,
     Record,
     Run,
     newest_of,
@@ -59,7 +54,6 @@ from adbench_text.store.writing import (
 )
 
 DEFAULT_EXPERIMENT = "adbench-text"
-HOST, PROCESS = f"{TAG}host", f"{TAG}process"  # that write a sweep
 _PAGE = 5000  # runs asked for at once
 
 
@@ -117,8 +111,7 @@ class Store:
         try:
             for dataset, corpus in corpora.items():
                 text = f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}."
-                writer = {HOST: host(), PROCESS: str(os.getpid())}
-                tags = {DESCRIPTION: text, KIND: "sweep", **writer, **run_tags()}
+                tags = {DESCRIPTION: text, KIND: "sweep", **run_tags()}
                 run = self.client.create_run(experiments[dataset], tags=tags, run_name=f"sweep: {title}")
                 self._parents[dataset] = str(run.info.run_id)
             yield
@@ -166,39 +159,30 @@ class Store:
         """Log a run to the experiment of a dataset; see `write_run`."""
         write_run(self.client, self.client.experiment_id(self._experiment(dataset)), run, run_id)
 
-    def close_abandoned(self, datasets: Iterable[str]) -> bool:
-        """End the parent runs whose processes of this machine were killed; return whether there were any."""
-        abandoned = False
-        for dataset in datasets:
-            mine = f"tags.`{HOST}` = '{host()}'"
-            for run in self._search(dataset, "sweep", mine, "attributes.status = 'RUNNING'"):
-                if not _is_running(int(run.data.tags.get(PROCESS, 0)), run.info.start_time):
-                    self.client.set_terminated(run.info.run_id, "KILLED")
-                    abandoned = True
-        return abandoned
-
     def log_page(self, dataset: str, page: str) -> None:
         """Log the page of a report to the parent run of a dataset; only within a `sweep`."""
         self.client.log_text(self._parents[dataset], page, "report.html")
 
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
-        """Write or renew the summary runs of what these definitions belong to.
+        """Write or renew the summary runs of what these definitions belong to, if their figures are others.
 
         Means and spreads are over all finished cells of the same detector, code and corpus that
         the store holds, not over those of one sweep alone.
         """
-        changed = {(each["dataset"], summary_key(each)) for each in definitions}
+        wanted = {(each["dataset"], summary_key(each)) for each in definitions}
         # two sweeps that end at once would write each of them twice
         with self.journal.held(), interrupts.held_back():
-            for dataset in {dataset for dataset, _ in changed}:
+            for dataset in {dataset for dataset, _ in wanted}:
                 groups = defaultdict(list)
                 for record in self.cells([dataset]):
                     groups[summary_key(record.definition)].append(record)
-                found = self._search(dataset, "summary")
-                existing = {run.data.tags[SUMMARY]: run.info.run_id for run in found}
+                existing = {run.data.tags[SUMMARY]: run for run in self._search(dataset, "summary")}
                 for key, group in groups.items():
-                    if (dataset, key) in changed:
-                        self._write(dataset, run_of_summary(group), existing.get(key))
+                    old, made = existing.get(key), run_of_summary(group)
+                    before = sorted(old.data.metrics.items()) if old else []
+                    # as text: NaN does not equal itself
+                    if (dataset, key) in wanted and str(before) != str(sorted(made.metrics.items())):
+                        self._write(dataset, made, old and old.info.run_id)
 
     # Reading
 
@@ -261,19 +245,6 @@ class Store:
             return []
         wanted = " and ".join([f"tags.`{KIND}` = '{kind}'", *conditions])
         return list(pages(self.client.search_runs, [experiment.experiment_id], wanted, max_results=_PAGE))
-
-
-def host() -> str:
-    """Return the name of this machine; MLflow's filters take no quotes."""
-    return platform.node().replace("'", "")
-
-
-def _is_running(process: int, since: int) -> bool:
-    """Return whether the process of this number began before a time in milliseconds and still runs."""
-    try:
-        return bool(psutil.Process(process).create_time() * 1000 <= since)
-    except psutil.Error:
-        return False
 
 
 def opened(uris: Sequence[str], experiment: str = DEFAULT_EXPERIMENT) -> Store:

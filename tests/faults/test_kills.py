@@ -30,7 +30,7 @@ def test_twenty_kills_cost_no_cell(tmp_path, jobs, undisturbed):
     assert_complete(tmp_path, undisturbed)
 
 
-def test_a_kill_while_the_report_is_written_loses_neither_report_nor_summaries(tmp_path, undisturbed):
+def test_a_kill_while_the_report_is_written_loses_no_summaries(tmp_path, undisturbed):
     process = start(tmp_path, "--report")
     wait_for(tmp_path, "writing the report", process)
     kill(process)
@@ -38,7 +38,6 @@ def test_a_kill_while_the_report_is_written_loses_neither_report_nor_summaries(t
     assert_complete(tmp_path, undisturbed)
     summaries = "SELECT 1 FROM tags WHERE key = 'adbench_text.kind' AND value = 'summary'"
     assert len(query(tmp_path, summaries)) == 4
-    assert len(list(tmp_path.glob("mlruns/**/report.html"))) == 1
 
 
 @pytest.mark.parametrize("n_runs", [2, 4])

@@ -25,14 +25,10 @@ class Kept:
 
     def __init__(self) -> None:
         self.results, self.statuses, self.summarised, self.swept = [], {}, [], []
-        self.waiting, self.abandoned, self.reachable = [], False, True
+        self.waiting, self.reachable = [], True
 
     def ended(self, datasets):
         return self.statuses
-
-    def close_abandoned(self, datasets):
-        abandoned, self.abandoned = self.abandoned, False
-        return abandoned
 
     def cells(self, datasets):
         return []
@@ -138,19 +134,12 @@ def test_a_store_that_is_lost_costs_no_cell(corpus, sweep, monkeypatch):
     assert [result.cell for result in store.results] == cells
 
 
-def test_after_a_killed_sweep_its_summaries_and_report_are_made(corpus, sweep):
-    store, reported = Kept(), []
-
-    def keep(*made: object) -> None:
-        reported.append(made)
-
-    cells = sweep.expand()
+def test_summaries_that_a_killed_sweep_left_are_made_by_the_next_one(corpus, sweep):
+    store, cells = Kept(), sweep.expand()
     runner.run_sweep(sweep, cells, store, Listener(), Local(0))
     store.summarised.clear()
-    store.abandoned = True
-    assert runner.run_sweep(sweep, cells, store, Listener(), Local(0), report=keep) == []
+    assert runner.run_sweep(sweep, cells, store, Listener(), Local(0)) == []
     assert len(store.summarised) == 2
-    assert reported == [({"pydocs": corpus}, cells)]
 
 
 def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, monkeypatch):

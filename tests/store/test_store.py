@@ -251,6 +251,13 @@ def test_a_summary_counts_failed_cells_and_drops_figures_from_before_they_failed
     assert math.isnan(metrics["auroc"])
 
 
+def test_a_summary_whose_figures_are_the_same_is_not_written_again(store, monkeypatch):
+    log(store, result(0.9), result(None, level=0.05))
+    assert len(runs(store, "summary")) == 2
+    monkeypatch.setattr(store, "_write", None)
+    store.summarise([definition(result()), definition(result(level=0.05))])
+
+
 # What is read
 
 
@@ -433,21 +440,6 @@ def test_results_of_one_experiment_are_not_logged_in_another(store):
     assert other.ended(["tiny"]) == {}
     Store(store.uri).log_kept()
     assert list(store.ended(["tiny"]).values()) == ["ok"]
-
-
-def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(store):
-    with store.sweep({"tiny": corpus()}, "a sweep"):
-        assert not store.close_abandoned(["tiny"])
-    (sweep,) = runs(store, "sweep")
-    client = MlflowClient(store.uri)
-    client.update_run(sweep.info.run_id, "RUNNING")
-    client.set_tag(sweep.info.run_id, "adbench_text.host", "another machine")
-    assert not store.close_abandoned(["tiny"])
-    client.set_tag(sweep.info.run_id, "adbench_text.host", tracking.host())
-    assert not store.close_abandoned(["tiny"])  # this process is there
-    client.set_tag(sweep.info.run_id, "adbench_text.process", "999999999")
-    assert store.close_abandoned(["tiny"])
-    assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
 
 
 def test_experiments_of_others_are_not_ours(store):
