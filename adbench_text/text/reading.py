@@ -34,7 +34,6 @@ _DELIMITERS = ",;\t|"
 _GZIP = b"\x1f\x8b"  # the first bytes
 _BUFFER = 2**18  # bytes of a compressed file, or of a column of Parquet
 _OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "txt": "lines"}  # the others are names of formats
-_SPREADSHEETS = ("xlsx", "xls", "xlsm", "xlsb", "ods", "numbers")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -78,7 +77,7 @@ class DocumentFile:
             if len(given) == 1 or (given and names.keys() >= set(given)):
                 break  # a pipe gets its first answer with its first document
         if not first:
-            raise DataError(" ".join([f"{_capitalized(self._source.name)} has no documents.", *self.notes]))
+            raise DataError(" ".join([f"{self._source.name} has no documents.", *self.notes]))
         self._only_reading = chain(first, rows) if self._source.pipe else None
         self._states: dict[Path, tuple[int, int]] = {}
         self.columns = list(names)
@@ -108,7 +107,7 @@ class DocumentFile:
             return self._source.rows(self._states, only)
         rows, self._only_reading = self._only_reading, None
         if rows is None:
-            raise DataError(f"{_capitalized(self._source.name)} can be read once only; save it to a file.")
+            raise DataError(f"{self._source.name} can be read once only; save it to a file.")
         return rows
 
 
@@ -204,77 +203,69 @@ class _Source:
 
 
 def _source(path: str, kind: str | None, text: Sequence[str], encoding: str, again: bool) -> _Source:
-    _check_encoding(encoding)
+    if kind is not None and kind not in _KINDS:
+        raise UnknownNameError("format of documents", kind, _KINDS)
     if not path:  # of an unset variable of the shell; as a path it is the current folder
         raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
     if path.startswith(HUB):
         data = HubData(path)
         return _Source(path, kind, text, encoding, notes=data.notes, hub=data)
     if path == _STDIN:
-        return _of_pipe(_Source(_STDIN_NAME, kind, text, encoding, pipe=sys.stdin.buffer), again)
+        return _of_pipe(_Source(_STDIN_NAME, kind, text, encoding), sys.stdin.buffer, again)
     file = Path(path).expanduser()
     source = _Source(path, kind, text, encoding, {file.name: file})
     with _named_errors(file):
-        is_folder = file.is_dir()
-        names = _files_of_folder(file, source.notes) if is_folder else []
-        source.kind = kind = kind or (_kind_of_folder(names) if is_folder else _kind_of(file))
-        if kind not in _KINDS:
-            raise UnknownNameError("format of documents", kind, _KINDS)
-        if not file.exists():
+        if file.is_dir():
+            names = _files_of_folder(file, source.notes)
+            tables = [name for name in names if _is_data(name) and _is_parquet(name)]
+            is_table = bool(tables) and len(tables) == sum(map(_is_data, names))
+            source.kind = kind = kind or ("parquet" if is_table else "folder")
+            if kind in ("parquet", "folder"):
+                source.files = {str(name): file / name for name in (names if kind == "folder" else tables)}
+        elif not file.exists():
             raise DataError(f"There is no file {file}.")
-        if not is_folder and not file.is_file():  # a named pipe, or that of <(command) in a shell
-            return _of_pipe(_Source(file.name, kind, text, encoding, pipe=file.open("rb")), again)
-    if kind == "parquet" and _is_packed(file):
-        raise InvalidValueError(f"{file.name} is Parquet in gzip; unpack it: gunzip {file.name}")
-    if kind == "folder" or (kind == "parquet" and is_folder):
-        tables = [name for name in names if _is_data(name) and _is_parquet(name)]
-        source.files = {str(name): file / name for name in (names if kind == "folder" else tables)}
+        elif not file.is_file():  # a named pipe, or that of <(command) in a shell
+            return _of_pipe(_Source(file.name, kind, text, encoding), file.open("rb"), again)
+        else:
+            source.kind = kind or _kind_of(file)
     return source
 
 
-def _of_pipe(source: _Source, again: bool) -> _Source:
-    """Return a source that is a pipe; if it is read `again`, one that is a temporary copy."""
+def _of_pipe(source: _Source, pipe: BinaryIO, again: bool) -> _Source:
+    """Let a source read a pipe; if it is read `again`, a temporary copy."""
+    if not again:
+        source.pipe = pipe
+        return source
     name = source.name
-    if source.kind is not None and source.kind not in _PARSERS:
-        raise InvalidValueError(
-            f"{_capitalized(name)} cannot be read as {source.kind}; give --format: {', '.join(_PARSERS)}."
-        )
-    if again and source.pipe:
-        try:
-            source.copy = TemporaryDirectory()
-            source.files = {name: Path(source.copy.name) / "copy"}
-            with source.files[name].open("wb") as copy:
-                shutil.copyfileobj(source.pipe, copy, 2**20)
-        except OSError as error:
-            raise DataError(
-                f"Cannot copy {name} to a temporary file: {error.strerror or error}. Save it to a file, or "
-                "set TMPDIR to a folder with more space."
-            ) from error
-        source.pipe = None
+    try:
+        source.copy = TemporaryDirectory()
+        source.files = {name: Path(source.copy.name) / "copy"}
+        with source.files[name].open("wb") as copy:
+            shutil.copyfileobj(pipe, copy, 2**20)
+    except OSError as error:
+        raise DataError(
+            f"Cannot copy {name} to a temporary file: {error.strerror or error}. Save it to a file, or "
+            "set TMPDIR to a folder with more space."
+        ) from error
     return source
-
-
-def _capitalized(name: str) -> str:
-    return name.capitalize() if name == _STDIN_NAME else name
-
-
-def _is_packed(file: Path) -> bool:
-    return file.suffix.lower() == ".gz"
 
 
 def _is_parquet(file: Path) -> bool:
     return file.suffix.lower() == ".parquet"
 
 
+def _is_data(name: Path) -> bool:
+    """Return whether a file is part of a table; Spark writes others that begin with ``_`` beside it."""
+    return not any(part.startswith("_") for part in name.parts)
+
+
 def _kind_of(file: Path) -> str:
-    inner = file.with_suffix("") if _is_packed(file) else file
-    suffix = inner.suffix.lower().removeprefix(".")
+    suffix = Path(file.name.lower().removesuffix(".gz")).suffix.removeprefix(".")
     kind = _OTHER_SUFFIXES.get(suffix, suffix)
-    if suffix in _SPREADSHEETS:
-        raise InvalidValueError(f"{file.name} is a spreadsheet; export it as CSV, and give that file.")
     if kind not in _KINDS or kind == "folder":
         raise InvalidValueError(
-            f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(_KINDS)}."
+            f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(_KINDS)}. "
+            "Export a spreadsheet as CSV first."
         )
     return kind
 
@@ -286,23 +277,6 @@ def _kind_of_line(line: str, text: Sequence[str]) -> str:
     header = next(csv.reader([line], delimiter=_delimiter(line)), [])
     # plain lines have the column "text" only: another one must be in a header
     return "csv" if text and (_TEXT in header or [*text] != [_TEXT]) else "lines"
-
-
-def _kind_of_folder(names: Sequence[Path]) -> str:
-    data = list(filter(_is_data, names))
-    return "parquet" if data and all(map(_is_parquet, data)) else "folder"
-
-
-def _is_data(name: Path) -> bool:
-    """Return whether a file is part of a table; Spark writes others that begin with ``_`` beside it."""
-    return not any(part.startswith("_") for part in name.parts)
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        "\n".encode(encoding)
-    except (LookupError, ValueError) as error:
-        raise InvalidValueError(f"There is no encoding {encoding!r}; try utf-8 or latin-1.") from error
 
 
 @contextmanager
@@ -318,7 +292,7 @@ def _named_errors(file: Path | str) -> Iterator[None]:
 
 @contextmanager
 def _opened(file: Path, states: dict[Path, tuple[int, int]]) -> Iterator[BinaryIO]:
-    """Yield the bytes of a file, which are unpacked if its name ends in .gz; name it in errors of the block.
+    """Yield the bytes of a file, which is named in errors of the block.
 
     Raise DataError if it has changed since it was opened first with these `states`, or does during the block.
     The first time it may grow, as a log does.
@@ -336,22 +310,24 @@ def _opened(file: Path, states: dict[Path, tuple[int, int]]) -> Iterator[BinaryI
 
     with _named_errors(file), file.open("rb") as stream:
         check()
-        yield io.BufferedReader(gzip.GzipFile(fileobj=stream), _BUFFER) if _is_packed(file) else stream
+        yield stream
         if not is_first:
             check()
 
 
 def _lines(stream: BinaryIO, name: str, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file."""
+    """Yield the lines of a file, which may be compressed by gzip."""
     buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
-    begin = buffered.peek(len(_GZIP))
-    if begin.startswith(_GZIP):
-        raise DataError(f"{name} is compressed by gzip; unpack it, or end its name in .gz.")
-    if begin.startswith(_UTF16_MARKS):
+    if buffered.peek(2).startswith(_GZIP):
+        buffered = io.BufferedReader(gzip.GzipFile(fileobj=buffered), _BUFFER)
+    if buffered.peek(2).startswith(_UTF16_MARKS):
         encoding = "utf-16"
-    encoding = codecs.lookup(encoding).name.removesuffix("-sig")
-    codec = "utf-8-sig" if encoding == "utf-8" else encoding
-    text = io.TextIOWrapper(buffered, codec, newline="\n")  # other line ends are left as they are
+    try:
+        codec = codecs.lookup(encoding).name
+        codec = "utf-8-sig" if codec == "utf-8" else codec
+        text = io.TextIOWrapper(buffered, codec, newline="\n")  # other line ends are left as they are
+    except LookupError as error:
+        raise InvalidValueError(f"There is no encoding {encoding!r}; try utf-8 or latin-1.") from error
     number = 0
     try:
         while line := text.readline(_LONGEST_LINE):

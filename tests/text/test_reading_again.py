@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from pyarrow.parquet import ParquetFile
 
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.text.reading import DocumentFile
 
 ROWS = [(f"T{number}", f"the text of ticket {number}", number) for number in range(300)]
@@ -110,13 +110,17 @@ def test_a_full_disk_is_one_line(monkeypatch):
     )
 
 
+def test_a_copied_pipe_may_be_parquet(tmp_path, monkeypatch):
+    pipe(monkeypatch, Path(write(tmp_path, "a.parquet")).read_bytes())
+    assert list(DocumentFile("-", kind="parquet", again=True).texts()) == TEXTS
+
+
 def test_a_pipe_has_no_format_that_needs_a_file(tmp_path, monkeypatch):
     pipe(monkeypatch, b"PAR1")
-    for again in (False, True):
-        with pytest.raises(
-            InvalidValueError, match="Standard input cannot be read as parquet; give --format"
-        ):
-            DocumentFile("-", kind="parquet", again=again)
+    with pytest.raises(DataError, match="standard input is not a Parquet file, or is damaged"):
+        DocumentFile("-", kind="parquet")
+    with pytest.raises(UnknownNameError, match="No format of documents named 'xls'"):
+        DocumentFile("-", kind="xls")
     with named_pipe(tmp_path / "fifo", b"") as path, pytest.raises(DataError, match="fifo has no documents"):
         DocumentFile(path, kind="csv")
 
