@@ -1,7 +1,6 @@
 """``adbench-text score``: Score documents with a model."""
 
 import json
-import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -116,15 +115,15 @@ def command(
     suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
     n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
-    score = partial(_scored, scorer, suffix, n_kept, fdr is not None)
-    batches = results_of(score, _batches(opened(file, options)), options["address"] or jobs)
-    header = ",".join(_names(scorer)) + "\n" if suffix == ".csv" else ""
-    at_the_end = partial(_by_fdr, scorer.p_name, suffix, fdr)
-    found = _gathered(batches, output, header, partial(_most_odd, scorer, n_kept), at_the_end)
+    batches = _batches(opened(file, options))
+    tables = results_of(partial(_scored, scorer, n_kept > 0), batches, options["address"] or jobs)
+    found = _written(tables, scorer, n_kept, output, suffix, fdr)
     drift = judge.drift(found.evidence)
     last_line = _drift_line(found, drift, options["alpha"], fdr)
-    if note := _note(found, len(fitted.calibrations[scorer.by]), fdr):
-        click.echo(f"Note: {note}", err=True)
+    least = 1 / (1 + len(fitted.calibrations[scorer.by]))
+    if fdr is not None and not found.n_odd and least > fdr / found.n_documents:
+        why = f"no p of this model is below {least:.2g}. Fit on more documents, or use --alpha"
+        click.echo(f"Note: --fdr {fdr:g} calls nothing odd: {why}.", err=True)
     shown = _explained(scorer, found.most_odd.head(top), options["alpha"])
     if page is not None:
         learned = (
@@ -150,24 +149,18 @@ def command(
 
 
 class _Found(NamedTuple):
-    """What is known of the documents of a batch, or of all."""
+    """What is known of all documents."""
 
     n_documents: int
+    n_odd: int  # by --fdr
     evidence: dict[int, float]  # of drift
     most_odd: "pd.DataFrame"  # the first documents, with their texts
-    lines: str = ""  # to write
-    rows: "pd.DataFrame | None" = None  # to write when all documents are known
-    n_odd: int = 0  # by --fdr
-    n_with_p: int = 0  # the tests of --fdr
 
 
-def _scored(scorer: "Scorer", suffix: str, n_kept: int, wait: bool, batch: list[tuple[str, str]]) -> _Found:
-    """Return what is known of documents, given their identifiers and texts; a worker process may do it."""
+def _scored(scorer: "Scorer", with_text: bool, batch: list[tuple[str, str]]) -> "pd.DataFrame":
+    """Return a table of documents, given their identifiers and texts; a worker process may do it."""
     ids, texts = map(list, zip(*batch, strict=True))
-    table = scorer.score(texts).assign(id=ids, text=texts)
-    found = _Found(len(batch), scorer.evidence(table), _most_odd(scorer, n_kept, [table]))
-    rows = table[_names(scorer)]
-    return found._replace(rows=rows) if wait else found._replace(lines=_lines(rows, suffix))
+    return scorer.score(texts).assign(id=ids, text=texts if with_text else "")
 
 
 def _names(scorer: "Scorer") -> list[str]:
@@ -188,22 +181,6 @@ def _lines(table: "pd.DataFrame", suffix: str) -> str:
     return cells.to_csv(index=False, header=False, lineterminator="\n")
 
 
-def _by_fdr(
-    p_name: str, suffix: str, fdr: float, tables: "Sequence[pd.DataFrame]"
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the lines of tables, how many documents are odd by the p-values of all, and how many have a p."""
-    import pandas as pd
-
-    from adbench_text.calibration import largest_p
-
-    largest = largest_p(pd.concat(tables)[p_name].to_numpy(), fdr)
-    for table in tables:
-        odd = table[p_name] <= largest
-        names = [name for name in ("why", "why_form") if name in table]
-        why = {name: table[name].where(odd, pd.Series([[]] * len(odd), odd.index)) for name in names}
-        yield _lines(table.assign(odd=odd, **why), suffix), int(odd.sum()), int(table[p_name].count())
-
-
 def _most_odd(scorer: "Scorer", n: int, tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
     """Return the first documents by their p, and then by their score."""
     import pandas as pd
@@ -213,36 +190,52 @@ def _most_odd(scorer: "Scorer", n: int, tables: "Sequence[pd.DataFrame]") -> "pd
     return of_all.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0)).head(n)
 
 
-def _gathered(
-    batches: Generator[_Found],
+def _written(
+    tables: "Generator[pd.DataFrame]",
+    scorer: "Scorer",
+    n_kept: int,
     output: Path | None,
-    header: str,
-    most_odd: "Callable[[Sequence[pd.DataFrame]], pd.DataFrame]",
-    at_the_end: "Callable[[Sequence[pd.DataFrame]], Iterator[tuple[str, int, int]]]",
+    suffix: str,
+    fdr: float | None,
 ) -> _Found:
-    """Write the lines of batches, and return what is known of all; a file is there when it is complete."""
-    n_documents, evidence, tables = 0, dict[int, float](), list["pd.DataFrame"]()
-    waiting, n_odd, n_with_p = list["pd.DataFrame"](), 0, 0
+    """Write the documents of tables, and return what is known of all; a file is there when it is complete.
+
+    With a share of false alarms, all p-values together decide what is odd: nothing is written before.
+    """
+    import pandas as pd
+
+    from adbench_text.calibration import largest_p
+
+    n_documents = n_odd = 0
+    evidence, waiting, most_odd = dict[int, float](), list[pd.DataFrame](), list[pd.DataFrame]()
     with ExitStack() as stack:
         write: Callable[[str], object] = partial(click.echo, nl=False)
         if output is not None:
             temporary = stack.enter_context(atomic_path(output))
             write = stack.enter_context(temporary.open("w", newline="", encoding="utf-8")).write
-        if header:
-            write(header)
+        if suffix == ".csv":
+            write(",".join(_names(scorer)) + "\n")
         progress = stack.enter_context(shown_documents())
-        for batch in stack.enter_context(closing(batches)):
-            if batch.lines:
-                write(batch.lines)
-            n_documents += batch.n_documents
-            evidence |= batch.evidence
-            tables = [most_odd([*tables, batch.most_odd])]
-            waiting += [] if batch.rows is None else [batch.rows]
+        for table in stack.enter_context(closing(tables)):
+            n_documents += len(table)
+            evidence |= scorer.evidence(table)
+            most_odd = [_most_odd(scorer, n_kept, [*most_odd, table])]
+            rows = table[_names(scorer)]
+            if fdr is None:
+                write(_lines(rows, suffix))
+            else:
+                waiting.append(rows)
             progress("scoring", n_documents, None)
-        for lines, n, n_p in at_the_end(waiting) if waiting else ():
-            write(lines)
-            n_odd, n_with_p = n_odd + n, n_with_p + n_p
-    return _Found(n_documents, evidence, tables[0], n_odd=n_odd, n_with_p=n_with_p)
+        largest = largest_p(pd.concat(waiting)[scorer.p_name].to_numpy(), fdr) if fdr else 0.0
+        for rows in waiting:
+            odd = rows[scorer.p_name] <= largest
+            n_odd += int(odd.sum())
+            why = {
+                name: [reasons if is_odd else [] for reasons, is_odd in zip(rows[name], odd, strict=True)]
+                for name in rows.columns.intersection(["why", "why_form"])
+            }
+            write(_lines(rows.assign(odd=odd, **why), suffix))
+    return _Found(n_documents, n_odd, evidence, most_odd[0])
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
@@ -269,15 +262,9 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
 def _explained(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
     found = scorer.explain(documents["text"].tolist())
-    columns: dict[str, Any] = {
-        "rank": range(1, len(documents) + 1),
-        "words": [each.words for each in found],
-        "why": [
-            [*each.why_form, *each.why] if scorer.by == "form" else [*each.why, *each.why_form]
-            for each in found
-        ],
-    }
-    return page_documents(documents.assign(**columns), alpha)
+    why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
+    columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
+    return page_documents(documents.assign(rank=range(1, len(documents) + 1), **columns), alpha)
 
 
 def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
@@ -285,40 +272,21 @@ def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
 
     Of each document the highest score of a word counts.
     """
-    import pandas as pd
-
     odd = documents[documents[scorer.p_name] <= _SHARE]
     found = scorer.explain(odd["text"].tolist()) if scorer.by != "form" else []
-    rows = [
-        (word.token.lower(), place, odd["id"].iloc[place], word.score - scorer.centre)
-        for place, explanation in enumerate(found)
-        for word in explanation.words
-    ]
-    words = pd.DataFrame(rows, columns=["word", "place", "example", "weight"])
-    highest = words[words["weight"] > 0].groupby(["word", "place"], as_index=False).max()
-    if highest.empty:
+    of_words: dict[str, list[tuple[float, str]]] = {}  # weight in each document, and its identifier
+    for name, explanation in zip(odd["id"], found, strict=False):
+        words = sorted((word.score - scorer.centre, word.token.lower()) for word in explanation.words)
+        for token, weight in {token: weight for weight, token in words if weight > 0}.items():
+            of_words.setdefault(token, []).append((weight, name))
+    if not of_words:
         click.echo("No words: the detector scores none, or none makes a document odd.")
         return
-    of_words = highest.groupby("word", as_index=False).agg(
-        weight=("weight", "sum"), documents=("place", "size"), example=("example", "first")
-    )
-    strongest = of_words.sort_values(["weight", "word"], ascending=[False, True]).head(top)
+    total = {token: sum(weight for weight, _ in documents) for token, documents in of_words.items()}
+    strongest = sorted(of_words, key=lambda token: (-total[token], token))[:top]
     click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
-    names = ["word", "documents", "example"]
-    print_table(strongest[names].to_dict("split")["data"], header=names)
-
-
-def _note(found: _Found, n_normal: int, fdr: float | None) -> str:
-    """Return why nothing is odd by --fdr, if the model has too few normal documents for few odd ones."""
-    least = 1 / (n_normal + 1)
-    n_needed = math.ceil(round(found.n_with_p * least / (fdr or 1), 9))
-    if fdr is None or found.n_odd or n_needed < 2:
-        return ""
-    return (
-        f"--fdr {fdr:g} calls nothing odd. No p of this model is below {least:.2g}, as it has "
-        f"{count(n_normal, 'normal document')}: at least {n_needed:,} of {found.n_with_p:,} documents must "
-        "have that p. Fit on more documents, or use --alpha."
-    )
+    rows = ((token, len(of_words[token]), of_words[token][0][1]) for token in strongest)
+    print_table(rows, header=("word", "documents", "example"))
 
 
 def _drift_line(found: _Found, drift: "Drift", alpha: float, fdr: float | None) -> str:

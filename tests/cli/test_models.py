@@ -428,8 +428,8 @@ def test_a_model_of_few_documents_calls_nothing_odd_and_notes_why(adbench, files
     assert (scored.exit_code, any(document["odd"] for document in lines(scored))) == (0, False)
     note, last_line = scored.stderr.splitlines()
     assert note == (
-        "Note: --fdr 0.05 calls nothing odd. No p of this model is below 0.0083, as it has 120 normal "
-        "documents: at least 34 of 200 documents must have that p. Fit on more documents, or use --alpha."
+        "Note: --fdr 0.05 calls nothing odd: no p of this model is below 0.0083. Fit on more documents, or "
+        "use --alpha."
     )
     assert last_line.startswith("200 documents, 0 called odd (--fdr: on average at most 5 % of them false")
     few = adbench("score", "kept", "-", "--fdr", "0.1", stdin="the ship sails\nthe captain and the tide")
