@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from adbench_text import provenance, storage
-from adbench_text.cli.options import TRACKING, section
+from adbench_text.cli.options import TRACKING
 from adbench_text.code_version import installed
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import without_password
@@ -17,8 +17,7 @@ from adbench_text.plugins import registry
 from adbench_text.store.client import check_reachable
 
 
-@click.command("doctor")
-@section("Options", *TRACKING)
+@click.command("doctor", params=[*TRACKING])
 def command(tracking_uri: str, experiment: str) -> None:
     """Report versions, devices, folders, the store and broken plug-ins, as JSON.
 

@@ -5,15 +5,14 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import SPLITS, section
+from adbench_text.cli.options import SPLITS
 from adbench_text.cli.progress import count
 from adbench_text.cli.sweep import splits_of
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import file_name
 
 
-@click.command("export")
-@section("Options", *SPLITS)
+@click.command("export", params=[*SPLITS])
 @click.option(
     "--to",
     "folder",

@@ -6,38 +6,37 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, section, tracking_uri_option
+from adbench_text.cli.options import SectionedCommand, tracking_uri_option
 from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, language_notes, opened, values_of
 from adbench_text.cli.progress import count, shown_documents
 from adbench_text.escaping import printable
 
-
-@click.command("fit", cls=SectionedCommand)
-@click.argument("file")
-@section(
+_OPTIONS = [
     "Input",
     *DOCUMENTS,
     click.Option(
         ["--outliers"], metavar="FILE", help="Documents known to be odd, with the same columns and encoding."
     ),
-)
-@section("Detector", *CHOICE)
-@section(
+    "Detector",
+    *CHOICE,
     "Output",
     click.Option(
         ["--model", "-m"], required=True, type=click.Path(path_type=Path), help="Folder of the model."
     ),
     click.Option(["--overwrite"], is_flag=True, help="Replace the model in this folder."),
-)
-@section(
     "MLflow",
     click.Option(
         ["--log-model", "registered"], metavar="NAME", help="Register the model in MLflow under this name."
     ),
     click.Option(["--alias"], help="Alias of the registered model, such as winner."),
     tracking_uri_option(),
-)
-@section("Execution", *WORK)
+    "Execution",
+    *WORK,
+]
+
+
+@click.command("fit", cls=SectionedCommand, listed=_OPTIONS)
+@click.argument("file")
 def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, section
+from adbench_text.cli.options import SectionedCommand
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
@@ -57,11 +57,11 @@ _RANKING = [
 ]
 
 
-@click.command("odd", cls=SectionedCommand)
-@click.argument("file")
-@section("Input", *DOCUMENTS)
-@section("Detector", *CHOICE)
-@section(
+_OPTIONS = [
+    "Input",
+    *DOCUMENTS,
+    "Detector",
+    *CHOICE,
     "Odd",
     *_RANKING,
     click.Option(
@@ -70,8 +70,6 @@ _RANKING = [
         help="CSV whose column mark says odd or fine, such as the table or the page's file: rank the others "
         "again by what it marks.",
     ),
-)
-@section(
     "Output",
     click.Option(
         ["--output", "-o"],
@@ -82,8 +80,13 @@ _RANKING = [
     click.Option(
         ["--with-text"], is_flag=True, help=f"Write all columns of more than {_MOST_WRITTEN:,} rows, too."
     ),
-)
-@section("Execution", *WORK)
+    "Execution",
+    *WORK,
+]
+
+
+@click.command("odd", cls=SectionedCommand, listed=_OPTIONS)
+@click.argument("file")
 def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 

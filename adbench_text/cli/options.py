@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import Any
 
 import click
@@ -49,30 +48,31 @@ class Name(click.ParamType[str]):
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options by section, see `section`; other options come last."""
+    """A command whose help lists its options in sections; options of all commands come last.
+
+    `listed` are its options, with a title before each section.
+    """
+
+    def __init__(
+        self, name: str, params: list[click.Parameter], listed: Sequence[str | click.Option], **settings: Any
+    ) -> None:
+        own = [each for each in listed if isinstance(each, click.Option)]
+        super().__init__(name, params=[*params, *own], **settings)
+        self._listed = listed
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
-                rows.setdefault(getattr(param, "section", "General"), []).append(record)
-        for title, own in rows.items():
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        others = [option for option in options if option not in self._listed]
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for each in [*self._listed, "General", *others]:
+            if isinstance(each, str):
+                rows = sections[each] = []
+            elif record := each.get_help_record(ctx):
+                rows.append(record)
+        for title, rows in sections.items():
             with formatter.section(title):
-                formatter.write_dl(own)
-
-
-def section(title: str, *options: click.Option) -> Callable[[Any], Any]:
-    """Return a decorator that adds options to a command, below a title of its help."""
-
-    def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            own = copy(option)  # several commands may share it
-            own.section = title  # type: ignore[attr-defined]
-            command.__click_params__ = [*getattr(command, "__click_params__", ()), own]
-        return command
-
-    return decorate
+                formatter.write_dl(rows)
 
 
 class Names(click.Option):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import EXPERIMENT, Name, Names, SectionedCommand, section, tracking_uri_option
+from adbench_text.cli.options import EXPERIMENT, Name, Names, SectionedCommand, tracking_uri_option
 from adbench_text.cli.progress import count
 from adbench_text.cli.sweep import sweep_named
 from adbench_text.errors import InvalidValueError, UnknownNameError
@@ -31,16 +31,13 @@ class _MetricName(click.Choice[str]):
         return value if ".py" in value else super().convert(value, param, ctx)
 
 
-@click.command("report", cls=SectionedCommand)
-@section(
+_OPTIONS = [
     "Input",
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
     Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
     click.Option(["--sweep"], type=Name("sweeps"), help="Only the cells of a sweep: a name or a TOML file."),
     tracking_uri_option(several=True),
     EXPERIMENT,
-)
-@section(
     "Tables",
     click.Option(
         ["--metric"],
@@ -50,8 +47,6 @@ class _MetricName(click.Choice[str]):
     ),
     Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
     click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
-)
-@section(
     "Output",
     click.Option(
         ["--format", "form"], default="terminal", type=click.Choice(list(contents.FORMATS)), help="Format."
@@ -65,7 +60,10 @@ class _MetricName(click.Choice[str]):
         help="Folder to write the figures to, as SVG, PDF and PNG.",
     ),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print the report and errors only, no notes."),
-)
+]
+
+
+@click.command("report", cls=SectionedCommand, listed=_OPTIONS)
 def command(form: str, output: Path | None, cells: bool, quiet: bool, **options: Any) -> None:
     """Compare stored results, also with the published figures.
 

@@ -15,7 +15,6 @@ from adbench_text.cli.options import (
     Names,
     SectionedCommand,
     is_debugging,
-    section,
 )
 from adbench_text.cli.progress import Shown, count
 from adbench_text.cli.show import print_table
@@ -44,8 +43,7 @@ class _Jobs(click.IntRange):
 _POSITIVE = click.FloatRange(0, min_open=True)
 
 
-@click.command("run", cls=SectionedCommand)
-@section(
+_OPTIONS = [
     "Input",
     click.Option(
         ["--sweep"],
@@ -55,8 +53,6 @@ _POSITIVE = click.FloatRange(0, min_open=True)
         help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
     ),
     *SPLITS,
-)
-@section(
     "Detectors",
     Names(
         ["--detector", "-d", "detectors"],
@@ -73,8 +69,6 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     click.Option(["--encoder"], type=Name("encoders"), help="As --set encoder=...: name, path, openai:NAME."),
     click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),
     click.Option(["--device"], type=click.Choice(DEVICES), help="Short for --set device=..."),
-)
-@section(
     "Execution",
     ENCODER_URL,
     click.Option(
@@ -92,8 +86,6 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
     click.Option(["--retry"], type=click.Choice(["failed"]), help="Run cells again that have failed."),
     click.Option(["--dry-run"], is_flag=True, help="Print the numbers of cells, and run nothing."),
-)
-@section(
     "Limits",
     click.Option(
         ["--cell-timeout"], type=_POSITIVE, metavar="SECONDS", help="After this time, a cell has failed."
@@ -101,8 +93,6 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     click.Option(
         ["--cell-memory"], type=_POSITIVE, metavar="MB", help="With more memory than this, a cell has failed."
     ),
-)
-@section(
     "Output",
     *TRACKING,
     click.Option(
@@ -110,7 +100,10 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     ),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
     click.Option(["--verbose", "-v"], is_flag=True, help="Print each cell with all that was measured."),
-)
+]
+
+
+@click.command("run", cls=SectionedCommand, listed=_OPTIONS)
 def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
 

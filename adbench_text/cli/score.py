@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from adbench_text.cli.options import SectionedCommand, section
+from adbench_text.cli.options import SectionedCommand
 from adbench_text.cli.own_text import (
     DOCUMENTS,
     ODD,
@@ -44,11 +44,9 @@ _SHARE = 0.1  # of normal documents; the words of documents with at most this p 
 _MOST_SUMMARISED = 2000  # documents whose words are counted
 
 
-@click.command("score", cls=SectionedCommand)
-@click.argument("model", type=_PATH)
-@click.argument("file")
-@section("Input", *DOCUMENTS)
-@section(
+_OPTIONS = [
+    "Input",
+    *DOCUMENTS,
     "Odd",
     *ODD,
     click.Option(
@@ -57,8 +55,6 @@ _MOST_SUMMARISED = 2000  # documents whose words are counted
         metavar="SHARE",
         help="Largest share of false alarms among what is called odd, on average; instead of --alpha.",
     ),
-)
-@section(
     "Output",
     click.Option(
         ["--output", "-o"], type=_PATH, help="File to write, .csv or .jsonl.  [default: JSON lines, printed]"
@@ -72,8 +68,14 @@ _MOST_SUMMARISED = 2000  # documents whose words are counted
     click.Option(
         ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from that of MODEL."
     ),
-)
-@section("Execution", *WORK)
+    "Execution",
+    *WORK,
+]
+
+
+@click.command("score", cls=SectionedCommand, listed=_OPTIONS)
+@click.argument("model", type=_PATH)
+@click.argument("file")
 def command(
     model: Path,
     file: str,

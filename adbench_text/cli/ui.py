@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import section, tracking_uri_option
+from adbench_text.cli.options import tracking_uri_option
 from adbench_text.errors import AdbenchTextError
 from adbench_text.store.client import check_reachable, mlflow_uri
 
@@ -18,9 +18,8 @@ _HOST = "127.0.0.1"
 _SECONDS = 0.2  # between two attempts to reach the server
 
 
-@click.command("ui")
+@click.command("ui", params=[tracking_uri_option()])
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
-@section("Options", tracking_uri_option())
 def command(port: int, tracking_uri: str) -> None:
     """Start MLflow's web interface for the store, and print the address of its experiments, one a dataset."""
     from adbench_text.store.store import Store
