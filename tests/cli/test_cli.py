@@ -178,7 +178,7 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
         ("sweeps", "main", "The main comparison: Table 1 of "),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
-        ("vectors", "fasttext-wiki-news-subwords-300", "fastText, 300 dimensions"),
+        ("vectors", "fasttext-wiki-news-subwords-300", "999,999 words (958 MB)"),
         ("datasets", "tiny", ""),
     ],
 )

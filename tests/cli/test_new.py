@@ -89,7 +89,7 @@ def test_nothing_is_overwritten(here):
     ("name", "reason"),
     [
         ("llr", "There is a detector named 'llr' already"),
-        ("pyod-knn", "There is a detector named 'pyod-mine' already"),
+        ("pyod-knn", "There is a detector named 'pyod-knn' already"),
         ("json", "'json' is the name of a Python module already"),
         ("lambda", "'lambda' is the name of a Python module already"),
         ("none", "The class of the detector cannot be named 'None'"),

@@ -155,7 +155,7 @@ def test_a_detector_of_another_package_that_trusts_types(tmp_path, monkeypatch):
     kind = adapted(Counter)
     monkeypatch.setattr(registry, "detector", lambda name: kind)
     fitted = kind(factor=2).fit(TRAIN)
-    model = model_of(fitted, "counter", fitted.decision_scores_, "training scores")
+    model = model_of(fitted, "llr", fitted.decision_scores_, "training scores")  # the name of any plug-in
     loaded = load(save(model, tmp_path / "model")).detector
     assert loaded.wrapped.factor == 2
     np.testing.assert_array_equal(scores_of(loaded), scores_of(fitted))
