@@ -126,7 +126,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
             progress=progress,
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
-    effect = [_effect(ranked)] if len(ranked.marked.rows) else []
+    effect = [_effect(ranked)] if len(ranked.marked) else []
     click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
     # with one list, its order has no name
     names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
@@ -244,13 +244,13 @@ def _effect(ranked: "OddDocuments") -> str:
     """Return how many marks were used, and what they changed."""
     from adbench_text.documents.marks import LIKE_MARKED
 
-    marked, odds = ranked.marked, ranked.odds_of_form
+    is_odd, odds = ranked.marked == "odd", ranked.odds_of_form
     (documents,) = ranked.lists.values()
     n_like = documents["why"].map(lambda why: LIKE_MARKED in why).sum()
     times = f"{odds:.2g}"
     change = "" if times == "1" else f"; form counts {times} times as much beside words as without marks"
     return (
-        f"Marks: {len(marked.odd):,} odd, {len(marked.fine):,} fine{change}; {n_like:,} of the "
+        f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}; {n_like:,} of the "
         f"{len(documents):,} documents listed are there for being like those marked odd."
     )
 

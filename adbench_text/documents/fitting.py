@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
@@ -95,14 +95,13 @@ def fit_model(
     found = survey(noted(), look, sample, jobs, progress)
     progress("learning", 0, None)
     known_odd = _outliers(outliers, cleaner, found)
-    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=True, known=Known(known_odd))
-    is_single = _are_single(found)
-    scores, form = of_words.scores[is_single[: len(of_words.scores)]], None
-    calibrations = {"words": np.sort(scores)}
+    of_words = learned(own, found.cleaned, n_folds, seed, for_others=True, known=Known(known_odd))
+    single, form = _single(found), None
+    by_words = of_words.scores.reindex(single).to_numpy()  # NaN without words
+    calibrations = {"words": np.sort(by_words[~np.isnan(by_words)])}
     if of_form := form_beside(own, None, language, seed):
-        by_form = learned(of_form, found.written, for_others=True).scores[is_single]
-        without_words = np.full(len(by_form) - len(scores), np.nan)  # they come last
-        both = joined(p_values_within(np.append(scores, without_words)), p_values_within(by_form))
+        by_form = learned(of_form, found.sample["written"], for_others=True).scores[single].to_numpy()
+        both = joined(p_values_within(by_words), p_values_within(by_form))
         calibrations |= {"form": np.sort(by_form), "both": np.sort(both)}
         form = of_form.detector
     n_with_words, n_documents = int(found.has_words.sum()), len(found.has_words)
@@ -116,8 +115,8 @@ def fit_model(
         "n_empty": n_documents - n_with_words,
         "n_outliers": len(known_odd),
     }
-    training = Training.of(found.cleaned_with_words, source, options)
-    known = np.union1d(keys(found.cleaned_with_words, WORDS), np.asarray(written))
+    training = Training.of(found.cleaned.tolist(), source, options)
+    known = np.union1d(keys(found.cleaned, WORDS), np.asarray(written))
     return Model(own.detector, own.name, calibrations, of_words.method, training, form, known)
 
 
@@ -125,7 +124,7 @@ def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str
     """Return the different outliers with words, cleaned; raise InvalidValueError if one is normal, too."""
     pairs = ((cleaner(text), text) for text in check_texts(texts, may_be_empty=True))
     odd = {cleaned: text for cleaned, text in pairs if cleaned.strip()}
-    if both := odd.keys() & set(found.cleaned_with_words):
+    if both := odd.keys() & set(found.cleaned):
         raise InvalidValueError(
             f"{len(both):,} of the known outliers are among the normal documents, too, such as "
             f"{odd[min(both)]!r:.60}. Remove them from one of the two."
@@ -133,11 +132,11 @@ def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str
     return list(odd)
 
 
-def _are_single(found: Survey) -> NDArray[np.bool_]:
-    """Return which documents of the sample have no copies: a new text is like these, as others are known.
+def _single(found: Survey) -> "pd.Index[int]":
+    """Return the rows of the sample that have no copies: a new text is like these, as others are known.
 
     If most have copies, as where a file was joined from two exports, a new text is like all of them.
     """
-    is_single = np.bincount(found.original[found.original >= 0])[found.sample] == 1
-    are_most = is_single[: len(found.cleaned_with_words)].mean() >= _LEAST_SINGLE
-    return is_single if are_most else np.ones_like(is_single)
+    rows = found.sample.index
+    single = rows[np.bincount(found.original[found.original >= 0])[rows] == 1]
+    return single if found.has_words[single].sum() >= _LEAST_SINGLE * len(found.cleaned) else rows

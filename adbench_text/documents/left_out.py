@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from sklearn.base import clone
 
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
@@ -24,53 +25,61 @@ N_FOLDS = 10
 class LeftOut:
     """Scores of documents by detectors that were fitted without them.
 
-    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``. The methods take
-    texts and their positions among the training documents; the position of any other document is -1.
+    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``. Documents are known by
+    the labels of their index, such as rows of a file. The methods take any documents.
     """
 
-    scores: NDArray[np.float64]
+    scores: "pd.Series[Any]"  # float64
     method: str
     detector: "TextDetector" = field(repr=False)  # answers about other documents, once fitted on all of these
-    _texts: Sequence[str] = field(repr=False)
+    _texts: "pd.Series[str]" = field(repr=False)
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
-    _fold_of: NDArray[np.int64] = field(repr=False)
+    _fold_of: "pd.Series[int]" = field(repr=False)
 
     @cached_property
     def centre(self) -> float:
         """Score above which a word speaks for odd; 0 if the detector has no scores of words."""
-        n = len(self.scores)
-        typical = range(0, n, max(n // N_TYPICAL, 1))
         try:
-            return centre(self.token_scores([self._texts[position] for position in typical], typical))
+            return centre(self.token_scores(self._texts[:: max(len(self._texts) // N_TYPICAL, 1)]))
         except AdbenchTextError:  # it scores a document as a unit
             return 0.0
 
-    def token_scores(self, texts: Sequence[str], positions: Sequence[int]) -> list[list[TokenScore]]:
+    def p_values(self, texts: "pd.Series[str]") -> "pd.Series[Any]":
+        """Return for each of some documents the share of these that score at least as high."""
+        scores, others = self.scores.reindex(texts.index), texts[~texts.index.isin(self.scores.index)]
+        if len(others):
+            scores[others.index] = self.detector.decision_function(others.tolist())
+        n_higher = (self.scores.to_numpy() >= scores.to_numpy()[:, None]).sum(axis=1)
+        return pd.Series(np.maximum(n_higher, 1) / len(self.scores), texts.index)
+
+    def token_scores(self, texts: "pd.Series[str]") -> list[list[TokenScore]]:
         """Return the scores of the words of documents; raise DetectorError if there are none."""
-        return self._answers("token_scores", texts, positions)
+        return self._answers("token_scores", texts)
 
-    def reasons(self, texts: Sequence[str], positions: Sequence[int]) -> list[list[str]]:
+    def reasons(self, texts: "pd.Series[str]") -> list[list[str]]:
         """Return for each document the reasons why it is odd, the strongest first."""
-        return self._answers("reasons", texts, positions)
+        return self._answers("reasons", texts)
 
-    def _answers(self, method: str, texts: Sequence[str], positions: Sequence[int]) -> list[Any]:
+    def _answers(self, method: str, texts: "pd.Series[str]") -> list[Any]:
         """Ask the detector about documents; about those it learned from, the fit that left them out."""
-        fold_of = np.append(self._fold_of, -1)[np.asarray(positions, dtype=np.int64)]
-        answers: dict[int, Any] = {}
+        fold_of = self._fold_of.reindex(texts.index, fill_value=-1)
+        answers: dict[Any, Any] = {}
         for fold, detector in [(-1, self.detector), *enumerate(self._detectors)]:
-            if not (asked := np.flatnonzero(fold_of == fold).tolist()):
+            asked = texts[fold_of == fold]
+            if asked.empty:
                 continue
             if fold >= 0 and detector.leaves_out_self:
-                found = getattr(detector, f"training_{method}")([positions[number] for number in asked])
+                places = self._texts.index.get_indexer(asked.index).tolist()
+                found = getattr(detector, f"training_{method}")(places)
             else:
-                found = getattr(detector, method)([texts[number] for number in asked])
-            answers |= zip(asked, found, strict=True)
-        return [answers[number] for number in range(len(texts))]
+                found = getattr(detector, method)(asked.tolist())
+            answers |= zip(asked.index, found, strict=True)
+        return [answers[label] for label in texts.index]
 
 
 def left_out(
     detector: "TextDetector",
-    texts: Sequence[str],
+    texts: "Sequence[str] | pd.Series[str]",
     n_folds: int = N_FOLDS,
     seed: int = 0,
     known: Known = NOTHING_KNOWN,
@@ -81,19 +90,17 @@ def left_out(
     is cloned, and fitted once without each fold.
     """
     Whole(2).check("n_folds", n_folds)
+    texts = pd.Series(texts, dtype=object)
     if detector.leaves_out_self:
-        scores = known.fit(detector, texts).decision_scores_[: len(texts)]
-        fold_of = np.zeros(len(texts), dtype=np.int64)
-        return LeftOut(scores, "leave-one-out", detector, texts, [detector], fold_of)
-    from sklearn.base import clone
-
-    n_folds = min(n_folds, len(texts))
-    fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
-    scores = np.empty(len(texts))
-    detectors = []
-    for fold in range(n_folds):
-        fitted = known.fit(clone(detector), texts, fold_of != fold)
-        rows = np.flatnonzero(fold_of == fold).tolist()
-        scores[rows] = fitted.decision_function([texts[row] for row in rows])
-        detectors.append(fitted)
-    return LeftOut(scores, f"cross-fitted over {n_folds} folds", detector, texts, detectors, fold_of)
+        scores = known.fit(detector, texts.tolist()).decision_scores_[: len(texts)]
+        method, detectors, fold_of = "leave-one-out", [detector], np.zeros(len(texts), dtype=np.int64)
+    else:
+        n_folds = min(n_folds, len(texts))
+        fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
+        method, detectors, scores = f"cross-fitted over {n_folds} folds", [], np.empty(len(texts))
+        for fold in range(n_folds):
+            fitted = known.fit(clone(detector), texts.tolist(), fold_of != fold)
+            scores[fold_of == fold] = fitted.decision_function(texts[fold_of == fold].tolist())
+            detectors.append(fitted)
+    of_texts, of_fold = pd.Series(scores, texts.index), pd.Series(fold_of, texts.index)
+    return LeftOut(of_texts, method, detector, texts, detectors, of_fold)

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import odds_of_form
 from adbench_text.documents.left_out import LeftOut
-from adbench_text.documents.own_detector import OwnDetector
-from adbench_text.documents.survey import Survey
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.plugins.cleaner import Cleaner
@@ -30,118 +28,74 @@ _AS_WRITTEN: Any = {"dtype": str, "keep_default_na": False, "index_col": False, 
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Marked:
-    """Marked documents, by the rows of their originals; one of a family marks all of it.
+def marked_originals(marks: Mapping[int, str], original: Rows) -> "pd.Series[str]":
+    """Return the mark of each marked original, by row, given marks by row; wrong ones are an error.
 
-    A family with both marks is odd.
+    One document of a family marks all of it. A family with both marks is odd.
     """
-
-    odd: Rows  # in order
-    fine: Rows
-
-    @classmethod
-    def of(cls, marks: Mapping[int, str], original: Rows) -> "Marked":
-        """Return the marked originals, given the mark of each row that has one; wrong ones are an error."""
-        for row, mark in marks.items():
-            if not isinstance(row, Integral) or not 0 <= row < len(original):
-                raise InvalidValueError(
-                    f"Row {row!r} is marked, but there are {len(original):,} documents, from row 0 on."
-                )
-            if mark not in MARKS:
-                raise InvalidValueError(f"The mark of row {row} is {mark!r}; a mark is odd or fine.")
-        rows = {
-            kind: np.unique(original[[row for row, mark in marks.items() if mark == kind]]) for kind in MARKS
-        }
-        odd = rows[ODD][rows[ODD] >= 0]  # an empty document has no original
-        return cls(odd, np.setdiff1d(rows[FINE][rows[FINE] >= 0], odd))
-
-    @property
-    def rows(self) -> Rows:
-        """All of them."""
-        return np.concatenate([self.odd, self.fine])
-
-    def of_rows(self, original: Rows) -> list[str]:
-        """Return the mark of each row, of itself or its original; empty without one."""
-        marks = np.full(len(original) + 1, "", dtype=object)  # the last is of -1, an empty document
-        marks[self.odd], marks[self.fine] = ODD, FINE
-        return list(marks[original])
+    for row, mark in marks.items():
+        if not isinstance(row, Integral) or not 0 <= row < len(original):
+            raise InvalidValueError(
+                f"Row {row!r} is marked, but there are {len(original):,} documents, from row 0 on."
+            )
+        if mark not in MARKS:
+            raise InvalidValueError(f"The mark of row {row} is {mark!r}; a mark is odd or fine.")
+    given = pd.Series([*marks.values()], original[[*marks]] if marks else [], dtype=object)
+    # by row, and odd after fine; an empty document has no original
+    return given.sort_values().groupby(level=0).last().drop(-1, errors="ignore")
 
 
 @dataclass(frozen=True)
 class Marking:
     """What marks change: what is known when the detector learns, and how its list and that of form join."""
 
-    marked: Marked
-    found: Survey
-    written: Mapping[int, str]  # the marked documents, by row
+    is_odd: "pd.Series[bool]"  # of the marked documents, by row; the others are fine
+    written: "pd.Series[str]"  # likewise
     cleaner: Cleaner
     before: LeftOut  # by words, of the sample, without marks
     of_form: LeftOut | None  # likewise, by form
 
     @cached_property
-    def normal(self) -> Survey:
-        """What was found, with a sample without the documents marked odd; too few with words are an error."""
-        normal = self.found.without(self.marked.odd)
-        if (n := len(normal.cleaned_with_words)) < 2:
+    def odd(self) -> "pd.Series[str]":
+        """The documents marked odd that have words, cleaned."""
+        return self._with_words(self.written[self.is_odd])
+
+    def normal(self, sample: "pd.Series[str]") -> "pd.Series[str]":
+        """Return the documents of a sample that are not marked odd; too few are an error."""
+        normal = sample.drop(self.is_odd.index[self.is_odd], errors="ignore")
+        if len(normal) < 2:
             raise InvalidValueError(
-                f"At least 2 different documents with words that are not marked odd are needed, got {n}."
+                "At least 2 different documents with words that are not marked odd are needed, got "
+                f"{len(normal)}."
             )
         return normal
 
-    def known(self) -> Known:
-        """Return the documents marked odd, and which of the others in the sample are marked fine."""
-        normal = self.normal
-        is_fine = np.isin(normal.sample[: len(normal.cleaned_with_words)], self.marked.fine)
-        return Known([text for _, text in self._odd_with_words()], is_fine)
-
-    def score_odd(self, own: OwnDetector, scores: NDArray[np.float64]) -> None:
-        """Fill in the scores by words of the documents marked odd, which the detector did not learn from."""
-        if odd := self._odd_with_words():
-            with own.errors():
-                scores[[row for row, _ in odd]] = own.detector.decision_function([text for _, text in odd])
-
-    def _odd_with_words(self) -> list[tuple[int, str]]:
-        cleaned = [(row, self.cleaner(self.written[row])) for row in self.marked.odd.tolist()]
-        return [(row, text) for row, text in cleaned if text.strip()]
+    def known(self, normal: "pd.Series[str]") -> Known:
+        """Return the documents marked odd, and which of the normal ones are marked fine."""
+        return Known(self.odd.tolist(), normal.index.isin(self.is_odd.index[~self.is_odd]))
 
     def odds_of_form(self) -> float:
         """Return the odds of form against words; 1 if form is not looked at."""
         if self.of_form is None:
             return 1.0
-        rows = self.marked.rows.tolist()
-        written = [self.written[row] for row in rows]
-        p_form = _p_among(self.of_form, self.found.sample, rows, written)
-        is_odd = np.isin(rows, self.marked.odd)
-        return odds_of_form(self._p_before(rows, written), p_form, is_odd)
+        p_words, p_form = self._p_before(self.written), self.of_form.p_values(self.written)
+        return odds_of_form(p_words.to_numpy(), p_form.to_numpy(), self.is_odd.to_numpy())
 
     def with_likeness(self, documents: pd.DataFrame) -> pd.DataFrame:
         """Return documents of a list, with a reason where the marks have halved their p by words or more."""
-        before = self._p_before(documents["row"].tolist(), documents["text"].tolist())
-        is_like = documents["p"].to_numpy() <= before / 2 if len(self.marked.odd) else np.zeros(len(before))
+        by_row = documents.set_index("row")
+        is_like = (by_row["p"] <= self._p_before(by_row["text"]) / 2) & bool(self.is_odd.any())
         pairs = zip(documents["why"], is_like, strict=True)
         why: Any = [[LIKE_MARKED, *own] if own_is_like else own for own, own_is_like in pairs]
         return documents.assign(why=why)
 
-    def _p_before(self, rows: list[int], written: list[str]) -> NDArray[np.float64]:
+    def _p_before(self, written: "pd.Series[str]") -> "pd.Series[Any]":
         """Return the p by words before any mark; NaN without words."""
-        cleaned = [self.cleaner(text) for text in written]
-        p = np.full(len(rows), np.nan)
-        some = [place for place, text in enumerate(cleaned) if text.strip()]
-        if some:
-            texts = [cleaned[place] for place in some]
-            p[some] = _p_among(self.before, self.found.sample, [rows[place] for place in some], texts)
-        return p
+        return self.before.p_values(self._with_words(written)).reindex(written.index)
 
-
-def _p_among(scored: LeftOut, sample: Rows, rows: list[int], texts: list[str]) -> NDArray[np.float64]:
-    """Return the share of a sample that scores at least as high as documents; they may be among it."""
-    places = pd.Index(sample[: len(scored.scores)]).get_indexer(pd.Index(rows))
-    scores = scored.scores[places]
-    if others := np.flatnonzero(places < 0).tolist():
-        scores[others] = scored.detector.decision_function([texts[place] for place in others])
-    n_higher = (scored.scores >= scores[:, None]).sum(axis=1)
-    return np.asarray(np.maximum(n_higher, 1) / len(scored.scores), dtype=np.float64)
+    def _with_words(self, written: "pd.Series[str]") -> "pd.Series[str]":
+        cleaned = written.map(self.cleaner)
+        return cleaned[cleaned.map(str.strip) != ""]
 
 
 def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str, ...]) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.documents import DEFAULT_DETECTOR
@@ -26,12 +26,6 @@ class OwnDetector:
     label: str
     detector: "TextDetector"
     settings: Mapping[str, Any]  # of the user
-
-    def copy(self) -> "OwnDetector":
-        """Return the same with another detector, unfitted."""
-        from sklearn.base import clone
-
-        return replace(self, detector=clone(self.detector))
 
     def errors(self) -> AbstractContextManager[None]:
         """Turn any error of the detector in a block into a `DetectorError` of one line."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.documents.left_out import LeftOut
-from adbench_text.documents.marks import Marked
 from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
@@ -62,8 +61,8 @@ class OddDocuments:
         Number of different documents that the detector has learned from.
     n_near_copies : int
         Number of documents that share most of their words with another one.
-    marked : Marked
-        The documents that were marked.
+    marked : Series
+        The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one for each family.
     odds_of_form : float
         How much more form counts beside words than without marks.
     learns_from_marks : bool
@@ -80,7 +79,7 @@ class OddDocuments:
     other_language: str | None
     n_learned: int
     n_near_copies: int
-    marked: Marked
+    marked: "pd.Series[str]"
     odds_of_form: float
     learns_from_marks: bool
 
@@ -89,7 +88,7 @@ def table_of(
     found: Survey,
     scores: Mapping[str, Array],
     odds: float = 1.0,
-    unranked: Sequence[int] | NDArray[np.int64] = (),
+    unranked: "Sequence[int] | pd.Index[int]" = (),
 ) -> pd.DataFrame:
     """Return the numbers of all documents in the order of the input, given the scores of originals.
 
@@ -145,41 +144,30 @@ def listed(table: pd.DataFrame, top: int, max_copies: int | None = None) -> pd.D
     return different.head(max(int(different["odd"].sum()), top, 1))
 
 
-@dataclass(frozen=True)
-class Explainer:
-    """Looks up what makes documents odd."""
-
-    cleaner: Cleaner
-    written: Mapping[int, str]  # documents by row
-    of_words: LeftOut
-    sample: NDArray[np.int64]  # rows that it was learned from
-    of_form: LeftOut | None
-    sample_of_form: NDArray[np.int64]  # likewise
-
-    def __call__(self, documents: pd.DataFrame, by: str) -> pd.DataFrame:
-        """Return documents with their texts and what makes them odd by an order."""
-        found = dict.fromkeys(documents["row"], Explanation([], [], []))
-        if by != "form":
-            rows = documents.loc[documents["p"].notna(), "row"].tolist()
-            texts, positions = self._asked(rows, self.sample)
-            of_texts = explain(
-                *(texts, self.cleaner),
-                lambda cleaned: self.of_words.token_scores(cleaned, positions),
-                lambda cleaned: self.of_words.reasons(cleaned, positions),
-                self.of_words.centre,
-            )
-            found |= zip(rows, of_texts, strict=True)
-        if by != "words" and self.of_form:
-            of_form = self.of_form.reasons(*self._asked([*found], self.sample_of_form))
-            for row, facts in zip(found, of_form, strict=True):
-                found[row] = found[row]._replace(why_form=facts[:N_WHY])
-        columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
-        return documents.assign(text=documents["row"].map(self.written), **columns)
-
-    def _asked(self, rows: list[int], sample: NDArray[np.int64]) -> tuple[list[str], list[int]]:
-        """Return the texts of rows, and their positions in a sample; -1 for those outside."""
-        positions = pd.Index(sample).get_indexer(pd.Index(rows))
-        return [self.written[row] for row in rows], positions.tolist()
+def explained(
+    documents: pd.DataFrame,
+    by: str,
+    written: "pd.Series[str]",
+    cleaner: Cleaner,
+    of_words: LeftOut,
+    of_form: LeftOut | None,
+) -> pd.DataFrame:
+    """Return documents with their texts, which are `written` by row, and what makes them odd by an order."""
+    found = dict.fromkeys(documents["row"], Explanation([], [], []))
+    if by != "form":
+        texts = written[documents["row"][documents["p"].notna()]]
+        of_texts = explain(
+            *(texts.tolist(), cleaner),
+            lambda cleaned: of_words.token_scores(pd.Series(cleaned, texts.index, dtype=object)),
+            lambda cleaned: of_words.reasons(pd.Series(cleaned, texts.index, dtype=object)),
+            of_words.centre,
+        )
+        found |= zip(texts.index, of_texts, strict=True)
+    if by != "words" and of_form:
+        for row, facts in zip(found, of_form.reasons(written[[*found]]), strict=True):
+            found[row] = found[row]._replace(why_form=facts[:N_WHY])
+    columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
+    return documents.assign(text=documents["row"].map(written), **columns)
 
 
 def with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -1,30 +1,32 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from adbench_text.checks import Number, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
-from adbench_text.documents.marks import Marked, Marking
+from adbench_text.documents.marks import ODD, Marking, marked_originals
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.ranked import (
-    Explainer,
     OddDocuments,
+    explained,
     in_order,
     largest_families,
     listed,
     table_of,
     with_reasons,
 )
-from adbench_text.documents.survey import FileTexts, Look, Survey, survey
+from adbench_text.documents.survey import FileTexts, Look, survey
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.model import FORM
 from adbench_text.orders import ORDERS
@@ -145,7 +147,7 @@ def odd_documents(
     texts = texts if isinstance(texts, FileTexts) else check_texts(texts)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
     found = survey(texts, look, sample, jobs, progress)
-    marked = Marked.of(marks or {}, found.original)
+    marked = marked_originals(marks or {}, found.original)
     progress("learning", 0, None)
     rest = found.rest(with_words=form is None)
     if len(rest) and own.detector.regime == TEST_BATCH:
@@ -153,36 +155,40 @@ def odd_documents(
             f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
             f"give sample={found.is_original.sum()} (--sample) or more, got {sample}."
         )
-    of_form = learned(form, found.written, for_others=True) if form else None
-    marking, normal, known = None, found, NOTHING_KNOWN
-    if len(marked.rows):
-        of_marked = _written(texts, {*marked.rows.tolist()})
-        before = learned(own.copy(), found.cleaned_with_words, n_folds, seed, for_others=True)
-        marking = Marking(marked, found, of_marked, cleaner, before, of_form)
-        normal, known = marking.normal, marking.known()
-    of_words = learned(
-        *(own, normal.cleaned_with_words, n_folds, seed),
-        for_others=len(rest) > 0 or marking is not None,
-        known=known,
-    )
-    scores = {"words": _spread(of_words, normal)} | ({"form": _spread(of_form, found)} if of_form else {})
-    _score(texts, _Judge(cleaner, own, form), rest, scores, jobs, progress)
+    of_form = learned(form, found.sample["written"], for_others=True) if form else None
+    marking, normal, known = None, found.cleaned, NOTHING_KNOWN
+    if len(marked):
+        of_marked = _written(texts, marked.index)
+        before = learned(replace(own, detector=clone(own.detector)), normal, n_folds, seed, for_others=True)
+        marking = Marking(marked == ODD, of_marked, cleaner, before, of_form)
+        normal = marking.normal(normal)
+        known = marking.known(normal)
+    for_others = len(rest) > 0 or marking is not None
+    of_words = learned(own, normal, n_folds, seed, for_others=for_others, known=known)
+    rows = range(len(found.original))
+    scores = {
+        order: of_order.scores.reindex(rows).to_numpy(copy=True)
+        for order, of_order in {"words": of_words, "form": of_form}.items()
+        if of_order
+    }
+    judge = _Judge(cleaner, own, form)
+    _score(texts, judge, rest, scores, jobs, progress)
     odds = 1.0
     if marking:
-        marking.score_odd(own, scores["words"])
+        scores["words"][marking.odd.index] = judge.by_words(marking.odd.tolist())
         odds = marking.odds_of_form()
-    numbers = table_of(found, scores, odds, () if keep_marked else marked.rows)
-    numbers["mark"] = marked.of_rows(found.original)
+    numbers = table_of(found, scores, odds, () if keep_marked else marked.index)
+    numbers["mark"] = marked.reindex(found.original, fill_value="").tolist()
     orders = ["words"] if not form else ["both"] if marking else ["words", "form"]
     orders = [by] if by else orders
     lists = {order: listed(in_order(numbers, order, alpha), top, max_copies) for order in orders}
     families = largest_families(found, numbers)
     progress("explaining", 0, None)
     written = _written(texts, {*families["row"]}.union(*(each["row"] for each in lists.values())))
-    explained = Explainer(cleaner, written, of_words, normal.sample, of_form, found.sample)
-    lists = {order: explained(of_order, order) for order, of_order in lists.items()}
-    if marking:
-        lists = {order: marking.with_likeness(of_order) for order, of_order in lists.items()}
+    for order, documents in lists.items():
+        lists[order] = explained(documents, order, written, cleaner, of_words, of_form)
+        if marking:
+            lists[order] = marking.with_likeness(lists[order])
     return OddDocuments(
         table=with_reasons(in_order(numbers, orders[0], alpha), lists.values()),
         lists=lists,
@@ -191,7 +197,7 @@ def odd_documents(
         method=of_words.method,
         centre=of_words.centre,
         alpha=alpha,
-        other_language=_other_language(found.cleaned_with_words, language),
+        other_language=_other_language(found.cleaned.tolist(), language),
         n_learned=len(of_words.scores),
         n_near_copies=int(found.is_near.sum()),
         marked=marked,
@@ -215,7 +221,7 @@ def form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> O
 
 def learned(
     own: OwnDetector,
-    texts: list[str],
+    texts: "pd.Series[str]",
     n_folds: int = N_FOLDS,
     seed: int = 0,
     *,
@@ -224,18 +230,11 @@ def learned(
 ) -> LeftOut:
     """Return the left-out scores of documents; if it scores others too, the detector is fitted on all."""
     with own.errors():
-        own.detector.prepare(texts)
+        own.detector.prepare(texts.tolist())
         scored = left_out(own.detector, texts, n_folds, seed, known)
         if for_others and not own.detector.leaves_out_self:
-            known.fit(own.detector, texts)
+            known.fit(own.detector, texts.tolist())
     return scored
-
-
-def _spread(of_sample: LeftOut, found: Survey) -> Array:
-    """Return the scores of the sample among those of all documents; NaN for the others."""
-    scores = np.full(len(found.original), np.nan)
-    scores[found.sample[: len(of_sample.scores)]] = of_sample.scores  # with words first
-    return scores
 
 
 @dataclass(frozen=True)
@@ -252,9 +251,13 @@ class _Judge:
         rows = [row for row, text in enumerate(cleaned) if text.strip()]
         scores = {"words": np.full(len(texts), np.nan)}
         if rows:
-            with self.words.errors():
-                scores["words"][rows] = self.words.detector.decision_function([cleaned[row] for row in rows])
+            scores["words"][rows] = self.by_words([cleaned[row] for row in rows])
         return scores | ({"form": self.form.detector.decision_function(texts)} if self.form else {})
+
+    def by_words(self, cleaned: list[str]) -> Array:
+        """Return scores of cleaned documents; none for none."""
+        with self.words.errors():
+            return self.words.detector.decision_function(cleaned) if cleaned else np.empty(0)
 
 
 def _score(
@@ -278,13 +281,13 @@ def _score(
         raise DataError(_CHANGED)
 
 
-def _written(texts: Iterable[str], rows: Set[int]) -> dict[int, str]:
+def _written(texts: Iterable[str], rows: Iterable[int]) -> "pd.Series[str]":
     """Return documents as they were written, by row; those of a file are read again."""
     ordered = sorted(rows)
-    written = dict(zip(ordered, _at(texts, ordered), strict=False))
-    if len(written) < len(rows):
+    found = list(_at(texts, ordered))
+    if len(found) < len(ordered):
         raise DataError(_CHANGED)
-    return written
+    return pd.Series(found, ordered, dtype=object)
 
 
 def _at(texts: Iterable[str], rows: Sequence[int] | NDArray[np.int64]) -> Iterator[str]:

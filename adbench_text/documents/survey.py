@@ -8,11 +8,11 @@ representative: only it can be in the sample.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import compress
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.checks import Whole
@@ -82,11 +82,9 @@ class Survey:
     original: NDArray[np.int64]  # of each row: the row of the document that is scored for it; -1 if empty
     has_words: NDArray[np.bool_]
     is_near: NDArray[np.bool_]  # whether a document is a near-copy of the one that is scored
-    # rows to learn from: those with words, then the others; in the order of their keys, so that the order of
-    # the file changes nothing that is learned
-    sample: NDArray[np.int64]
-    written: list[str]  # the documents of the sample
-    cleaned_with_words: list[str]  # those with words, which come first
+    # documents to learn from, `written` and `cleaned`, by row: with words, then the others; in the order
+    # of their keys, so that the order of the file changes nothing that is learned
+    sample: pd.DataFrame
 
     @property
     def is_original(self) -> NDArray[np.bool_]:
@@ -94,20 +92,15 @@ class Survey:
         is_original: NDArray[np.bool_] = self.original == np.arange(len(self.original))
         return is_original
 
-    def without(self, rows: NDArray[np.int64]) -> "Survey":
-        """Return the same with a sample without these rows."""
-        is_kept = ~np.isin(self.sample, rows)
-        return replace(
-            self,
-            sample=self.sample[is_kept],
-            written=list(compress(self.written, is_kept)),
-            cleaned_with_words=list(compress(self.cleaned_with_words, is_kept)),
-        )
+    @property
+    def cleaned(self) -> pd.Series:
+        """The documents of the sample that have words, cleaned."""
+        return self.sample["cleaned"][self.has_words[self.sample.index]]
 
     def rest(self, *, with_words: bool) -> NDArray[np.int64]:
         """Return the originals outside the sample, in order: all, or those with words."""
         is_rest = self.is_original & self.has_words if with_words else self.is_original
-        is_rest[self.sample] = False
+        is_rest[self.sample.index] = False
         return np.flatnonzero(is_rest)
 
 
@@ -138,13 +131,11 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
         original=np.where(keys > 0, first[leader[which]], -1),
         has_words=has_words,
         is_near=leader[which] != which,
-        sample=rows,
-        written=[written for written, _ in documents],
-        cleaned_with_words=[cleaned for _, cleaned in documents if cleaned],
+        sample=pd.DataFrame(documents, rows, ["written", "cleaned"], dtype=object),
     )
     if (n := int((found.is_original & has_words).sum())) < 2:
         raise InvalidValueError(f"At least 2 different documents with words are needed, got {n}.")
-    if len(found.cleaned_with_words) < 2:
+    if len(found.cleaned) < 2:
         raise InvalidValueError(
             f"The sample of {n_sample:,} documents has fewer than 2 with words; give a larger one (--sample)."
         )

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adbench_text.detectors.form import _highest as form_highest
@@ -110,8 +111,9 @@ def test_the_word_with_random_letters_has_the_highest_score_and_is_named():
 def test_a_training_document_has_the_reason_of_a_new_one():
     odd = "The ferry left xq7zz9 the port."
     scored = left_out(Form(), [*SEA, odd])
-    assert scored.reasons([odd], [len(SEA)])[0][0].startswith('"xq7zz9"')
-    [[*_, word, _, _]] = [scored.token_scores([odd], [len(SEA)])[0]]
+    own_text = pd.Series({len(SEA): odd})
+    assert scored.reasons(own_text)[0][0].startswith('"xq7zz9"')
+    [[*_, word, _, _]] = [scored.token_scores(own_text)[0]]
     [[*_, own, _, _]] = Form().fit([*SEA, odd]).token_scores([odd])
     assert word.token == own.token == "xq7zz9"
     assert word.score > own.score

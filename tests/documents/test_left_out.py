@@ -1,6 +1,7 @@
 """Scores of documents that had no part in them, and how many new ones are called odd by them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adbench_text.calibration import p_values
@@ -25,7 +26,7 @@ def test_a_detector_that_leaves_out_is_fitted_once_on_everything():
 def test_words_of_a_training_document_leave_it_out_too():
     texts = [*SEA, "lighthouse lighthouse ship"]
     scored = left_out(LLR(background="uniform"), texts)
-    own = {word.token: word.score for word in scored.token_scores([texts[-1]], [len(SEA)])[0]}
+    own = {word.token: word.score for word in scored.token_scores(pd.Series(texts[-1:], [len(SEA)]))[0]}
     rest = LLR(background="uniform").fit(SEA)
     others = {word.token: word.score for word in rest.token_scores([texts[-1]])[0]}
     assert own == pytest.approx(others)
@@ -84,7 +85,7 @@ def test_known_outliers_have_no_score_beside_the_documents():
     assert len(scored.scores) == 40
     plain = left_out(LLR(background="uniform"), SEA)
     assert (scored.scores < plain.scores).all()  # none of their words is among the outliers
-    words = scored.token_scores([SEA[3]], [3])[0]
+    words = scored.token_scores(pd.Series({3: SEA[3]}))[0]
     assert sum(word.score for word in words) / (len(words) + 5) == pytest.approx(scored.scores[3])
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from adbench_text.calibration import joined, odds_of_form, p_values_within
-from adbench_text.documents.marks import LIKE_MARKED, Marked, lost_marks, read_marks
+from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, InvalidValueError
@@ -50,9 +50,8 @@ def test_marked_documents_leave_the_ranks():
     assert others.p.tolist() == p_values_within(others.score.to_numpy()).tolist()
     listed = result.lists["both"]
     assert not set(listed.row) & set(marks)
-    assert (before.marked.rows.tolist(), before.odds_of_form, set(before.table.mark)) == ([], 1.0, {""})
-    assert result.marked.odd.tolist() == [120, 121]
-    assert result.marked.fine.tolist() == [3]
+    assert (before.marked.tolist(), before.odds_of_form, set(before.table.mark)) == ([], 1.0, {""})
+    assert result.marked.to_dict() == marks
     assert result.learns_from_marks
 
 
@@ -104,15 +103,14 @@ def test_copies_share_a_mark(mark):
     assert of_rows(result.table, [0, 40, 41, 42, 43, 44], "mark") == [mark] * 6
     assert of_rows(result.table, [0, 41, 44], "rank") == [pd.NA] * 3
     assert result.table["rank"].count() == 39
-    assert len(getattr(result.marked, mark)) == 2  # originals
+    assert result.marked.tolist() == [mark] * 2  # of originals
 
 
 def test_a_family_with_both_marks_is_odd():
     original = np.array([0, 0, 2, 3, 3, -1])
-    marked = Marked.of({0: "fine", 1: "odd", 2: "fine", 4: "fine", 5: "odd"}, original)
-    assert (marked.odd.tolist(), marked.fine.tolist(), marked.rows.tolist()) == ([0], [2, 3], [0, 2, 3])
-    assert marked.of_rows(original) == ["odd", "odd", "fine", "fine", "fine", ""]
-    assert Marked.of({}, original).of_rows(original) == [""] * 6
+    marked = marked_originals({0: "fine", 1: "odd", 2: "fine", 4: "fine", 5: "odd"}, original)
+    assert marked.to_dict() == {0: "odd", 2: "fine", 3: "fine"}
+    assert marked_originals({}, original).to_dict() == marked_originals({5: "odd"}, original).to_dict() == {}
 
 
 @pytest.mark.parametrize(
@@ -202,7 +200,7 @@ def test_a_marked_document_outside_the_sample_counts_as_any_other():
         assert 95 < in_memory.n_learned <= 100
         assert in_memory.table["rank"].count() == 306 - 44
         assert in_memory.table.score.notna().all()
-        assert sorted(of_file.marked.odd) == [300, 301, 302, 303]
+        assert of_file.marked[of_file.marked == "odd"].index.tolist() == [300, 301, 302, 303]
 
 
 def test_another_language_has_marks_too():

@@ -19,31 +19,35 @@ def surveyed(texts, n_sample=20, seed=0, near=True):
     return survey(texts, Look(Cleaner(), seed, near), n_sample, 1, no_progress)
 
 
+def sample_of(texts, *options, **more):
+    return surveyed(texts, *options, **more).sample.written.tolist()
+
+
 def test_each_document_has_an_original_those_with_words_first():
     texts = ["12 34", "The storm", "", "a storm!", "the crew", " 12 34", "56", "Storm 2"]
     found = surveyed(texts)
     assert found.original.tolist() == [0, 1, -1, 1, 4, 0, 6, 1]
     assert np.flatnonzero(found.has_words).tolist() == [1, 3, 4, 7]
-    assert sorted(found.sample[:2].tolist()) == [1, 4]
-    assert sorted(found.sample[2:].tolist()) == [0, 6]
-    assert found.written == [texts[row] for row in found.sample]
-    assert sorted(found.cleaned_with_words) == ["crew", "storm"]
+    assert sorted(found.sample.index[:2]) == [1, 4]
+    assert sorted(found.sample.index[2:]) == [0, 6]
+    assert found.sample.written.tolist() == [texts[row] for row in found.sample.index]
+    assert found.cleaned.sort_index().to_dict() == {1: "storm", 4: "crew"}
     assert not found.is_near.any()
 
 
 def test_a_sample_depends_on_the_seed_and_neither_on_the_order_nor_on_copies():
     texts = different(300)
-    first = surveyed(texts).written
+    first = sample_of(texts)
     assert len(first) == 20
-    assert surveyed(texts[::-1]).written == surveyed(texts * 3).written == first
-    assert set(surveyed(texts, seed=1).written) != set(first)
+    assert sample_of(texts[::-1]) == sample_of(texts * 3) == first
+    assert set(sample_of(texts, seed=1)) != set(first)
 
 
 def test_a_sample_is_drawn_evenly(monkeypatch):
     monkeypatch.setattr(chunks, "_SIZE", 50)
     texts = different(1000)
     place_of = {text: place for place, text in enumerate(texts)}
-    places = [place_of[text] for seed in range(40) for text in surveyed(texts, 50, seed, near=False).written]
+    places = [place_of[text] for seed in range(40) for text in sample_of(texts, 50, seed, near=False)]
     assert len(places) == 2000
     # 200 +- 13 in each tenth of the file
     assert all(140 < n < 260 for n in np.histogram(places, bins=10, range=(0, 1000))[0])
@@ -59,9 +63,9 @@ def test_what_speaks_for_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
     assert found.is_original.sum() == 201
     (row,) = set(found.original[200:].tolist())
     speaker = texts[row]
-    in_sample = set(found.written) & set(family)
+    in_sample = set(found.sample.written) & set(family)
     assert in_sample <= {speaker}
-    assert (row in found.sample) == bool(in_sample)
+    assert (row in found.sample.index) == bool(in_sample)
     assert n_sample == 20 or in_sample == {speaker}
     kept = surveyed(texts, n_sample, near=False)
     assert (kept.is_original.sum(), kept.is_near.sum()) == (300, 0)
@@ -71,9 +75,9 @@ def test_the_rest_is_what_is_not_in_the_sample_in_order():
     texts = ["12", *different(100), "34 56"]
     found = surveyed(texts, 30)
     rest = found.rest(with_words=False).tolist()
-    assert sorted([*rest, *found.sample.tolist()]) == list(range(102))
+    assert sorted([*rest, *found.sample.index]) == list(range(102))
     assert rest == sorted(rest)
-    assert set(rest) - set(found.rest(with_words=True).tolist()) == {0, 101} - {*found.sample.tolist()}
+    assert set(rest) - set(found.rest(with_words=True).tolist()) == {0, 101} - {*found.sample.index}
 
 
 def test_texts_of_a_file_are_read_each_time():
