@@ -13,7 +13,7 @@ the process.
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -42,7 +42,6 @@ _DATA = frozenset(
         for name in "Encoding Mean MiniLM Pretrained SVD TFIDF WordLlama".split()
     ]
 )
-_DEPTH = 200  # of the tree in a file; an ensemble has 20
 
 
 def dump(state: Mapping[str, Any], name: str, trusted: Set[str]) -> bytes:
@@ -97,21 +96,13 @@ def _check_sparse(value: Any) -> None:
 
 def _untrusted(data: bytes, trusted: Set[str]) -> set[str]:
     """Return the classes of a file that are not trusted, and the ways of making objects that are not."""
+    objects: list[dict[str, Any]] = []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        tree = json.loads(archive.read("schema.json"))
+        json.loads(archive.read("schema.json"), object_hook=objects.append)  # from the leaves to the root
     names = set()
-    for node in _nodes(tree):
-        if node["__loader__"] not in _LOADERS:
-            names.add(f"{node['__module__']}.{node['__class__']} by {node['__loader__']}")
-        elif node["__loader__"] != "CachedNode":
+    for node in objects:
+        if (loader := node.get("__loader__", "CachedNode")) not in _LOADERS:
+            names.add(f"{node['__module__']}.{node['__class__']} by {loader}")
+        elif loader != "CachedNode":
             names.add(f"{node['__module__']}.{node['__class__']}")
     return names - trusted - _DATA
-
-
-def _nodes(tree: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    if depth > _DEPTH:
-        raise ValueError("it is nested too deeply")
-    if isinstance(tree, dict) and "__loader__" in tree:
-        yield tree
-    for value in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from _nodes(value, depth + 1)
