@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from itertools import chain
 from threading import Lock
 from typing import Any
@@ -34,39 +35,46 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
     `jobs` is a number of processes; this one does the first seconds of work alone, before it starts them. Or
     it is the address of the scheduler of a Dask cluster, such as ``"tcp://10.0.0.1:8786"``.
     """
+    chunks = iter(chunks)
+    if not isinstance(jobs, str):
+        Whole(1).check("jobs", jobs)
+        end = time.monotonic() + _PATIENCE
+        for chunk in chunks:
+            if jobs > 1 and time.monotonic() >= end:
+                chunks = chain([chunk], chunks)
+                break
+            yield function(chunk)
+        else:
+            return
+    with _workers(jobs) as (workers, n):
+        shared = workers.share(function, "The detector")
+        waiting: deque[Future[Any]] = deque()
+        for chunk in chunks:
+            waiting.append(workers.submit(_call, shared, chunk))
+            while waiting and (waiting[0].done() or len(waiting) > _AHEAD * n):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+@contextmanager
+def _workers(jobs: int | str) -> Iterator[tuple[Workers, int]]:
+    """Yield processes or the workers of a cluster, and how many calls they make at the same time."""
     if isinstance(jobs, str):
         from adbench_text.cluster import Cluster
 
         with Cluster(jobs) as cluster:
             cluster.wait_for_a_worker()
-            yield from in_order(_submitting(cluster, function), chunks, _AHEAD * cluster.size())
+            yield cluster, cluster.size()
         return
-    Whole(1).check("jobs", jobs)
-    chunks = iter(chunks)
-    end = time.monotonic() + _PATIENCE
-    for chunk in chunks:
-        if jobs > 1 and time.monotonic() >= end:
-            yield from _elsewhere(function, chain([chunk], chunks), jobs)
-            return
-        yield function(chunk)
-
-
-def _elsewhere(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int) -> Generator[Any]:
-    """Yield the results of other processes."""
-    with Processes(jobs, _PRELOADED, variables=[threads(jobs)]) as processes:
-        try:
-            yield from in_order(_submitting(processes, function), chunks, _AHEAD * jobs)
-        except CallError as error:
-            raise AdbenchTextError(
-                f"One of the {jobs} processes has ended, perhaps for lack of memory. With --jobs 1 there are "
-                "no others."
-            ) from error
-
-
-def _submitting(workers: Workers, function: Callable[[Any], Any]) -> "Callable[[Any], Future[Any]]":
-    """Return a function that lets workers call a function with a chunk."""
-    shared = workers.share(function, "The detector")
-    return lambda chunk: workers.submit(_call, shared, chunk)
+    try:
+        with Processes(jobs, _PRELOADED, variables=[threads(jobs)]) as processes:
+            yield processes, jobs
+    except CallError as error:
+        raise AdbenchTextError(
+            f"One of the {jobs} processes has ended, perhaps for lack of memory. With --jobs 1 there are "
+            "no others."
+        ) from error
 
 
 _lock = Lock()
@@ -75,14 +83,3 @@ _lock = Lock()
 def _call(function: Callable[[Any], Any], chunk: Any) -> Any:
     with _lock:  # a worker of a cluster has several threads, and detectors are not made for them
         return function(chunk)
-
-
-def in_order(submit: Callable[[Any], Any], chunks: Iterable[Any], n_ahead: int) -> Generator[Any]:
-    """Yield the results of chunks in their order, while `n_ahead` of them wait elsewhere."""
-    waiting: deque[Any] = deque()
-    for chunk in chunks:
-        waiting.append(submit(chunk))
-        while waiting and (waiting[0].done() or len(waiting) > n_ahead):
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()

@@ -3,15 +3,16 @@
 import os
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from itertools import count
 from multiprocessing import active_children
+from types import SimpleNamespace
 
 import pytest
 import sent_functions
 
 from adbench_text.documents import chunks
-from adbench_text.documents.chunks import in_chunks, in_order, results_of
+from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
 
 
@@ -110,22 +111,21 @@ def test_an_error_among_the_chunks_ends_the_processes(at_once):
 
 
 class Elsewhere:
-    """Work that is done when it is waited for."""
+    """Workers whose work is done when it is waited for."""
 
-    def __init__(self, chunk: int) -> None:
-        self.chunk = chunk
+    def share(self, function, name):
+        return function
 
-    def done(self) -> bool:
-        return False
-
-    def result(self) -> int:
-        return self.chunk
+    def submit(self, call, function, chunk):
+        return SimpleNamespace(done=lambda: False, result=lambda: call(function, chunk))
 
 
-@pytest.mark.parametrize("n_ahead", [1, 4])
-def test_no_more_chunks_are_read_than_wait(n_ahead):
+@pytest.mark.parametrize("n_ahead", [2, 4])
+def test_no_more_chunks_are_read_than_wait(at_once, monkeypatch, n_ahead):
+    monkeypatch.setattr(chunks, "_AHEAD", 1)
+    monkeypatch.setattr(chunks, "_workers", lambda jobs: nullcontext((Elsewhere(), jobs)))
     numbers = iter(range(20))
-    results = in_order(Elsewhere, numbers, n_ahead)
+    results = results_of(abs, numbers, n_ahead)
     assert next(results) == 0
     assert next(numbers) == n_ahead + 1
     assert len(list(results)) == 18
