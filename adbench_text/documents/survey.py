@@ -107,26 +107,38 @@ class Survey:
 def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, progress: OnProgress) -> Survey:
     """Look at documents once; raise InvalidValueError if there are too few."""
     Whole(2).check("sample", n_sample)
-    sample = _Sample(n_sample)
+    candidates: dict[int, tuple[str, str]] = {}
+    largest = 2**64 - 1  # key that may be in the sample
+
+    def cut() -> None:
+        """Keep the candidates with the smallest keys."""
+        nonlocal candidates, largest
+        if len(candidates) > n_sample:
+            candidates = dict(sorted(candidates.items())[:n_sample])
+            largest = max(candidates)
+
     key_bytes, word_bytes, sketch_bytes = bytearray(), bytearray(), bytearray()
-    chunks = ((sample.largest, chunk) for chunk in in_chunks(texts))
+    chunks = ((largest, chunk) for chunk in in_chunks(texts))
     with closing(results_of(look, chunks, jobs)) as looked:
         for seen in looked:
             key_bytes += seen.keys.tobytes()
             word_bytes += seen.has_words.tobytes()  # one byte per document
             sketch_bytes += seen.sketches.tobytes()
-            sample.add(seen.sampled)
+            for key, pair in seen.sampled.items():
+                candidates.setdefault(key, pair)
+            if len(candidates) >= 2 * n_sample:
+                cut()
             progress("reading", len(word_bytes), None)
-    sample.cut()
+    cut()
     keys, has_words = np.frombuffer(key_bytes, dtype=np.uint64), np.frombuffer(word_bytes, dtype=np.bool_)
     all_sketches = np.frombuffer(sketch_bytes, dtype=np.uint8).reshape(-1, N_HASHES)
     # In the order of their keys, so that the smallest key represents a family.
     different, first, which = np.unique(keys, return_index=True, return_inverse=True)
     leader = families(all_sketches[first]) if len(all_sketches) else np.arange(len(different))
-    is_sampled = (leader == np.arange(len(different))) & (different > 0) & (different <= sample.largest)
+    is_sampled = (leader == np.arange(len(different))) & (different > 0) & (different <= largest)
     rows = first[is_sampled]
     rows = rows[np.argsort(~has_words[rows], kind="stable")]
-    documents = [sample.documents[key] for key in keys[rows].tolist()]
+    documents = [candidates[key] for key in keys[rows].tolist()]
     found = Survey(
         original=np.where(keys > 0, first[leader[which]], -1),
         has_words=has_words,
@@ -140,25 +152,3 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
             f"The sample of {n_sample:,} documents has fewer than 2 with words; give a larger one (--sample)."
         )
     return found
-
-
-class _Sample:
-    """The documents with the smallest keys."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self.largest = 2**64 - 1  # largest key that may be in the sample
-        self.documents: dict[int, tuple[str, str]] = {}
-
-    def add(self, sampled: dict[int, tuple[str, str]]) -> None:
-        for key, pair in sampled.items():
-            self.documents.setdefault(key, pair)
-        if len(self.documents) >= 2 * self._n:
-            self.cut()
-
-    def cut(self) -> None:
-        """Keep the smallest keys."""
-        if len(self.documents) > self._n:
-            keys = np.array(list(self.documents), dtype=np.uint64)
-            self.largest = int(np.partition(keys, self._n - 1)[self._n - 1])
-            self.documents = {key: pair for key, pair in self.documents.items() if key <= self.largest}
