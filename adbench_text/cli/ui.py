@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +14,6 @@ from adbench_text.store.client import check_reachable, mlflow_uri
 
 _PORT = 5000
 _HOST = "127.0.0.1"
-_SECONDS = 0.2  # between two attempts to reach the server
 
 
 @click.command("ui", params=[tracking_uri_option()])
@@ -29,17 +27,15 @@ def command(port: int, tracking_uri: str) -> None:
     if tracking_uri.startswith(("http://", "https://")):
         _show("The store is a server; open in a browser:", store.shown)
         return
-    if _is_used(port):
-        raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
+    with socket.socket() as connection:
+        connection.settimeout(1)
+        if connection.connect_ex((_HOST, port)) == 0:
+            raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
     # one process is enough for one reader; MLflow would start four
     server = ["mlflow", "server", "--backend-store-uri", mlflow_uri(tracking_uri), "--workers", "1"]
-    click.echo("Starting MLflow ...")
+    _show("Once it has started, open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}")
     process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
     try:
-        while process.poll() is None and not _is_used(port):
-            time.sleep(_SECONDS)
-        if process.returncode is None:
-            _show("Open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}")
         code = process.wait()
     finally:
         _terminate(process)
@@ -51,13 +47,6 @@ def command(port: int, tracking_uri: str) -> None:
 def _show(message: str, server: str) -> None:
     """Print the address of the experiments of a server."""
     click.echo(f"{message} {server.rstrip('/')}/#/experiments")
-
-
-def _is_used(port: int) -> bool:
-    """Return whether a program listens at a port of this machine."""
-    with socket.socket() as connection:
-        connection.settimeout(1)
-        return connection.connect_ex((_HOST, port)) == 0
 
 
 def _terminate(process: "subprocess.Popen[Any]") -> None:
