@@ -18,7 +18,7 @@ def adbench(*words: str) -> Result:
 
 def dry_run(*words: str) -> list[str]:
     """Return the cells that a dry run prints."""
-    result = adbench("run --dry-run --verbose", *words)
+    result = adbench("run --dry-run", *words)
     assert result.exit_code == 0, result.stderr
     return result.stdout.splitlines()
 

@@ -1,6 +1,5 @@
 """``adbench-text run``: Run detectors on datasets."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from adbench_text.cli.options import (
     is_debugging,
 )
 from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.show import print_table
 from adbench_text.cli.sweep import engine_of, sweep_of, use_file
 from adbench_text.errors import DetectorError
 from adbench_text.escaping import one_line
@@ -85,7 +83,7 @@ _OPTIONS = [
     ),
     click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
     click.Option(["--retry"], type=click.Choice(["failed"]), help="Run cells again that have failed."),
-    click.Option(["--dry-run"], is_flag=True, help="Print the numbers of cells, and run nothing."),
+    click.Option(["--dry-run"], is_flag=True, help="Print the cells, and run nothing."),
     "Limits",
     click.Option(
         ["--cell-timeout"], type=_POSITIVE, metavar="SECONDS", help="After this time, a cell has failed."
@@ -115,7 +113,9 @@ def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     if options["quiet"] and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other.")
     if dry_run:
-        _preview(options, verbose)
+        cells = sweep_of(options).expand()
+        click.echo("".join(f"{one_line(str(cell))}\n" for cell in cells), nl=False)
+        click.echo(count(len(cells)), err=True)
         return
     with Shown(verbose - options["quiet"], is_debugging()) as progress:
         results = _run(options, progress)
@@ -160,19 +160,6 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     if not options["quiet"]:
         click.echo("Next: adbench-text report; adbench-text ui", err=True)
     return results
-
-
-def _preview(options: Mapping[str, Any], verbose: bool) -> None:
-    """Print the numbers of cells of a sweep, or the cells."""
-    cells = sweep_of(options).expand()
-    if verbose:
-        for cell in cells:
-            click.echo(one_line(str(cell)))
-    else:
-        groups = Counter((cell.choice, cell.dataset) for cell in cells)
-        rows = ((*group, n) for group, n in groups.items())
-        print_table(rows, header=("detector", "dataset", "cells"), indent=0)
-    click.echo(count(len(cells)), err=True)
 
 
 def _log_reports(

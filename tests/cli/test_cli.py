@@ -274,15 +274,8 @@ def test_ui_of_a_server_is_its_own(server):
     assert result.stdout == f"The store is a server; open in a browser: {server.url}/#/experiments\n"
 
 
-def test_dry_run_prints_numbers_of_cells(store):
-    listed = run("-d counting,llr --seed 0,1 --inlier sky --no-report --dry-run")
-    table = [line.split() for line in listed.stdout.splitlines()]
-    assert table == [["detector", "dataset", "cells"], ["counting", "tiny", "2"], ["llr", "tiny", "2"]]
-    assert listed.stderr == "4 cells\n"
-
-
-def test_a_verbose_dry_run_prints_the_cells_and_does_nothing(here):
-    result = adbench("run -s tiny -d counting -d llr --seed 0 --seed 1 --inlier sky --dry-run -v")
+def test_a_dry_run_prints_the_cells_and_does_nothing(here):
+    result = adbench("run -s tiny -d counting -d llr --seed 0 --seed 1 --inlier sky --dry-run")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[:3] == [
         "counting on tiny/sky at 0%, seed 0",
@@ -344,7 +337,7 @@ seed = [3]
 )
 def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, options, cells, message):
     (here / "sweep.toml").write_text(SWEEP)
-    result = adbench("run --dry-run -v --sweep sweep.toml", options)
+    result = adbench("run --dry-run --sweep sweep.toml", options)
     assert result.stdout.splitlines() == cells
     assert message in result.stderr
     assert ("it is run as well" in result.stderr) == (" is not" in message)
@@ -352,7 +345,7 @@ def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, opti
 
 def test_a_preset_names_the_detector_of_a_sweep_that_has_no_settings(here):
     (here / "sweep.toml").write_text(SWEEP.replace('"llr"', '"llr:robust", "llr:robust(cap=3)"'))
-    result = adbench("run --dry-run -v --sweep sweep.toml -d llr:robust")
+    result = adbench("run --dry-run --sweep sweep.toml -d llr:robust")
     assert result.stdout.splitlines() == ["llr:robust on tiny/sea at 10%, seed 3"]
 
 
