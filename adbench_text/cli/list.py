@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import click
 
 from adbench_text.cli.show import print_table
+from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
 from adbench_text.reports import contents
 
@@ -54,6 +55,8 @@ def names_of(kind: str) -> Sequence[str]:
     """Return the names of a kind; none of inlier classes, which depend on the dataset."""
     if kind in registry.KINDS:
         return registry.names(kind)
+    if kind == "metrics":
+        return list(METRICS)
     if kind == "checkable":
         return [*registry.names("detectors"), *registry.names("datasets")]
     if kind == "fetchable":

@@ -12,7 +12,12 @@ from adbench_text.errors import UnknownNameError
 DEVICES = ("auto", "cpu", "cuda")
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
-_NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
+_NOUNS = {
+    "checkable": "detector or dataset",
+    "fetchable": "dataset, word vectors or vocabulary",
+    "metrics": "metric",
+}
+_IN_FILES = ("checkable", "metrics")  # of these kinds, ./mine.py:Mine is one
 
 
 class Name(click.ParamType[str]):
@@ -29,8 +34,8 @@ class Name(click.ParamType[str]):
             from adbench_text.cli.list import names_of
             from adbench_text.plugins.own_file import WRITTEN
 
-            is_file = self.kind == "checkable" and WRITTEN.fullmatch(value)
-            if not is_file and value not in (known := names_of(self.kind)):
+            is_in_file = self.kind in _IN_FILES and WRITTEN.fullmatch(value)
+            if not is_in_file and value not in (known := names_of(self.kind)):
                 raise UnknownNameError(_NOUNS[self.kind], value, known)
         return value
 
@@ -40,11 +45,9 @@ class Name(click.ParamType[str]):
         """Return the names that begin with the incomplete word, or with what follows its last comma."""
         from adbench_text.cli.list import names_of
 
-        before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
-        names = [*(["all"] if self.several else []), *names_of(self.kind)]
-        return [
-            CompletionItem(f"{before}{comma}{name}") for name in dict.fromkeys(names) if name.startswith(last)
-        ]
+        before, comma, last = incomplete.rpartition(",")
+        names = (name for name in names_of(self.kind) if name.startswith(last))
+        return [CompletionItem(f"{before}{comma}{name}") for name in names]
 
 
 class SectionedCommand(click.Command):
@@ -104,23 +107,11 @@ SPLITS = [
         ["--dataset", "-s", "datasets"],
         help="Names, patterns such as '20*', or all; or documents with labels: files:PATH, hf:NAME.",
     ),
-    click.Option(
-        ["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text.  [default: guessed]"
-    ),
-    click.Option(
-        ["--label"], metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
-    ),
-    click.Option(
-        ["--split"], metavar="COLUMN", help="For files: column with train or test.  [default: 70 % train]"
-    ),
-    click.Option(
-        ["--odd-words"],
-        metavar="COLUMN",
-        help="For files: column with the [start, end] pairs of the odd words.",
-    ),
-    click.Option(
-        ["--language"], metavar="CODE", help="For files: their language: de, fr, ...  [default: en]"
-    ),
+    click.Option(["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text."),
+    click.Option(["--label"], metavar="COLUMN", help="For files: column of the classes.  [label or class]"),
+    click.Option(["--split"], metavar="COLUMN", help="For files: column with train or test."),
+    click.Option(["--odd-words"], metavar="COLUMN", help="For files: column with pairs of start and end."),
+    click.Option(["--language"], metavar="CODE", help="For files: their language, de, fr, ..."),
     click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
     ),

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-class _MetricName(click.Choice[str]):
-    """The name of a metric, or a function in a file of the user's own."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name."""
-        return value if ".py" in value else super().convert(value, param, ctx)
-
-
 _OPTIONS = [
     "Input",
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
@@ -42,8 +34,8 @@ _OPTIONS = [
     click.Option(
         ["--metric"],
         default=MAIN.name,
-        type=_MetricName(list(METRICS)),
-        help="Metric; ./mine.py:first_100 is a function in a file, of outliers and scores.",
+        type=Name("metrics"),
+        help=f"{', '.join(METRICS)}; or ./mine.py:first_100, a function in a file, of outliers and scores.",
     ),
     Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
     click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),

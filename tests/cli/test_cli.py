@@ -570,7 +570,7 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --jobs many", "'many' is not a valid integer range."),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
-        ("report --metric auc", "'auc' is not one of"),
+        ("report --metric auc", "No metric named 'auc'. Did you mean 'auroc'"),
         ("list detector", "'detector' is not one of"),
         ("fetch tiney", "No dataset, word vectors or vocabulary named 'tiney'. Did you mean 'tiny'?"),
         ("fetch", "Missing argument"),

@@ -101,7 +101,7 @@ def test_a_sweep_file_takes_patterns_and_ranges(here):
     [
         ("run -d", "ocsvm,ll", ["ocsvm,llr"]),
         ("run --detector", "pyod-k", ["pyod-kde", "pyod-knn", "pyod-kpca"]),
-        ("run --dataset nonsense --inlier", "", ["all"]),
+        ("run --dataset nonsense --inlier", "", []),
         ("run --vectors", "fast", ["fasttext-wiki-news-subwords-300"]),
         ("fetch", "py", ["pydocs"]),
         ("fetch", "glove-wiki-gigaword-5", ["glove-wiki-gigaword-50"]),
@@ -110,6 +110,7 @@ def test_a_sweep_file_takes_patterns_and_ranges(here):
         ("run --device", "c", ["cpu", "cuda"]),
         ("report --table", "main,r", ["main,ranks"]),
         ("report --format", "h", ["html"]),
+        ("report --metric", "aur", ["auroc"]),
     ],
 )
 def test_a_shell_completes_names_also_after_a_comma(words, incomplete, names):

@@ -103,7 +103,7 @@ def test_cells_without_stored_scores_are_left_out_with_one_note(here):
         ("./mine.py:nothing", "mine.py has no 'nothing'; write mine.py:NAME with one of: "),
         ("./mine.py", "mine.py has no single class or function; write mine.py:NAME with one of: "),
         ("./mine.py:constant", "TypeError: mine.py:constant is no function"),
-        ("mine.py:a b", "Expected ./FILE.py:NAME, got 'mine.py:a b'."),
+        ("mine.py:a b", "No metric named 'mine.py:a b'. Known: aupr_in, aupr_out, "),
         ("./mine.py:count", "seed 0: ValueError: it must return a number in [0, 1], such as a share, got "),
         ("./mine.py:undefined", "it must return a number in [0, 1], such as a share, got nan"),
         ("./mine.py:no_number", "it must return a number in [0, 1], such as a share, got '0.5'"),
@@ -123,4 +123,4 @@ def test_a_metric_that_cannot_be_used_is_an_error_of_one_line(metric, message):
 
 
 def test_another_name_is_refused_with_the_known_ones():
-    assert "'auro' is not one of 'auroc', 'aupr_in'" in adbench("report --metric auro").stderr
+    assert "No metric named 'auro'. Did you mean 'auroc'?" in adbench("report --metric auro").stderr
