@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from adbench_text.documents.ranked import OddDocuments
 
 _OURS = ("rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
-_MEANING = "p is the share of the different documents that score at least as high."
-_MEANING_MARKED = "p is the share of the different documents without a mark that score at least as high."
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_WRITTEN = 10_000  # documents that are written at a time
 _DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones in the table
@@ -128,31 +126,34 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
     effect = [_effect(ranked)] if len(ranked.marked) else []
     click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
-    # with one list, its order has no name
-    names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
-    shown = {order: _shown(documents, order, rows, ranked.alpha) for order, documents in ranked.lists.items()}
-    for order, name in names.items():
-        if options["top"] and shown[order]:
+    sections, called_odd = dict[str, Any](), list[str]()
+    for order, documents in ranked.lists.items():
+        name = _by(order, ranked)
+        shown = _shown(documents, order, rows, ranked.alpha)
+        sections[f"Odd{name}" if name else "The most odd"] = shown
+        if options["top"] and shown:
             if name:
                 click.echo(f"Odd{name}:")
-            print_documents(shown[order][: options["top"]], P_OF_ORDER[order], rows.id_name)
-    called_odd = [_called_odd(ranked, order, name, options["max_copies"]) for order, name in names.items()]
-    called_odd += [_MEANING if not marks or ranking["keep_marked"] else _MEANING_MARKED]
-    in_any_file = "About this share is called odd in any file, with or without outliers."
+            print_documents(shown[: options["top"]], P_OF_ORDER[order], rows.id_name)
+        called_odd.append(_called_odd(ranked, order))
+    different = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
+    called_odd.append(f"p is the share of the different {different} that score at least as high.")
     with shown_documents() as progress:
         _write_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
-        sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
-        notes = [*families, in_any_file]
-        earlier = {rows.id(row): mark for row, mark in marks.items()}
-        of_page = MarksOfPage(earlier, "the same command with --marked marks.csv")
-        above = [summary, *effect, *called_odd]
-        write_page(page, file, above, sections, ranked.centre, notes, rows.id_name, of_page)
+    write_page(
+        *(page, file),
+        summary=[summary, *effect, *called_odd],
+        sections=sections,
+        middle=ranked.centre,
+        notes=[*families, "About this share is called odd in any file, with or without outliers."],
+        id_name=rows.id_name,
+        marks=MarksOfPage(
+            {rows.id(row): mark for row, mark in marks.items()}, "the same command with --marked marks.csv"
+        ),
+    )
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
-    notes = _notes(ranked, names, choice)
-    if marks and not ranked.learns_from_marks:
-        notes.append(f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them.")
-    for note in notes:
+    for note in (*language_notes(choice), *_notes(ranked, choice["language"])):
         click.echo(f"Note: {note}", err=True)
 
 
@@ -191,15 +192,13 @@ class _Rows:
         """Return the marks of a file by row."""
         from adbench_text.documents.marks import read_marks
 
-        if self._source.id_column:
-            for _ in self.texts():  # the identifiers are not known before
-                pass
-            row_of = {no_formula(name): row for row, name in enumerate(self._ids)}
-            column = self._source.id_column
-            return read_marks(
-                path, lambda name: row_of.get(no_formula(name)), (f"input_{column}", column, "id")
-            )
-        return read_marks(path, lambda name: int(name) if name.isdecimal() else None, ("row",))
+        column = self._source.id_column
+        if not column:
+            return read_marks(path, lambda name: int(name) if name.isdecimal() else None, ("row",))
+        for _ in self.texts():  # the identifiers are not known before
+            pass
+        row_of = {no_formula(name): row for row, name in enumerate(self._ids)}
+        return read_marks(path, lambda name: row_of.get(no_formula(name)), (f"input_{column}", column, "id"))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""
@@ -269,40 +268,36 @@ def _start(text: str) -> str:
     return one_line(text[:_N_CHARACTERS_OF_FAMILY])
 
 
-def _called_odd(ranked: "OddDocuments", order: str, name: str, max_copies: int | None) -> str:
-    """Return how many documents are odd, and how many have too many copies to be listed."""
+def _by(order: str, ranked: "OddDocuments") -> str:
+    return f" by {order}" if len(ranked.lists) > 1 else ""  # one list needs no name
+
+
+def _called_odd(ranked: "OddDocuments", order: str) -> str:
+    """Return how many documents are odd by an order."""
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.table["copy_of"].notna()
     is_odd = p <= ranked.alpha
-    n_odd, n_copies = (is_odd & ~is_copy).sum(), (is_odd & is_copy).sum()
+    n_copies = (is_odd & is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
-    not_listed = ""
-    if max_copies is not None:
-        listed = ranked.lists[order]
-        n_left_out, most = max([n_odd, *listed["rank"]]) - len(listed), count(max_copies, "copy", "copies")
-        not_listed = f" {n_left_out:,} with more than {most} not listed (--max-copies)."
     return (
-        f"Called odd{name}: {n_odd:,} of {(p.notna() & ~is_copy).sum():,} different documents{copies}, "
-        f"those with p of at most {ranked.alpha:g} (--alpha).{not_listed}"
+        f"Called odd{_by(order, ranked)}: {(is_odd & ~is_copy).sum():,} of {(p.notna() & ~is_copy).sum():,} "
+        f"different documents{copies}, those with p of at most {ranked.alpha:g} (--alpha)."
     )
 
 
-def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str, Any]) -> list[str]:
-    notes, different = language_notes(choice), ranked.table[ranked.table["copy_of"].isna()]
-    for order, name in names.items():
+def _notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
+    different = ranked.table[ranked.table["copy_of"].isna()]
+    for order in ranked.lists:
         p = different[P_OF_ORDER[order]].dropna()
         if p.min() > ranked.alpha:
-            n_tied = (p == p.min()).sum()
-            tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
-            notes.append(
-                f"with {len(p):,} different documents{tied} no p{name} is below "
-                f"{rounded(p.min(), 2, ranked.alpha)}, so none is odd; raise --alpha."
-            )
+            least = f"no p{_by(order, ranked)} is below {rounded(p.min(), 2, ranked.alpha)}"
+            yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
     if ranked.other_language is not None:
-        notes.append(
-            f"few of the words are common in the language {choice['language']!r}, more in "
+        yield (
+            f"few of the words are common in the language {language!r}, more in "
             f"{ranked.other_language!r}; give --language {ranked.other_language}."
         )
-    return notes
+    if len(ranked.marked.rows) and not ranked.learns_from_marks:
+        yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
 
 
 def _shown(documents: "pd.DataFrame", order: str, rows: _Rows, alpha: float) -> "list[PageDocument]":

@@ -20,7 +20,7 @@ from adbench_text.text.reading import DocumentFile
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adbench_text.documents.page import MarksOfPage, PageDocument
+    from adbench_text.documents.page import PageDocument
 
 STDIN = "-"  # the FILE that is standard input
 
@@ -28,18 +28,13 @@ STDIN = "-"  # the FILE that is standard input
 _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
 _DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # numbers of significant digits
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
-_WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [
     click.Option(
         ["--text"], multiple=True, metavar="COLUMN", help="Columns of the text.  [default: the one with text]"
     ),
-    click.Option(
-        ["--id"],
-        metavar="COLUMN",
-        help="Column of identifiers; '' for the rows.  [default: id, if it is there]",
-    ),
+    click.Option(["--id"], metavar="COLUMN", help="Column of identifiers; '' for the rows.  [default: id]"),
     click.Option(
         ["--format", "kind"], help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]"
     ),
@@ -120,17 +115,12 @@ def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> d
 
 
 def language_notes(choice: Mapping[str, Any]) -> list[str]:
-    """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
+    """Return what is missing for a language: word frequencies, and knowledge of the detector."""
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.text.cleaning import has_frequencies
 
     language = choice["language"]
     notes = []
-    if language in _WITHOUT_SPACES:
-        notes.append(
-            f"the language {language!r} has no spaces between words, so that a phrase counts as one "
-            "word. Put spaces between the words first."
-        )
     if not has_frequencies(language):
         notes.append(
             f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."
@@ -191,20 +181,8 @@ def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = 
     print_table(rows, header=list(columns), indent=1, widths=_WIDEST)
 
 
-def write_page(
-    path: Path,
-    file: str,
-    summary: Sequence[str],
-    sections: "Mapping[str, Sequence[PageDocument]]",
-    centre: float,
-    notes: Sequence[str] = (),
-    id_name: str = "id",
-    marks: "MarksOfPage | None" = None,
-) -> None:
-    """Write an HTML page of lists of documents of FILE; words are coloured by their distance to `centre`.
-
-    With `marks`, documents can be marked on it.
-    """
+def write_page(path: Path, file: str, **content: Any) -> None:
+    """Write an HTML page of lists of documents of FILE, see `page_of_documents`."""
     from datetime import datetime
 
     from adbench_text.documents.page import page_of_documents
@@ -213,10 +191,8 @@ def write_page(
 
     name = "standard input" if file == STDIN else Path(file).resolve().name
     made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
-    markup = page_of_documents(
-        f"Odd documents in {name}", made, summary, sections, centre, notes, id_name, marks
-    )
     with atomic_path(path) as temporary:
+        markup = page_of_documents(f"Odd documents in {name}", made, **content)
         temporary.write_text(markup, encoding="utf-8")
 
 

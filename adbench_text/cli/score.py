@@ -133,7 +133,8 @@ def command(
             f"{fitted.training.n_documents:,} documents; p is the share of normal documents that score at "
             "least as high."
         )
-        write_page(page, file, [last_line, learned], {"The most odd": shown}, scorer.centre)
+        sections = {"The most odd": shown}
+        write_page(page, file, summary=[last_line, learned], sections=sections, middle=scorer.centre)
         click.echo(printable(f"Page: {page}."), err=True)
     click.echo(last_line, err=True)
     if summary:
