@@ -141,7 +141,8 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     with shown_documents() as progress:
         _write_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
     write_page(
-        *(page, file),
+        page,
+        file,
         summary=[summary, *effect, *called_odd],
         sections=sections,
         middle=ranked.centre,
@@ -296,7 +297,7 @@ def _notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
             f"few of the words are common in the language {language!r}, more in "
             f"{ranked.other_language!r}; give --language {ranked.other_language}."
         )
-    if len(ranked.marked.rows) and not ranked.learns_from_marks:
+    if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
 
 

@@ -107,11 +107,23 @@ SPLITS = [
         ["--dataset", "-s", "datasets"],
         help="Names, patterns such as '20*', or all; or documents with labels: files:PATH, hf:NAME.",
     ),
-    click.Option(["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text."),
-    click.Option(["--label"], metavar="COLUMN", help="For files: column of the classes.  [label or class]"),
-    click.Option(["--split"], metavar="COLUMN", help="For files: column with train or test."),
-    click.Option(["--odd-words"], metavar="COLUMN", help="For files: column with pairs of start and end."),
-    click.Option(["--language"], metavar="CODE", help="For files: their language, de, fr, ..."),
+    click.Option(
+        ["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text.  [default: guessed]"
+    ),
+    click.Option(
+        ["--label"], metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
+    ),
+    click.Option(
+        ["--split"], metavar="COLUMN", help="For files: column with train or test.  [default: 70 % train]"
+    ),
+    click.Option(
+        ["--odd-words"],
+        metavar="COLUMN",
+        help="For files: column with the [start, end] pairs of the odd words.",
+    ),
+    click.Option(
+        ["--language"], metavar="CODE", help="For files: their language: de, fr, ...  [default: en]"
+    ),
     click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
     ),

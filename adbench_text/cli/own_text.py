@@ -27,6 +27,7 @@ STDIN = "-"  # the FILE that is standard input
 # column widths on the terminal; the column "text" gets the remaining width
 _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
 _DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # numbers of significant digits
+_WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
@@ -115,12 +116,17 @@ def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> d
 
 
 def language_notes(choice: Mapping[str, Any]) -> list[str]:
-    """Return what is missing for a language: word frequencies, and knowledge of the detector."""
+    """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.text.cleaning import has_frequencies
 
     language = choice["language"]
     notes = []
+    if language in _WITHOUT_SPACES:
+        notes.append(
+            f"the language {language!r} has no spaces between words, so that a phrase counts as one "
+            "word. Put spaces between the words first."
+        )
     if not has_frequencies(language):
         notes.append(
             f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."

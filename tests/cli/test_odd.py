@@ -241,6 +241,10 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
     assert note in odd(tmp_path / "a.csv", "--language", "xx").stderr
     assert notes(odd(tmp_path / "a.csv", "--language", "de")) == []
+    note = (
+        "Note: the language 'th' has no spaces between words, so that a phrase counts as one word. Put spaces"
+    )
+    assert note in odd(tmp_path / "a.csv", "--language", "th").stderr
     assert notes(odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words")) == []
     note = "Note: the word frequencies of llr are English, although the documents are in the language 'de'."
     assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default").stderr
