@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from adbench_text.errors import DetectorError, InvalidValueError, listing
 from adbench_text.failures import message_of
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import Scores
+from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.storage import atomic_path, file_digest
 from adbench_text.text.words import digest
 
@@ -74,14 +74,6 @@ class _Split(NamedTuple):
             raise DetectorError(f"{self.folder} has no {_SCORES}. Write it, and run the same again.")
         return _scores(*files, tuple(map(file_digest, files)))
 
-    def scores_of(self, texts: Sequence[str]) -> Scores:
-        """Return the scores of the test documents, in the order in which they are given."""
-        waiting = {text: scores[::-1] for text, scores in self.scores().items()}
-        try:
-            return np.array([waiting[digest([text])].pop() for text in texts])
-        except LookupError:
-            raise InvalidValueError(f"{self.folder / _LABELS} was changed; export the split again.") from None
-
 
 def _splits(folder: Path) -> Iterator[_Split]:
     """Yield the splits below a folder; raise InvalidValueError if there are scores of no exported split."""
@@ -109,23 +101,19 @@ def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> dict[str, lis
         raise InvalidValueError(f"{path} must have each id of {labels.name} once; {'; '.join(problems)}.")
     table = known.merge(given, on="id")
     try:
-        table["score"] = table["score"].astype(np.float64)
-    except ValueError as error:
-        raise InvalidValueError(f"{path}: {error}.") from None
-    if not np.isfinite(table["score"]).all():
-        raise InvalidValueError(f"{path}: a score must be finite.")
-    return {str(text): group["score"].tolist() for text, group in table.groupby("text")}
+        table["score"] = check_scores(table["score"], len(table))
+    except DetectorError as error:
+        raise InvalidValueError(f"{path}: {error}") from None
+    return {str(text): scores.tolist() for text, scores in table.groupby("text")["score"]}
 
 
 def _table(path: Path, *columns: str) -> pd.DataFrame:
     """Return columns of a CSV as they are written."""
+    as_written: dict[str, Any] = {"dtype": str, "keep_default_na": False, "index_col": False}
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, encoding="utf-8-sig")
-    except (OSError, ValueError) as error:  # ValueError: of encoding and form too
+        return pd.read_csv(path, usecols=columns, encoding="utf-8-sig", **as_written)
+    except (OSError, ValueError) as error:  # ValueError: of encoding, form and columns too
         raise InvalidValueError(f"Cannot read {path}: {message_of(error)}.") from error
-    if not {*columns} <= {*table}:
-        raise InvalidValueError(f"{path}: expected the columns {' and '.join(columns)}.")
-    return table
 
 
 class GivenScores(TextDetector):
@@ -160,25 +148,26 @@ class GivenScores(TextDetector):
         return {"scores": digest([file_digest(file) for file in files])}
 
     def _fit(self, texts: list[str]) -> None:
-        of_training = digest(sorted(texts))
-        self._splits = [split for split in _splits(Path(self.folder)) if split.train == of_training]
+        drawn = digest(sorted(texts)), str(self.random_state)
+        self._splits = [split for split in _splits(Path(self.folder)) if (split.train, split.seed) == drawn]
         if not self._splits:
             raise DetectorError(
-                f"{self.folder} has no scores of this split: no split there has these training texts. "
-                "Export it with the same dataset, protocol, contamination, seed and limit."
+                f"{self.folder} has no scores of this split: no split there has these training texts and "
+                "this seed. Export it with the same dataset, protocol, contamination, seed and limit."
             )
 
     def _score(self, texts: list[str]) -> Scores:
         of_test = digest(sorted(texts))
         same = [split for split in self._splits if split.test == of_test]
-        same = [split for split in same if split.seed == str(self.random_state)] or same
         if not same:
             raise DetectorError(f"{self.folder} has scores of other test documents than this split has.")
-        first, *others = (split.scores_of(texts) for split in same)
-        if any(not np.array_equal(first, other) for other in others):
-            folders = ", ".join(str(split.folder) for split in same)
-            raise DetectorError(f"these folders have the same texts, and different scores: {folders}.")
-        return first
+        if len(same) > 1:
+            raise DetectorError(f"{same[0].folder} and {same[1].folder} are the same split; remove one.")
+        waiting = {text: scores[::-1] for text, scores in same[0].scores().items()}
+        try:
+            return np.array([waiting[digest([text])].pop() for text in texts])
+        except LookupError:
+            raise InvalidValueError(f"{same[0].folder / _LABELS} was changed; export it again.") from None
 
 
 def given_scores(folder: str) -> type[GivenScores]:

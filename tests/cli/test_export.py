@@ -151,9 +151,9 @@ def test_other_scores_are_another_cell(exported):
             lambda rows: [*rows[:-1], ",1", ",1"],
             "once; missing: id '0'; unknown: id ''; more than once: id ''.",
         ),
-        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "a score must be finite"),
+        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "1 of 30 scores are NaN."),
         (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], "to float: 'high'"),
-        (lambda rows: ["number,score", *rows[1:]], "expected the columns id and score"),
+        (lambda rows: ["number,score", *rows[1:]], "columns expected but not found: ['id']"),
         (lambda rows: ["id,score"], "once; missing: id '0', '1', '10', '11', '12' and 25 more."),
     ],
 )
