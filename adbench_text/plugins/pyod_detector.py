@@ -6,7 +6,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib.metadata import version
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,6 @@ class PyODDetector(VectorDetector):
     """
 
     wrapped: type[Any]
-    not_saved: ClassVar[frozenset[str]] = frozenset({"_params"})
 
     @classmethod
     @cache
@@ -107,31 +106,26 @@ class PyODDetector(VectorDetector):
     def __init__(self, **params: Any) -> None:
         own = self._own_defaults()
         for name in params:
-            check_choice(f"parameter of {type(self).__name__}", name, [*own, *self._get_param_names()])
+            check_choice(f"parameter of {type(self).__name__}", name, self._get_param_names())
         super().__init__(**{name: value for name, value in params.items() if name not in own})
-        self._params = {name: value for name, value in params.items() if name in own}
+        self.__dict__ |= {name: params.get(name, default) for name, default in own.items()}
 
     @classmethod
     def _own_defaults(cls) -> dict[str, Any]:
         """Return the hyper-parameters of `wrapped` that are offered, and their default values."""
         parameters = signature(cls.wrapped).parameters.values()
         variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-        left_out = {"n_features", "verbose", *cls._get_param_names()}
+        left_out = {"n_features", "verbose", *super()._get_param_names()}
         return {p.name: p.default for p in parameters if p.name not in left_out and p.kind not in variable}
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return [*super()._get_param_names(), *cls._own_defaults()]
 
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
         """Return the values that each hyper-parameter may have, ours and those that `wrapped` declares."""
         return super().parameter_ranges() | declared_ranges(cls.wrapped)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all hyper-parameters, also those of `wrapped`."""
-        return {**super().get_params(deep), **self._own_defaults(), **self._params}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set hyper-parameters, also those of `wrapped`."""
-        type(self).__init__(self, **(self.get_params() | params))
-        return self
 
     @contextmanager
     def _called(self) -> Iterator[None]:
@@ -186,7 +180,8 @@ class PyODDetector(VectorDetector):
             odd = np.asarray(self._encoder(self._labelled.odd), dtype=np.float64)
             given = [np.vstack([*given, odd]), np.repeat([0, 1], [len(X), len(odd)])]
         with self._called():
-            self._detector = self.wrapped(**taken, **self._params)
+            own = {name: getattr(self, name) for name in self._own_defaults()}
+            self._detector = self.wrapped(**taken, **own)
             self._detector.fit(*given)
         if device := getattr(self._detector, "device", None):
             self.ran_on_ = {"device": str(device)}
