@@ -4,7 +4,7 @@ import errno
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from tempfile import gettempdir
@@ -202,30 +202,25 @@ class StoreClient:
                 raise
             raise as_tracking_error(error, self._uri) from error
 
-    def log_texts(self, run_id: str, texts: Mapping[str, str]) -> None:
-        """Log artifacts of a run by their file names."""
-        for name, text in texts.items():
-            self.log_text(run_id, text, name)
-
     def experiment_id(self, name: str) -> str:
         """Return the id of an experiment, which is created if it does not exist."""
         if name not in self._experiments:
-            known = self.get_experiment_by_name(name) or self._new_experiment(name)
-            self._experiments[name] = str(known.experiment_id)
+            known = self.get_experiment_by_name(name)
+            self._experiments[name] = str(known.experiment_id) if known else self._new_experiment(name)
         return self._experiments[name]
 
-    def _new_experiment(self, name: str) -> Any:
+    def _new_experiment(self, name: str) -> str:
         file = sqlite_file(self._uri)
         # artifacts go beside a database file, not where the command happens to run
         artifacts = artifact_root(file, name).absolute().as_uri() if file else None
         # without the tag MLflow's pages take it for an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         try:
-            self.create_experiment(name, artifacts, tags)
+            return str(self.create_experiment(name, artifacts, tags))
         except TrackingError:
-            if self.get_experiment_by_name(name) is None:  # no other process has created it meanwhile
-                raise
-        return self.get_experiment_by_name(name)
+            if known := self.get_experiment_by_name(name):  # another process has created it meanwhile
+                return str(known.experiment_id)
+            raise
 
 
 def as_tracking_error(error: BaseException, uri: str) -> TrackingError:

@@ -44,7 +44,8 @@ def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | N
         client.log_batch(run_id, params=params[i : i + _MOST_PARAMS])
     for i in range(0, len(metrics), _MOST_METRICS):
         client.log_batch(run_id, metrics=metrics[i : i + _MOST_METRICS])
-    client.log_texts(run_id, run.files)
+    for name, text in run.files.items():
+        client.log_text(run_id, text, name)
     client.set_terminated(run_id, run.status)
     return run_id
 

@@ -425,7 +425,7 @@ def test_a_result_whose_logging_failed_in_the_middle_is_kept_and_logged_once(err
     with store.sweep({"tiny": corpus()}, "a sweep"):
         store.keep(result(), definition(result()), corpus())
         with monkeypatch.context() as patch:
-            patch.setattr(tracking.StoreClient, "log_texts", fail)
+            patch.setattr(tracking.StoreClient, "log_text", fail, raising=False)
             with pytest.raises(type(error), match="lost"):
                 store.log_kept()
         store.log_kept()
@@ -469,7 +469,7 @@ def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> N
             raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(StoreClient, "log_texts", cut_off)
+        patch.setattr(StoreClient, "log_text", cut_off, raising=False)
         with pytest.raises(error):
             log(store, result(), result(inlier="law"))
 
