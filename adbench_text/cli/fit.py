@@ -46,7 +46,6 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     """
     from adbench_text.documents.fitting import fit_model
     from adbench_text.documents.own_detector import own_detector
-    from adbench_text.documents.survey import FileTexts
     from adbench_text.models.folder import check_target, save_model
 
     registered, alias = options["registered"], options["alias"]
@@ -63,7 +62,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     begin = time.perf_counter()
     with shown_documents() as progress:
         fitted = fit_model(
-            FileTexts(source.texts),
+            source.texts,
             **choice,
             source=Path(file).name,
             outliers=outliers,

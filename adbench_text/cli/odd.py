@@ -103,7 +103,6 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     """
     from adbench_text.documents.page import MarksOfPage
     from adbench_text.documents.ranking import odd_documents
-    from adbench_text.documents.survey import FileTexts
 
     if not output.name:
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
@@ -116,7 +115,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     begin = time.perf_counter()
     with shown_documents() as progress:
         ranked = odd_documents(
-            FileTexts(rows.texts),
+            rows.texts,
             **choice,
             **ranking,
             marks=marks,

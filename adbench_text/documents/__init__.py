@@ -1,12 +1,15 @@
 """A user's own documents: read from files, ranked against each other, scored by a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 #: The detector of the commands for own documents, and of `odd_documents`.
 DEFAULT_DETECTOR = "mean"
 
 #: Different documents that a detector learns from, unless asked for more.
 SAMPLE = 20_000
+
+#: Documents, or what yields them each time it is called, such as those of a file.
+Texts = Sequence[str] | Callable[[], Iterable[str]]
 
 #: Receives what is done ("scoring"), the number of documents done, and that of all if it is known. It may be
 #: called for each document, and with 0 where work begins that has no count.

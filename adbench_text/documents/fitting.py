@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from adbench_text.calibration import joined, p_values_within
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.ranking import form_beside, learned
-from adbench_text.documents.survey import FileTexts, Look, Survey, survey
+from adbench_text.documents.survey import Look, Survey, survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import WORDS, Model, Training, keys
 from adbench_text.plugins.cleaner import Cleaner
@@ -24,7 +24,7 @@ _LEAST_SINGLE = 0.5  # of the different documents
 
 
 def fit_model(
-    texts: Sequence[str] | FileTexts,
+    texts: Texts,
     detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
     *,
     preset: str | None = None,
@@ -43,10 +43,10 @@ def fit_model(
 
     Parameters
     ----------
-    texts : sequence of str, or FileTexts
-        Normal documents; outliers among them make the model more lenient. The detector learns from different
-        documents with words, and the form of those without words is learned too. All are known afterwards,
-        and not odd.
+    texts : sequence of str, or callable
+        Normal documents, or a function that yields them; outliers among them make the model more lenient. The
+        detector learns from different documents with words, and the form of those without words is learned
+        too. All are known afterwards, and not odd.
     detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
         See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
         set aside.
@@ -85,10 +85,10 @@ def fit_model(
     # Without copies, or else they would take part in each other's score: all would look too normal.
     cleaner = Cleaner(language if clean else None)
     look = Look(cleaner, seed, with_sketches=False)
-    texts, written = texts if isinstance(texts, FileTexts) else check_texts(texts), array("Q")
+    given, written = texts if callable(texts) else check_texts(texts), array("Q")
 
     def noted() -> Iterator[str]:
-        for text in texts:
+        for text in given() if callable(given) else given:
             written.extend(keys([text]))
             yield text
 

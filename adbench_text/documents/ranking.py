@@ -1,6 +1,6 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adbench_text.checks import Number, check_choice
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.marks import ODD, Marking, marked_originals
@@ -26,7 +26,7 @@ from adbench_text.documents.ranked import (
     table_of,
     with_reasons,
 )
-from adbench_text.documents.survey import FileTexts, Look, survey
+from adbench_text.documents.survey import Look, survey
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.model import FORM
 from adbench_text.orders import ORDERS
@@ -44,7 +44,7 @@ _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other l
 
 
 def odd_documents(
-    texts: Sequence[str] | FileTexts,
+    texts: Texts,
     detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
     *,
     preset: str | None = None,
@@ -73,9 +73,10 @@ def odd_documents(
 
     Parameters
     ----------
-    texts : sequence of str, or FileTexts
-        At least two different documents with words. Those of a file are read twice, and once more to explain
-        some; besides the sample, about 200 bytes of each are kept.
+    texts : sequence of str, or callable
+        At least two different documents with words, or a function that yields them each time it is called, as
+        of a file. They are read twice, and once more to explain some; besides the sample, about 200 bytes of
+        each are kept.
     detector : str or detector
         Its name; or an object with ``fit(texts)`` and ``decision_function(texts)``, such as ``LLR(topics=4)``
         or a pipeline of scikit-learn: a copy of it is fitted. A class stands for its defaults.
@@ -144,9 +145,9 @@ def odd_documents(
     own = own_detector(detector, preset, settings, language, seed)
     form = form_beside(own, by, language, seed)
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    texts = texts if isinstance(texts, FileTexts) else check_texts(texts)
+    read = texts if callable(texts) else check_texts(texts).__iter__
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
-    found = survey(texts, look, sample, jobs, progress)
+    found = survey(read(), look, sample, jobs, progress)
     marked = marked_originals(marks or {}, found.original)
     progress("learning", 0, None)
     rest = found.rest(with_words=form is None)
@@ -158,7 +159,7 @@ def odd_documents(
     of_form = learned(form, found.sample["written"], for_others=True) if form else None
     marking, normal, known = None, found.cleaned, NOTHING_KNOWN
     if len(marked):
-        of_marked = _written(texts, marked.index)
+        of_marked = _written(read, marked.index)
         before = learned(replace(own, detector=clone(own.detector)), normal, n_folds, seed, for_others=True)
         marking = Marking(marked == ODD, of_marked, cleaner, before, of_form)
         normal = marking.normal(normal)
@@ -172,7 +173,7 @@ def odd_documents(
         if of_order
     }
     judge = _Judge(cleaner, own, form)
-    _score(texts, judge, rest, scores, jobs, progress)
+    _score(read, judge, rest, scores, jobs, progress)
     odds = 1.0
     if marking:
         scores["words"][marking.odd.index] = judge.by_words(marking.odd.tolist())
@@ -184,7 +185,7 @@ def odd_documents(
     lists = {order: listed(in_order(numbers, order, alpha), top, max_copies) for order in orders}
     families = largest_families(found, numbers)
     progress("explaining", 0, None)
-    written = _written(texts, {*families["row"]}.union(*(each["row"] for each in lists.values())))
+    written = _written(read, {*families["row"]}.union(*(each["row"] for each in lists.values())))
     for order, documents in lists.items():
         lists[order] = explained(documents, order, written, cleaner, of_words, of_form)
         if marking:
@@ -261,7 +262,7 @@ class _Judge:
 
 
 def _score(
-    texts: Iterable[str],
+    read: Callable[[], Iterable[str]],
     judge: _Judge,
     rows: NDArray[np.int64],
     scores: Mapping[str, Array],
@@ -270,7 +271,7 @@ def _score(
 ) -> None:
     """Fill in the scores of rows, in order, that the detectors have not learned from."""
     n_done = 0
-    with closing(results_of(judge, in_chunks(_at(texts, rows)), jobs)) as scored:
+    with closing(results_of(judge, in_chunks(_at(read, rows)), jobs)) as scored:
         for of_chunk in scored:
             done = rows[n_done : n_done + len(of_chunk["words"])]
             for order, values in of_chunk.items():
@@ -281,20 +282,20 @@ def _score(
         raise DataError(_CHANGED)
 
 
-def _written(texts: Iterable[str], rows: Iterable[int]) -> "pd.Series[str]":
+def _written(read: Callable[[], Iterable[str]], rows: Iterable[int]) -> "pd.Series[str]":
     """Return documents as they were written, by row; those of a file are read again."""
     ordered = sorted(rows)
-    found = list(_at(texts, ordered))
+    found = list(_at(read, ordered))
     if len(found) < len(ordered):
         raise DataError(_CHANGED)
     return pd.Series(found, ordered, dtype=object)
 
 
-def _at(texts: Iterable[str], rows: Sequence[int] | NDArray[np.int64]) -> Iterator[str]:
+def _at(read: Callable[[], Iterable[str]], rows: Sequence[int] | NDArray[np.int64]) -> Iterator[str]:
     """Return the documents of rows, in order."""
     is_wanted = np.zeros(max(rows, default=-1) + 1, dtype=np.bool_)
     is_wanted[rows] = True
-    return compress(texts, is_wanted.tobytes())
+    return compress(read(), is_wanted.tobytes())
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:

@@ -6,7 +6,7 @@ documents nor on copies. Of each family of near-copies, the document with the sm
 representative: only it can be in the sample.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,16 +24,6 @@ from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.text.words import text_key
 
 _WITHOUT_WORDS = b"without words"
-
-
-class FileTexts:
-    """Documents that are read again at each iteration, by calling `read`."""
-
-    def __init__(self, read: Callable[[], Iterable[str]]) -> None:
-        self._read = read
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
 
 
 class Seen(NamedTuple):

@@ -9,7 +9,6 @@ import pytest
 from adbench_text.calibration import joined, odds_of_form, p_values_within
 from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.testing.topics import texts_about
 
@@ -194,7 +193,7 @@ def test_a_marked_document_outside_the_sample_counts_as_any_other():
         {"detector": "mean", "settings": {"members": "llr, knn-words(k=5)"}},
     ):
         in_memory, of_file = (
-            ranked(each, marks, sample=100, **options) for each in (texts, FileTexts(lambda: iter(texts)))
+            ranked(each, marks, sample=100, **options) for each in (texts, lambda: iter(texts))
         )
         assert in_memory.table.equals(of_file.table)
         assert 95 < in_memory.n_learned <= 100

@@ -15,7 +15,6 @@ from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
 from adbench_text.documents.ranked import in_order
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models.folder import load_model, save_model
 from adbench_text.models.model import Scorer
@@ -404,7 +403,7 @@ def test_documents_of_a_file_are_ranked_as_those_in_memory(detector):
     for by in (None, "form", "both"):
         in_memory, of_file = (
             odd_documents(each, detector, settings=settings, sample=150, by=by)
-            for each in (texts, FileTexts(lambda: iter(texts)))
+            for each in (texts, lambda: iter(texts))
         )
         assert in_memory.table.equals(of_file.table)
         for order, listed in in_memory.lists.items():
@@ -436,7 +435,7 @@ def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
     texts = cooking(200)
     reads = iter([texts, texts[:120]])
     with pytest.raises(DataError, match="have changed while they were read: some are missing"):
-        odd_documents(FileTexts(lambda: iter(next(reads))), "llr", sample=50, settings={"coherence": 0})
+        odd_documents(lambda: iter(next(reads)), "llr", sample=50, settings={"coherence": 0})
 
 
 def test_scores_of_a_batch_need_all_documents():

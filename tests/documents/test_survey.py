@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adbench_text.documents import chunks, no_progress
-from adbench_text.documents.survey import FileTexts, Look, survey
+from adbench_text.documents.survey import Look, survey
 from adbench_text.plugins.cleaner import Cleaner
 
 WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
@@ -78,14 +78,3 @@ def test_the_rest_is_what_is_not_in_the_sample_in_order():
     assert sorted([*rest, *found.sample.index]) == list(range(102))
     assert rest == sorted(rest)
     assert set(rest) - set(found.rest(with_words=True).tolist()) == {0, 101} - {*found.sample.index}
-
-
-def test_texts_of_a_file_are_read_each_time():
-    reads = []
-
-    def read():
-        reads.append(1)
-        return iter(["a", "b"])
-
-    texts = FileTexts(read)
-    assert [list(texts), list(texts), len(reads)] == [["a", "b"], ["a", "b"], 2]
