@@ -8,21 +8,17 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import TYPE_CHECKING, Self
 
-import click
-
 from adbench_text.escaping import one_line, printable
 from adbench_text.metrics import MAIN
 from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from adbench_text.documents import OnProgress
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
-_LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar; of a sweep, the least
-_SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines about a sweep: 100 lines in ten hours
+_LINE_SECONDS = 10.0  # between two lines about the work, at least, if there is no live bar
+_SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines: 100 lines in ten hours
 
 
 def duration(seconds: float) -> str:
@@ -40,45 +36,41 @@ def count(n: int, noun: str = "cell", plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-def _bar(is_wanted: bool = True) -> "Bar":
-    """Return a bar with the numbers, the times and the field ``text`` of a task, on a terminal only."""
-    from rich import progress
-    from rich.console import Console
-    from rich.table import Column
-
-    return progress.Progress(
-        progress.BarColumn(bar_width=16),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        # the text takes the remaining width, and is cut off at its end
-        progress.TextColumn("{task.fields[text]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-        console=Console(stderr=True, highlight=False, markup=False, emoji=False),
-        transient=True,
-        expand=True,
-        disable=not (is_wanted and sys.stderr.isatty()),
-        redirect_stdout=sys.stdout.isatty(),  # what goes to a file is not printed above the bar
-    )
-
-
 class Shown(Progress):
-    """Shows the progress of a sweep to the user.
+    """Shows the progress of a sweep, or of work on documents, to the user.
 
-    There is a line for each detector on a dataset, on a terminal also a bar; elsewhere, in a long silence, a
-    line about the last cell. With a verbosity of 1 there is a line for each cell with all that was measured;
-    with -1 there are results and errors only, without a bar. Each failed cell has a line; `debug` adds its
-    traceback.
+    Of a sweep there is a line for each detector on a dataset, on a terminal also a bar; elsewhere, in a long
+    silence, a line about the last cell. With a verbosity of 1 there is a line for each cell with all that was
+    measured; with -1 there are results and errors only, without a bar. Each failed cell has a line; `debug`
+    adds its traceback.
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
+        from rich import progress
+        from rich.console import Console
+        from rich.table import Column
+
         self._verbosity, self._debug = verbosity, debug
         # by dataset and detector: the cells to run, and the values of those that ended (None if they failed)
         self._n_cells: Counter[tuple[str, str]] = Counter()
         self._values: dict[tuple[str, str], list[float | None]] = defaultdict(list)
-        self._n_todo = self._n_done = self._n_failed = 0
+        self._n_done = self._n_failed = 0
         self._begin = self._last_line = self._started = time.monotonic()
-        self._bar = _bar(verbosity >= 0)
-        self._task = self._bar.add_task("", total=None, text="loading the detectors")
+        # the text takes the remaining width, and is cut off at its end
+        column = Column(ratio=1, no_wrap=True)
+        self._bar = progress.Progress(
+            progress.BarColumn(bar_width=16),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[text]}", markup=False, table_column=column),
+            console=Console(stderr=True, highlight=False, markup=False, emoji=False),
+            transient=True,
+            expand=True,
+            disable=verbosity < 0 or not sys.stderr.isatty(),
+            redirect_stdout=sys.stdout.isatty(),  # what goes to a file is not printed above the bar
+        )
+        self._task = self._bar.add_task("", total=None, text="loading")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -102,7 +94,7 @@ class Shown(Progress):
 
     def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
-        self._n_todo, self._begin = len(todo), time.monotonic()
+        self._begin = time.monotonic()
         self._n_cells = Counter((cell.dataset, cell.choice) for cell in todo)
         before = f", {finished:,} finished before" if finished else ""
         if failed:
@@ -133,26 +125,32 @@ class Shown(Progress):
         values.append(result.metrics[MAIN.name] if is_ok else None)
         self._n_done += 1
         self._n_failed += not is_ok
-        place = f"[{self._n_done}/{self._n_todo}]"
+        place = f"[{self._n_done}/{self._n_cells.total()}]"
         if not is_ok:
             self.message(f"{place} failed: {cell}: {result.reason}", "error")
             if self._debug:
                 self.message(result.traceback.rstrip(), "error")
         elif self._verbosity > 0 or self._is_due or n_cells == 1:
             self.message(f"{place} {cell}: {MAIN.title} {result.metrics[MAIN.name]:.1%}", "result")
-        if "steps" in result.ran_on and (self._verbosity > 0 or len(values) == 1):
-            # a training that was shorter than its settings say
-            self.message(f"    {cell}: trained for {result.ran_on['steps']}")
         if self._verbosity > 0 and is_ok:
             numbers = [f"{name} {value:.4g}" for name, value in result.metrics.items()]
             facts = [f"{name} {value}" for name, value in result.ran_on.items()]
             self.message(f"    {', '.join(numbers + facts)}")
+        elif "steps" in result.ran_on and len(values) == 1:  # a training that was shorter than its settings
+            self.message(f"    {cell}: trained for {result.ran_on['steps']}")
         finished = [value for value in values if value is not None]
         if len(values) == n_cells > 1 and finished:
             mean = f"mean {MAIN.title} {fmean(finished):.1%} of {count(len(finished))}"
             failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
             self.message(f"{place} {cell.choice} on {cell.dataset}: {mean}{failed}", "result")
         self._bar.update(self._task, advance=1)
+
+    def documents(self, what: str, n_done: int, n_total: int | None) -> None:
+        """Show how many documents some work has done."""
+        self._bar.update(self._task, completed=n_done, total=n_total, text=what)
+        if self._is_due:
+            done = "" if n_total is None else f"{n_done:,} of "
+            self.message(f"{what}: {done}{count(n_total or n_done, 'document')}" if n_done else what)
 
     def end(self) -> None:
         """Leave the bar as it is, and show the number of cells that were run and the time they took."""
@@ -166,18 +164,6 @@ class Shown(Progress):
 
 @contextmanager
 def shown_documents() -> "Iterator[OnProgress]":
-    """Yield what shows the progress of work on documents; in a log by a line every ten seconds."""
-    last_line = time.monotonic()
-    with _bar() as bar:
-        task = bar.add_task("", total=None, text="")
-
-        def show(what: str, n_done: int, n_total: int | None) -> None:
-            nonlocal last_line
-            bar.update(task, completed=n_done, total=n_total, text=what)
-            if bar.disable and time.monotonic() - last_line >= _LINE_SECONDS:
-                last_line = time.monotonic()
-                done = "" if n_total is None else f"{n_done:,} of "
-                of_all = f"{what}: {done}{count(n_total or n_done, 'document')}"
-                click.echo(of_all if n_done else what, err=True)
-
-        yield show
+    """Yield what shows the progress of work on documents."""
+    with Shown() as shown:
+        yield shown.documents
