@@ -40,7 +40,6 @@ NAACL 2021.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -51,7 +50,7 @@ from adbench_text.checks import Choice, Number, Range, Whole
 from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
-from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, per_word, set_aside
+from adbench_text.detectors.llr.mixture import Counts, Mixture, cap_of, per_word, set_aside
 from adbench_text.detectors.llr.outliers import Outliers
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.plugins import registry
@@ -70,9 +69,6 @@ CITATION = (
 _TOPICS = {"background": "mean", "capped": 0.3, "coherence": 2, "topics": 16}
 _ROBUST = {**_TOPICS, "em_rounds": 5}
 
-# Weight of the background in the frequencies of the documents set aside, as a share of the training words; at
-# least its share in the frequencies of the inliers.
-_ASIDE_WEIGHT = 0.3
 _CUTOFF = 1.0  # robust standard deviations above the median at which a document has no part in the topics
 _MOST_DROPPED = 0.3  # share of the documents
 
@@ -140,13 +136,13 @@ class LLR(TextDetector):
     trusted_types = frozenset(
         {
             "adbench_text.detectors.llr.coherence.Directions",
+            "adbench_text.detectors.llr.mixture.Mixture",
+            "adbench_text.detectors.llr.mixture.Side",
             "adbench_text.detectors.llr.outliers.Outliers",
             "adbench_text.detectors.llr.topics.Topics",
         }
     )
-    not_saved: ClassVar[frozenset[str]] = frozenset(
-        {"_aside", "_background", "_counts", "_place", "_vocabulary"}
-    )
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_aside", "_counts", "_place", "_vocabulary"})
 
     def __init__(
         self,
@@ -227,18 +223,17 @@ class LLR(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         self._counts, self._vocabulary = counts, vocabulary = _counted(texts)
-        self._words, self._background = Vocabulary(vocabulary), self._frequencies(vocabulary)
+        self._words, background = Vocabulary(vocabulary), self._frequencies(vocabulary)
         self._outliers = Outliers.of(self._labelled.odd)
-        self._aside_smoothing = _ASIDE_WEIGHT * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
-        self._cap = np.inf if self.cap is None else self.cap
+        cap = np.inf if self.cap is None else self.cap
         if self.capped:
-            plain = replace(self._mixture_of_training(), cap=np.inf)
-            self._cap = cap_of(plain.evidence(), plain.inliers.counts, self.capped)
+            plain = Mixture.fit(counts, self._aside, background, self.smoothing, np.inf)
+            cap = cap_of(plain.evidence(), plain.inliers.counts, self.capped)
+        self._mixture = Mixture.fit(counts, self._aside, background, self.smoothing, cap)
         for _ in range(self.em_rounds):
-            mixture = self._mixture_of_training()
-            self._aside = set_aside(counts, mixture, self._aside)
-        self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
+            self._aside = set_aside(counts, self._mixture, self._aside)
+            self._mixture = Mixture.fit(counts, self._aside, background, self.smoothing, cap)
         self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
         self.kept_ = ~self._aside if self.em_rounds else None
         self._topics: list[Topics] = []
@@ -255,51 +250,22 @@ class LLR(TextDetector):
             kept = select(self._score_training(texts), _CUTOFF, _MOST_DROPPED) & ~self._aside
             self.kept_ = kept
         self._place = np.where(kept, np.cumsum(kept) - 1, -1)
-        counts, other = Counts(self._counts.matrix[kept]), self._mixture_of_training().other()
+        counts, other = Counts(self._counts.matrix[kept]), self._mixture.other()
         largest = max(len(counts.lengths) // DOCUMENTS_OF_A_TOPIC, 1)
         return [
-            Topics(counts, other, self.smoothing, self._cap, self.capped, number, self.random_state)
+            Topics(counts, other, self.smoothing, self._mixture.cap, self.capped, number, self.random_state)
             for number in sorted({min(number, largest) for number in numbers})
         ]
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
         return frequencies(self.background, self.language, self.vectors, words)
 
-    def _mixture(
-        self, inliers: NDArray[np.float64], aside: NDArray[np.float64], background: NDArray[np.float64]
-    ) -> Mixture:
-        """Return the mixture of counts of all words of both sets."""
-        n_inliers, n_aside = float(inliers.sum()), float(aside.sum())
-        # In a small corpus the documents set aside would be smoothed less than the inliers, and a word
-        # equally frequent in both would be evidence against a document.
-        aside_smoothing = max(self._aside_smoothing, self.smoothing * n_aside / max(n_inliers, 1.0))
-        return Mixture(
-            Side(inliers, n_inliers, self.smoothing),
-            Side(aside, n_aside, aside_smoothing),
-            background,
-            self._cap,
-        )
-
-    def _mixture_of_training(self) -> Mixture:
-        inliers, aside = self._counts.totals(~self._aside), self._counts.totals(self._aside)
-        return self._mixture(inliers, aside, self._background)
-
-    def _mixture_of(self, words: NDArray[Any]) -> Mixture:
-        """Return the mixture of words, some of which may be unknown."""
-        rows = self._words.numbers(words)
-        fitted = self._mixture(self._n_inliers, self._n_aside, self._frequencies(words))
-        inliers, aside = (
-            side._replace(counts=np.append(side.counts, 0.0)[rows])  # the last is for unknown words
-            for side in (fitted.inliers, fitted.aside)
-        )
-        return replace(fitted, inliers=inliers, aside=aside)
-
     def _judged(self, counts: Counts, vocabulary: NDArray[Any]) -> Judged:
         """Return the evidence of documents and of their entries."""
-        mixture = self._mixture_of(vocabulary)
+        rows = self._words.numbers(vocabulary)
+        mixture = self._mixture.of_words(rows, self._frequencies(vocabulary))
         if self._topics:
-            rows, other = self._words.numbers(vocabulary), mixture.other()
-            judged = mean_of([topics.judged(counts, rows, other) for topics in self._topics])
+            judged = mean_of([topics.judged(counts, rows, mixture.other()) for topics in self._topics])
         else:
             evidence = mixture.evidence()
             judged = Judged(counts.matrix @ evidence, evidence[counts.columns])
@@ -308,10 +274,10 @@ class LLR(TextDetector):
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
         """Return the same of training documents, each by counts without its own."""
         judged = self._judged_by_training(counts, places)
-        return self._outliers.judged(judged, counts, self._vocabulary, self._background)
+        return self._outliers.judged(judged, counts, self._vocabulary, self._mixture.background)
 
     def _judged_by_training(self, counts: Counts, places: Any) -> Judged:
-        mixture, aside = self._mixture_of_training(), self._aside[places]
+        mixture, aside = self._mixture, self._aside[places]
         if not self._topics:
             entries = mixture.evidence_left_out(counts, ~aside, aside)
             return Judged(counts.sums(entries), entries)

@@ -10,9 +10,8 @@ its words over (length + 5); its score is the negative ratio. A document of eith
 by counts without its own: a text must not be evidence for itself.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,14 +67,32 @@ class Side(NamedTuple):
     smoothing: float
 
 
-@dataclass(frozen=True)
-class Mixture:
+class Mixture(NamedTuple):
     """The two models; see the head of the module. `background` holds the frequencies q of all words."""
 
     inliers: Side
     aside: Side
     background: Array
     cap: float
+
+    @classmethod
+    def fit(cls, counts: Counts, aside: Mask, background: Array, smoothing: float, cap: float) -> Self:
+        """Count the words of training documents, some of which are set aside."""
+        n_inliers, n_aside = counts.totals(~aside), counts.totals(aside)
+        total, total_aside = float(n_inliers.sum()), float(n_aside.sum())
+        # In a small corpus the documents set aside would be smoothed less than the inliers, and a word
+        # equally frequent in both would be evidence against a document.
+        least = smoothing * total_aside / max(total, 1.0)
+        aside_smoothing = max(_ASIDE_WEIGHT * max(total + total_aside, 1.0), least)
+        sides = Side(n_inliers, total, smoothing), Side(n_aside, total_aside, aside_smoothing)
+        return cls(*sides, background, cap)
+
+    def of_words(self, rows: NDArray[np.int64], background: Array) -> Self:
+        """Return the mixture of words in these rows, -1 for an unknown one, with these frequencies."""
+        inliers, aside = (
+            side._replace(counts=np.append(side.counts, 0.0)[rows]) for side in (self.inliers, self.aside)
+        )
+        return self._replace(inliers=inliers, aside=aside, background=background)
 
     def evidence(self) -> Array:
         """Return the evidence of each word."""
@@ -137,6 +154,9 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     return chosen
 
 
+# Weight of the background in the frequencies of the documents set aside, as a share of the training words; at
+# least its share in the frequencies of the inliers.
+_ASIDE_WEIGHT = 0.3
 _SHRINKAGE = 5.0  # words
 _LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
 _LEAST_SHARE = 0.01  # of documents set aside, for the prior odds

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from wordfreq import get_frequency_dict
 
 from adbench_text.detectors.llr.coherence import Directions, coherence
-from adbench_text.detectors.llr.mixture import Counts
+from adbench_text.detectors.llr.mixture import Counts, Mixture
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import vectors
@@ -159,10 +159,10 @@ def test_no_more_than_a_fifth_is_set_aside():
 
 @pytest.mark.parametrize("n_texts", [15, 50])
 def test_words_of_a_small_corpus_do_not_speak_for_odd(n_texts):
-    same = ["ship crew storm captain"] * n_texts  # those set aside have the words of those that are kept
-    detector = LLR(background="uniform", em_rounds=5).fit(same)
-    detector._n_aside, detector._n_inliers = detector._n_inliers / 9, detector._n_inliers
-    assert all(token.score <= 1e-9 for token in detector.token_scores(same[:1])[0])
+    counts = Counts(csr_array(np.ones((n_texts, 4))))  # those set aside have the words of those that are kept
+    aside = np.arange(n_texts) % 10 == 0
+    mixture = Mixture.fit(counts, aside, np.full(4, 1 / 400_000), 1e4, np.inf)
+    assert (mixture.evidence() >= -1e-9).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
