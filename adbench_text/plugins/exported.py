@@ -111,9 +111,10 @@ def _table(path: Path, *columns: str) -> pd.DataFrame:
     """Return columns of a CSV as they are written."""
     as_written: dict[str, Any] = {"dtype": str, "keep_default_na": False, "index_col": False}
     try:
-        return pd.read_csv(path, usecols=columns, encoding="utf-8-sig", **as_written)
+        table: pd.DataFrame = pd.read_csv(path, usecols=columns, encoding="utf-8-sig", **as_written)
     except (OSError, ValueError) as error:  # ValueError: of encoding, form and columns too
         raise InvalidValueError(f"Cannot read {path}: {message_of(error)}.") from error
+    return table
 
 
 class GivenScores(TextDetector):
