@@ -18,7 +18,6 @@ from adbench_text.reports.own_metric import measured
 from adbench_text.reports.report import Report, Table
 from adbench_text.reports.summary import headlines, provenance
 from adbench_text.reports.tables.leaderboard import leaders
-from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell
 
@@ -80,20 +79,21 @@ class Builder:
         self.cells = Cells(records, cells, own)
         self.comparison = Comparison(self.cells, metric, self.evidence)
 
-    def report(self, tables: Sequence[str] = (), only: bool = False, pictures: bool = False) -> Report:
-        """Return a report of the named tables, of the brief ones without names; what is empty is left out.
+    def report(
+        self, tables: Sequence[str] = contents.BRIEF, only: bool = False, pictures: bool = False
+    ) -> Report:
+        """Return a report of the named tables; what is empty is left out.
 
-        `only` is True if the user named them: a format for programs has no other table then, and a note
-        explains each that is left out. With `pictures` come pictures, heat maps, the main tables of the other
-        metrics, and the leaders in place of the leaderboard.
+        `only` is True if the user named them: a note explains each that is left out. With `pictures` come
+        pictures, heat maps, the main tables of the other metrics, and the leaders in place of the
+        leaderboard.
         """
-        chosen = tables or contents.BRIEF
         comparison = self.comparison
-        of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in chosen}
+        of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in tables}
         boards = leaders(comparison) if pictures else {}
         shown = [name for name in of_names if not (boards and name == _BOARD)]
         built = [table for name in shown for table in of_names[name]]
-        if pictures and "main" in chosen:
+        if pictures and "main" in tables:
             others = [name for name in METRICS if name != comparison.metric.name]
             of_others = [t for name in others for t in _tables("main", Comparison(self.cells, name))]
             built += [replace(table, is_folded=True) for table in of_others]
@@ -109,15 +109,16 @@ class Builder:
         general = notes_on.of_comparison(comparison, self._notes)
         first = [] if built else general
         boards = {name: notes_on.under_tables([board], first)[0] for name, board in boards.items()}
+        of_report = [] if built or boards else general
         return Report(
             notes_on.under_tables(built, general),
-            None if only else wide_table(comparison),
-            [*of_no_table, *self.evidence_notes],
+            [*of_report, *of_no_table, *self.evidence_notes],
             drawn,
             maps,
             headlines(comparison),
             boards,
             provenance(self.cells.records, labels, place),
+            self.cells.facts(),
         )
 
     @property

@@ -5,23 +5,31 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import pandas as pd
 
 from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, written
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import ORACLE
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import Cell, of_splits
+from adbench_text.sweep.cell import LABELLED, LABELLED_FROM, PLANTED, SPLITS, TEST_OUTLIERS, Cell, of_splits
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
 #: What is measured of a cell besides its metrics.
 MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
+#: Columns that identify a cell in a table of cells.
+IDENTITY = (
+    *("detector", "preset", "dataset", "inlier", "contamination", SPLITS),
+    *(TEST_OUTLIERS, LABELLED, LABELLED_FROM, PLANTED, "seed"),
+)
+#: As in `Record.made_by`.
+ORIGINS = ("version", "commit", "command", "machine")
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,11 @@ class Cells:
             for record in sorted(of_column, key=lambda r: (corpora.index(r.corpus), r.contamination))
         )
 
+    def facts(self) -> list[dict[str, str | float | None]]:
+        """Return all that is known of each cell, for programs; metrics are fractions."""
+        metrics = *METRICS, *self.own_metrics
+        return [_facts(record, self.editions[record.edition_key], metrics) for record in self.records]
+
 
 def _row(
     record: Record, column: int, n_configurations: dict[tuple[str, str, str], int], measured: Sequence[str]
@@ -109,6 +122,34 @@ def _row(
         "seed": record.seed,
         "is_ok": record.is_ok,
         **{name: metrics.get(name, math.nan) for name in measured},
+    }
+
+
+def _facts(record: Record, edition: str, metrics: Sequence[str]) -> dict[str, str | float | None]:
+    definition, measured = record.definition, record.metrics
+    started = datetime.fromtimestamp(record.started / 1000, UTC)
+    return {
+        **{name: definition.get(name, "") for name in IDENTITY},
+        "detector": record.configured,
+        "dataset": edition,
+        "contamination": record.contamination,
+        TEST_OUTLIERS: record.test_outliers,
+        LABELLED: record.labelled or None,
+        "seed": record.seed,
+        **{name: measured.get(name) for name in (*metrics, *COSTS, "n_train", "n_test")},
+        "status": record.status,
+        "oracle": "yes" if record.is_oracle else "no",
+        "code_version": definition["code_version"],
+        "peak_memory_mb": measured.get("peak_memory_mb"),
+        "configuration": record.configuration,
+        "regime": record.regime,
+        "n_configurations": f"{record.n_configurations}",
+        "edition": record.edition,
+        "published": "yes" if record.is_published else "no",
+        **{name: definition.get(name) for name in ("dataset_digest", "protocol", "libraries")},
+        **{name: record.made_by.get(name) for name in ORIGINS},
+        "started": started.isoformat(timespec="seconds"),
+        **{name: measured.get(name) for name in OF_WORDS},
     }
 
 

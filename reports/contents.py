@@ -13,21 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adbench_text.reports.report import Report
 
-
-@dataclass(frozen=True)
-class Format:
-    """A format; its module in `formats/` has the function ``render(report, width)``."""
-
-    module: str
-    has_pictures: bool = False  #: whether it shows pictures and heat maps
-    has_notes: bool = True  #: otherwise the command line prints the notes on stderr
-    has_all_tables: bool = False  #: whether it shows all tables unless some are named
-
-    def render(self, report: "Report", width: int | None = None) -> str:
-        """Return the text of a report; `width` is the width of the terminal, None without one."""
-        return str(import_module(f"adbench_text.reports.formats.{self.module}").render(report, width))
-
-
 _CLEAN = "and results at 0% of outliers"
 _PAIRS = "two detectors that have two splits in common"
 
@@ -45,10 +30,25 @@ TABLES = {
     "cost": "results",
 }
 BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled", "words"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format; its module in `formats/` has the function ``render(report, width)``."""
+
+    module: str
+    has_pictures: bool = False  #: whether it shows pictures and heat maps
+    tables: Iterable[str] = tuple(BRIEF)  #: unless some are named; one without tables shows cells, no notes
+
+    def render(self, report: "Report", width: int | None = None) -> str:
+        """Return the text of a report; `width` is the width of the terminal, None without one."""
+        return str(import_module(f"adbench_text.reports.formats.{self.module}").render(report, width))
+
+
 FORMATS = {
-    "csv": Format("csv", has_notes=False),
-    "html": Format("html", has_pictures=True, has_all_tables=True),
-    "latex": Format("latex", has_all_tables=True),
+    "csv": Format("csv", tables=()),
+    "html": Format("html", has_pictures=True, tables=TABLES),
+    "latex": Format("latex", tables=TABLES),
     "markdown": Format("markdown"),
     "terminal": Format("terminal"),
 }

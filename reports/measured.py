@@ -9,9 +9,8 @@ from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.metrics import OF_WORDS
 from adbench_text.plugins.configure import DEFAULT, written
 from adbench_text.reports.build import held_records
-from adbench_text.reports.cells import Cells
+from adbench_text.reports.cells import IDENTITY, ORIGINS, Cells
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.wide import IDENTITY, ORIGINS, facts
 from adbench_text.store.store import Store, opened
 
 _FOLDER = Path(__file__).with_name("results")
@@ -32,7 +31,7 @@ def results(source: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of ``adbench-text report --cells --format csv``, and ``name``, the detector as
+        The columns of ``adbench-text report --format csv``, and ``name``, the detector as
         ``--detector`` takes it. Metrics are in [0, 1], times in seconds. A missing number is NaN, a missing
         text is empty.
 
@@ -50,7 +49,7 @@ def results(source: str) -> pd.DataFrame:
     """
     files = {path.stem: path for path in _FOLDER.glob("*.csv")}
     if "://" in source or (source not in files and Path(source).is_file()):  # the error has its address
-        return _typed(pd.DataFrame(facts(_cells(opened([source])))))
+        return _typed(pd.DataFrame(_cells(opened([source])).facts()))
     if source not in files:
         raise UnknownNameError("measured sweep or address of a store (sqlite:///mlflow.db)", source, files)
     return _typed(pd.read_csv(files[source], dtype=str, keep_default_na=False))
@@ -79,7 +78,7 @@ def scores(uri: str) -> pd.DataFrame:
         warnings.warn(note, stacklevel=2)
     if not (found := [table for table in tables if table is not None]):
         raise TrackingError(f"There are no scores in {store.shown}; begin with adbench-text run.")
-    identity = _typed(pd.DataFrame(facts(cells)))[["name", *IDENTITY]]
+    identity = _typed(pd.DataFrame(cells.facts()))[["name", *IDENTITY]]
     texts = dict.fromkeys(identity.columns.intersection(["name", *_TEXTS]), "category")
     rows = identity.index.repeat([0 if table is None else len(table) for table in tables])
     documents = pd.concat(found, ignore_index=True).astype({"class": "category", "outlier": bool})

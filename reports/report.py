@@ -163,10 +163,9 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Report:
-    """Tables, the same figures as one table for programs, notes, pictures and heat maps."""
+    """Tables, notes, pictures and heat maps, and the cells behind them."""
 
     tables: list[Table]
-    wide: Table | None  #: all figures in one table, for programs; without it they get the other tables
     notes: list[str]  #: those that belong to no table; failures last
     pictures: "Sequence[Drawing]" = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
@@ -174,6 +173,7 @@ class Report:
     #: In place of the leaderboard, by the contamination level, for formats that can show pictures.
     leaders: Mapping[str, Table] = field(default_factory=dict)
     provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order
+    cells: Sequence[Mapping[str, str | float | None]] = ()  #: for programs, see `Cells.facts`
 
     @property
     def every_note(self) -> list[str]:

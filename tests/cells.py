@@ -1,7 +1,10 @@
 """Stored cells, for tests of reports."""
 
+import csv
+import io
 from dataclasses import MISSING, fields, replace
 
+from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
@@ -59,8 +62,16 @@ def compare(records, metric="auroc", cells=(), store=None) -> Comparison:
     return Comparison(Cells(records, cells), metric, Evidence(store) if store else None)
 
 
-def build(records, tables=(), metric="auroc", cells=()) -> Report:
+def build(records, tables=contents.BRIEF, metric="auroc", cells=()) -> Report:
     return Builder(records, metric, cells=cells).report(tables)
+
+
+def cells_csv(records) -> str:
+    return contents.FORMATS["csv"].render(build(records, []))
+
+
+def csv_rows(records) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(cells_csv(records))))
 
 
 def only_table(module, comparison) -> Table:

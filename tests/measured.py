@@ -14,10 +14,9 @@ from adbench_text.cli.sweep import sweep_named
 from adbench_text.metrics import METRICS, OF_WORDS
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.cells import MEASURED
+from adbench_text.reports.cells import MEASURED, ORIGINS
 from adbench_text.reports.drawings import contamination, cost
 from adbench_text.reports.figures import export
-from adbench_text.reports.wide import ORIGINS
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import PLANTED, SPLITS, TEST_OUTLIERS
 
@@ -43,7 +42,7 @@ def records(sweep: str) -> list[Record]:
 
 
 def read_cells(path: Path) -> list[Record]:
-    """The cells of a CSV, as ``report --cells --format csv`` writes them."""
+    """The cells of a CSV, as ``report --format csv`` writes them."""
     with path.open(newline="", encoding="utf-8") as file:
         return [record_of(row) for row in csv.DictReader(file)]
 

@@ -97,7 +97,7 @@ def test_on_results_no_library_of_detectors_is_imported(uri, commands):
 
 
 def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Path):
-    commands = ("report", "report --format html --table all", "report --cells", "ui")
+    commands = ("report", "report --format html --table all", "report --format csv", "ui")
     codes, output, imported = run(*commands, uri=f"sqlite:///{tmp_path / 'mlflow.db'}")
     assert codes == [1, 1, 1, 1]
     assert output.count("There are no results") == 4

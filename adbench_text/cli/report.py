@@ -38,7 +38,6 @@ _OPTIONS = [
         help=f"{', '.join(METRICS)}; or ./mine.py:first_100, a function in a file, of outliers and scores.",
     ),
     Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
-    click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
     "Output",
     click.Option(
         ["--format", "form"], default="terminal", type=click.Choice(list(contents.FORMATS)), help="Format."
@@ -56,7 +55,7 @@ _OPTIONS = [
 
 
 @click.command("report", cls=SectionedCommand, listed=_OPTIONS)
-def command(form: str, output: Path | None, cells: bool, quiet: bool, **options: Any) -> None:
+def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None:
     """Compare stored results, also with the published figures.
 
     The html format is one page with all tables, figures and heat maps of single documents:
@@ -67,11 +66,10 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     """
     from adbench_text.store.store import opened
 
-    if cells and options["tables"]:
-        raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = contents.FORMATS[form]
     tables = _known("table", options["tables"], list(contents.TABLES))
-    names = tables or (list(contents.TABLES) if renderer.has_all_tables else contents.BRIEF)
+    if tables and not renderer.tables:
+        raise click.UsageError(f"--format {form} prints single cells and cannot be combined with --table.")
     metric = options["metric"]
     if metric not in METRICS:
         from adbench_text.reports.own_metric import own_metric
@@ -80,19 +78,15 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
     from adbench_text.reports.build import Builder
-    from adbench_text.reports.wide import cells_report
 
     records, expected, notes = _records(store, **options)
     builder = Builder(records, metric, store, expected, notes)
-    if cells:
-        built = cells_report(builder.cells, notes)
-    else:
-        built = builder.report(names, bool(tables), renderer.has_pictures)
+    built = builder.report(tables or [*renderer.tables], bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)
     news = [f"Wrote {output}: {form}, {count(len(records), 'result')}"] if output else []
-    if not renderer.has_notes:
+    if not renderer.tables:
         news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures := options["figures"]:
         with writing(figures):

@@ -1,34 +1,23 @@
-"""One table of every split, level and mean, or each table asked for, for programs.
-
-Figures are in percent. A spread has a column of its own.
-"""
+"""One row per cell, for programs; metrics are fractions."""
 
 import csv
-from dataclasses import replace
 from io import StringIO
 
 from adbench_text.escaping import no_formula, printable
-from adbench_text.reports.report import Report, Table
+from adbench_text.reports.report import Report
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
-    """Return the report's wide table as CSV, or its tables with a line between them if it has none."""
-    return "\n".join(_table(table) for table in ([report.wide] if report.wide else report.tables))
-
-
-def _table(table: Table) -> str:
-    columns: list[list[str]] = []
-    for head, *entries in zip(table.header, *table.rows, strict=True):
-        columns.append([_cell(head), *(_cell(replace(entry, spread=None).text) for entry in entries)])
-        spreads = [entry.spread for entry in entries]
-        if any(spread is not None for spread in spreads):
-            texts = ("" if spread is None else f"{spread:.1f}" for spread in spreads)
-            columns.append([_cell(f"{head} std"), *texts])
+    """Return the cells of a report as CSV."""
     stream = StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(zip(*columns, strict=True))
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(map(_text, report.cells[0]))
+    writer.writerows(map(_text, cell.values()) for cell in report.cells)
     return stream.getvalue()
 
 
-def _cell(text: str) -> str:
-    """Return a text that neither a spreadsheet nor a terminal takes for a command."""
-    return str(no_formula(printable(text)))
+def _text(value: str | float | None) -> str:
+    """Return a value as text that neither a spreadsheet nor a terminal takes for a command."""
+    if value is None or isinstance(value, str):
+        return str(no_formula(printable(value or "")))
+    return str(int(value)) if float(value).is_integer() else f"{value:.6g}"

@@ -7,7 +7,6 @@ from adbench_text.plugins.shades import page
 from adbench_text.reports.formats._heatmap import prepare
 from adbench_text.reports.report import Entry, Kind, Report, Table
 
-_ALL = "All figures in one table"
 _MOST_HEATMAPS = 30  # a browser is slow with more
 
 
@@ -18,8 +17,6 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     (control characters, lone surrogates) are replaced by U+FFFD.
     """
     tables = [_named(table, f"Table {number}") for number, table in enumerate(report.tables, 1)]
-    if report.wide and report.wide.rows and report.wide not in report.tables:
-        tables.append(_named(replace(report.wide, is_folded=True), _ALL))
     return page(
         "adbench_text.reports.formats/_page.html",
         tables=tables,

@@ -62,7 +62,7 @@ def run(*words: str) -> Result:
 
 
 def cells(*words: str) -> list[dict[str, str]]:
-    result = adbench("report --cells --format csv", *words)
+    result = adbench("report --format csv", *words)
     assert result.exit_code == 0, result.stderr
     return list(csv.DictReader(io.StringIO(result.stdout)))
 
@@ -139,18 +139,16 @@ def test_the_vocabulary_is_fetched_by_its_name(here, monkeypatch, tmp_path):
 
 def test_report_in_all_formats(store, here):
     run("-d counting -d faulty --inlier sea --inlier law --seed 0 --seed 1")
-    terminal, markdown, table, per_cell = (
-        adbench("report", *words)
-        for words in ([], ["--format markdown"], ["--format csv"], ["--cells --format csv"])
+    terminal, markdown, per_cell = (
+        adbench("report", *words) for words in ([], ["--format markdown"], ["--format csv"])
     )
-    for result in (terminal, markdown, table, per_cell):
+    for result in (terminal, markdown, per_cell):
         assert result.exit_code == 0
         assert "failed" in result.stdout
     assert terminal.stderr == markdown.stderr == ""
-    assert "edition published" in table.stderr  # the notes, which are no CSV
+    assert "edition published" in per_cell.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
-    assert table.stdout.startswith("dataset,contamination,inlier,counting,counting std,faulty\ntiny,0,sea,")
     assert per_cell.stdout.startswith(f"{COLUMNS},peak_memory_mb,")
     assert len(per_cell.stdout.splitlines()) == 9
 
@@ -177,7 +175,7 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
         ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
         ("sweeps", "main", "The main comparison: Table 1 of "),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
-        ("formats", "csv", "One table of every split"),
+        ("formats", "csv", "One row per cell"),
         ("vectors", "fasttext-wiki-news-subwords-300", "999,999 words (958 MB)"),
         ("datasets", "tiny", ""),
     ],
@@ -766,14 +764,14 @@ def test_a_report_of_some_detectors_or_datasets_of_a_sweep_misses_no_others(stor
 
 def test_tables_are_chosen_by_their_names(store):
     run("-d counting,llr --inlier sea --no-report")
-    cost = adbench("report -t cost --format csv")
-    assert cost.stdout.startswith("dataset,detector,fit (s)")
+    cost = adbench("report -t cost --format markdown")
+    assert "| dataset | detector | fit (s) |" in cost.stdout
     both = adbench("report -t levels,cost --format markdown")
     assert both.exit_code == 0, both.stderr
     assert both.stdout == adbench("report -t levels -t cost --format markdown").stdout
     for words, message in (
         ("-t levels,costs", "No table named 'costs'. Did you mean 'cost'"),
-        ("--cells -t ranks", "--cells prints single cells and cannot be combined with --table."),
+        ("--format csv -t ranks", "--format csv prints single cells and cannot be combined with --table."),
     ):
         refused = adbench("report", words)
         assert refused.exit_code == 2

@@ -121,7 +121,7 @@ def test_scores_go_to_their_texts_in_whatever_order_they_come(tmp_path):
 
 def test_scores_that_come_back_give_the_same_cells(exported):
     assert adbench(f"run {SPLITS} -d llr -d scores:out --no-report").exit_code == 0
-    rows = csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout))
+    rows = csv.DictReader(io.StringIO(adbench("report --format csv").stdout))
     metrics: dict[tuple, list] = {}
     for row in rows:
         split = row["inlier"], row["contamination"]
@@ -193,7 +193,7 @@ def test_the_page_on_plug_ins_shows_the_files_and_a_program_that_writes_scores(h
     exec(textwrap.dedent(program), {})
     result = adbench(f"run {SPLITS} -d scores:splits --no-report")
     assert result.exit_code == 0, result.stderr
-    rows = list(csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(adbench("report --format csv").stdout)))
     assert {row["detector"] for row in rows} == {"scores:splits"}
     assert min(float(row["auroc"]) for row in rows) > 0.7
 
@@ -218,7 +218,7 @@ def test_seeds_with_the_same_texts_have_their_own_scores(exported):
         rows = [f"{line['id']},{sign * (1 + len(line['text']))}" for line in lines(path)]
         path.with_name("scores.csv").write_text("\n".join(["id,score", *rows]))
     assert adbench(f"run {splits} -d scores:mine --no-report").exit_code == 0
-    rows = csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout))
+    rows = csv.DictReader(io.StringIO(adbench("report --format csv").stdout))
     first, second = (float(row["auroc"]) for row in rows)
     assert first == pytest.approx(1 - second)
     assert first != second

@@ -144,7 +144,7 @@ def test_a_folder_of_any_name_holds_its_own_store(name, here, tmp_path, monkeypa
     monkeypatch.chdir(folder)
     before = sorted(tmp_path.iterdir())
     assert adbench(*RUN)[0] == 0
-    code, output = adbench("report", "--cells", "--format", "csv")
+    code, output = adbench("report", "--format", "csv")
     assert code == 0
     assert "counting,default,tiny,sea" in output
     assert sorted(path.name for path in tmp_path.iterdir() if path not in before) in ([], ["cache"])

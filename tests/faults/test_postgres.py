@@ -61,5 +61,5 @@ def test_clients_with_journals_of_their_own_count_once_in_a_report(stored, datab
     ]
     assert [process.wait() for process in clients] == [0, 0], printed(folder)
     assert n_rows + 12 <= len(rows(database)) <= n_rows + 24
-    cells = report(folder, address, "--cells").splitlines()
+    cells = report(folder, address).splitlines()
     assert sum(line.startswith("counting,") for line in cells) == n_before + 12

@@ -1,13 +1,12 @@
 from dataclasses import replace
 
 import pytest
-from cells import build, compare, failed, main_table, only_table, record, texts
+from cells import build, cells_csv, compare, csv_rows, failed, main_table, only_table, record, texts
 
 from adbench_text.metrics import OF_WORDS
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.report import Kind
 from adbench_text.reports.tables import published
-from adbench_text.reports.wide import cells_report, wide_table
 from adbench_text.sweep.cell import Cell
 
 
@@ -283,7 +282,6 @@ def test_results_of_one_definition_that_contradict_each_other_have_a_note():
         "AUROC (llr on made-up/b at 0%, seed 0: newest 25.0, older 86.0). The newest of each cell counts."
     )
     assert expected in notes(*again)
-    assert expected in cells_report(Cells(again)).every_note
     assert "30.5 points of AUPR-in" in " ".join(build(again, metric="aupr_in").every_note)
 
 
@@ -395,9 +393,6 @@ def test_differences_are_from_the_published_figure_of_the_same_method():
         ["made-up", "a", "–", "–"],
         ["made-up", "mean", "–", "–"],
     ]
-    wide = wide_table(comparison)
-    assert wide.header[-2:] == [f"{name}: difference from the paper" for name in ("date", "ocsvm")]
-    assert [row[-1] for row in texts(wide)][:5] == ["+6.8†", "+3.5†", "+8.1†", "+3.3†", "+5.4†"]
     assert any(note.startswith("(paper): ") for note in notes(*records))
 
 
@@ -440,10 +435,6 @@ def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     comparison = compare([record(inlier="sci", dataset="agnews", level=0.05)])
     assert main_table(comparison).header == ["dataset", "inlier", "llr"]
     assert not any(note.startswith("(paper): ") for note in build(comparison.cells.records).every_note)
-    both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
-    wide = wide_table(compare(both))
-    assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}
-    assert {row[4] for row in texts(wide) if row[1] == "0"} == {"90.1", "95.9", "90.0", "84.0"}
 
 
 def test_a_dataset_that_is_not_the_published_one_is_marked_beside_published_figures():
@@ -461,7 +452,7 @@ def test_a_dataset_that_is_not_the_published_one_is_marked_beside_published_figu
         "split on average, the published ones on 30,000. Our edition: a third of it."
     )
     assert expected in report.tables[0].notes
-    for table in (*report.tables, report.wide):
+    for table in report.tables:
         assert {row[0].text for row in table.rows} == {"20news", "agnews ‡"}
     _, headline = report.headlines
     assert headline.startswith("agnews ‡: date is the only complete detector")
@@ -504,45 +495,28 @@ def test_the_best_of_a_grid_by_an_error_rate_is_the_lowest():
 
 
 def test_the_cells_have_the_columns_that_programs_expect():
-    report = cells_report(Cells([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")]))
-    (table,) = report.tables
-    assert ",".join(table.header) == (
-        "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,planted,seed,"
-        "auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
+    origin = {"version": "0.1.0", "commit": "c0ffee", "command": "run --seed 1", "machine": "Linux"}
+    facts = {"regime": "word", "made_by": origin, "started": 1_700_000_000_000}
+    measured = record(
+        "ocsvm", configuration="nu=0.2", level=0.05, seed=3, metrics={"peak_memory_mb": 123.5}, **facts
     )
-    assert texts(table) == [
-        "ocsvm(nu=0.2),default,made-up,a,0.05,,,,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
-        "x,default,made-up,a,0,,,,,,0,,,,,,,10,,failed,no,1".split(","),
+    none = "," * len(OF_WORDS)
+    assert cells_csv([measured, failed("x")]).splitlines() == [
+        "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,planted,seed,"
+        "auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version,"
+        "peak_memory_mb,configuration,regime,n_configurations,edition,published,dataset_digest,protocol,libraries,"
+        f"version,commit,command,machine,started,{','.join(OF_WORDS)}",
+        "ocsvm(nu=0.2),default,made-up,a,0.05,,,,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1,"
+        "123.5,nu=0.2,word,1,published,yes,d1,,,"
+        f"0.1.0,c0ffee,run --seed 1,Linux,2023-11-14T22:13:20+00:00{none}",
+        "x,default,made-up,a,0,,,,,,0,,,,,,,10,,failed,no,1,"
+        f",,,1,published,yes,d1,,,,,,,1970-01-01T00:00:00+00:00{none}",
     ]
 
 
 def test_a_thinned_test_set_is_a_column_and_no_part_of_the_name_of_the_dataset():
-    report = cells_report(Cells([record(), record(test_outliers="0.05")]))
-    assert [row[2:11] for row in texts(report.wide)] == [
-        ["made-up", "a", "0", "", "", "", "", "", "0"],
-        ["made-up", "a", "0", "", "0.05", "", "", "", "0"],
-    ]
-
-
-def test_programs_get_the_memory_and_the_origin_of_each_cell_too():
-    origin = {"version": "0.1.0", "commit": "c0ffee", "command": "run --seed 1", "machine": "Linux"}
-    metrics = {"peak_memory_mb": 123.5}
-    cells = [record(metrics=metrics, regime="word", made_by=origin, started=1_700_000_000_000), failed("x")]
-    report = cells_report(Cells(cells))
-    n = len(report.tables[0].header)
-    assert report.wide.header[:n] == report.tables[0].header
-    assert ",".join(report.wide.header[n:]) == (
-        "peak_memory_mb,configuration,regime,n_configurations,edition,published,dataset_digest,protocol,libraries,"
-        f"version,commit,command,machine,started,{','.join(OF_WORDS)}"
-    )
-    n_others = len(report.wide.header) - len(OF_WORDS)
-    assert {entry for row in texts(report.wide) for entry in row[n_others:]} == {""}
-    assert [row[n:n_others] for row in texts(report.wide)] == [
-        "123.5,,word,1,published,yes,d1,,,0.1.0,c0ffee,run --seed 1,Linux,2023-11-14T22:13:20+00:00".split(
-            ","
-        ),
-        ",,,1,published,yes,d1,,,,,,,1970-01-01T00:00:00+00:00".split(","),
-    ]
+    rows = csv_rows([record(), record(test_outliers="0.05")])
+    assert [(row["dataset"], row["test_outliers"]) for row in rows] == [("made-up", ""), ("made-up", "0.05")]
 
 
 def test_the_cells_list_editions_failures_and_what_is_left_out():
@@ -551,11 +525,10 @@ def test_the_cells_list_editions_failures_and_what_is_left_out():
         record(code_version="2"),
         failed(dataset_digest="d2", edition="half of it"),
     ]
-    report = cells_report(Cells(records))
-    assert [row[2] for row in texts(report.wide)] == ["made-up (1)", "made-up (2)"]
+    report = build(records, [])
+    assert [cell["dataset"] for cell in report.cells] == ["made-up (1)", "made-up (2)"]
+    assert [name for name, _ in report.provenance[-2:]] == ["made-up (1)", "made-up (2)"]
     assert [note.partition(":")[0] for note in report.every_note] == [
-        "made-up (1)",
-        "made-up (2)",
         "Results of different code",
         "Left out",
         "failed",
@@ -580,8 +553,6 @@ def test_a_class_called_mean_keeps_its_own_figures():
     ]
     table = main_table(comparison)
     assert texts(table) == expected
-    wide = wide_table(comparison)
-    assert [row[2:] for row in texts(wide)] == [[text.strip("*") for text in row[1:]] for row in expected]
     assert [row[-3].is_summary for row in table.rows] == [False, False, True]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cells import failed, record
+from cells import cells_csv, failed, record
 from commands import adbench
 from measured import SWEEPS, records
 from sklearn.metrics import roc_auc_score
@@ -16,9 +16,7 @@ from stores import log, result
 from adbench_text import Cleaner, results, scores
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.reports import contents, measured
-from adbench_text.reports.cells import Cells
-from adbench_text.reports.wide import cells_report
+from adbench_text.reports import measured
 from adbench_text.store.store import Store
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -77,8 +75,7 @@ def test_a_written_table_is_read_as_it_was(tmp_path, monkeypatch):
         ),
         failed("llr", "null", labelled="3", labelled_from="nan"),
     ]
-    text = contents.FORMATS["csv"].render(cells_report(Cells(cells)))
-    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "mine.csv").write_text(cells_csv(cells), encoding="utf-8")
     monkeypatch.setattr(measured, "_FOLDER", tmp_path)
     first, second = results("mine").to_dict("records")
     assert (first["name"], first["detector"]) == ("ocsvm:paper", "ocsvm(nu=0.2)")

@@ -148,7 +148,8 @@ def whole() -> Report:
         Picture("time", "Seconds", "It grows.", (SVG, 7)),
     ]
     maps = [Heatmap("llr on made-up/law", words), Heatmap("cvdd on made-up/law", words[:1])]
-    return Report([table(), table("AUPR")], table("wide"), ["A note.", "Another."], pictures, maps)
+    folded = replace(table("all"), is_folded=True)
+    return Report([table(), table("AUPR"), folded], ["A note.", "Another."], pictures, maps)
 
 
 def test_the_page_needs_nothing_but_itself():
@@ -230,13 +231,13 @@ def test_the_best_has_a_star_that_a_screen_reader_calls_best():
     report = replace(whole(), leaders={"0%": leaders()})
     notes = [[item.text for item in part.all("li")] for part in parsed(report).all("div", class_="table")]
     assert notes == [["★: the best of ours in its column."], *[["★: the best of ours in its row."]] * 2]
-    assert "★" not in FORMATS["html"].render(Report([table_with_means()], None, [])).partition("<body>")[2]
+    assert "★" not in FORMATS["html"].render(Report([table_with_means()], [])).partition("<body>")[2]
 
 
 def test_a_folded_table_shows_its_title_and_the_number_of_its_rows():
     folded = replace(table("FPR"), is_folded=True)
     of_one = replace(folded, rows=folded.rows[:1], group_starts=set())
-    section = parsed(Report([table(), folded, of_one], None, [])).one("section", id="tables")
+    section = parsed(Report([table(), folded, of_one], [])).one("section", id="tables")
     assert [(part.tag, part["id"]) for part in section.parts if isinstance(part, Element)][1:] == [
         *(("div", "table-1"), ("details", "table-2"), ("details", "table-3"))
     ]
@@ -260,7 +261,7 @@ def test_bars_and_colours_follow_the_figures():
 def test_a_dataset_that_is_the_same_in_all_rows_is_in_the_title_and_in_no_column():
     one = table_with_means()
     of_one = replace(one, rows=one.rows[:3], group_starts={0})
-    root = parsed(Report([of_one, one], None, []))
+    root = parsed(Report([of_one, one], []))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["Means, 20news (2)", "Means"]
     first, second = root.all("table", class_="figures")
     assert [th.text for th in first.all("th", scope="col")] == ["inlier", "ocsvm", "cvdd", "of"]
@@ -272,7 +273,7 @@ def test_a_dataset_that_is_the_same_in_all_rows_is_in_the_title_and_in_no_column
 def test_what_is_empty_is_left_out(part):
     report = whole()
     kept = {name: [] if name == part else getattr(report, name) for name in ("pictures", "heatmaps", "notes")}
-    root = parsed(Report([table_with_means()], None, **kept))  # nothing of it is bold
+    root = parsed(Report([table_with_means()], **kept))  # nothing of it is bold
     assert not root.all("section", id=part)
     assert not root.all("a", href=f"#{part}")
 
@@ -307,7 +308,7 @@ def test_a_table_names_what_its_headers_are():
 
 
 def test_the_rows_of_means_are_set_apart():
-    rows = parsed(Report([table_with_means()], None, [])).one("tbody").all("tr")
+    rows = parsed(Report([table_with_means()], [])).one("tbody").all("tr")
     assert [row.attributes.get("class") for row in rows] == [None, None, "mean", "group", "mean"]
 
 
@@ -315,7 +316,7 @@ def test_a_wide_table_is_printed_across_the_paper():
     def printed(n: int) -> Element:
         row = [Entry("95.0 ± 0.1")] * n
         of_many = Table("t", [f"date paper score={i}" for i in range(n)], [row])
-        return parsed(Report([of_many], None, [])).one("div", role="region")
+        return parsed(Report([of_many], [])).one("div", role="region")
 
     assert [printed(n)["class"] for n in (11, 12)] == ["region", "region broad"]
     assert "--columns:18" in printed(18).one("table")["style"]
@@ -346,7 +347,7 @@ def test_the_notes_of_a_table_are_under_it(entry):
     in_header = Table("header", ["a", "b (oracle)"], [[Entry("x"), NONE]])
     in_entry = replace(in_entry, notes=["What the entry means."])
     of_best = ["★: the best of ours in its row."] if entry.best else []
-    root = parsed(Report([plain, in_entry, in_header], None, ["A note."]))
+    root = parsed(Report([plain, in_entry, in_header], ["A note."]))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["plain", "entry", "header"]
     notes = [[item.text for item in part.all("li")] for part in root.all("div", class_="table")]
     assert notes == [[], [*of_best, "What the entry means."], []]
@@ -354,13 +355,13 @@ def test_the_notes_of_a_table_are_under_it(entry):
 
 def test_six_notes_are_open():
     failures = [f"failed: date on 20news/{i}" for i in range(9)]
-    report = Report([table()], None, ["±: standard deviation over the seeds.", *failures])
+    report = Report([table()], ["±: standard deviation over the seeds.", *failures])
     notes = parsed(report).one("section", id="notes")
     texts = [item.text for item in notes.all("li")]
     assert texts == ["±: standard deviation over the seeds.", *failures]
     assert [len(part.all("li")) for part in notes.all("ul")] == [6, 4]
     assert notes.one("details").one("summary").text == "4 more notes"
-    few = parsed(Report([table()], None, failures[:6])).one("section", id="notes")
+    few = parsed(Report([table()], failures[:6])).one("section", id="notes")
     assert len(few.all("li")) == 6
     assert not few.all("details")
 
@@ -373,12 +374,12 @@ def test_the_contents_count_and_fold_what_there_is():
         "llr on made-up/law",
         "cvdd on made-up/law",
     ]
-    assert parsed(Report([table()], None, [])).one("nav").one("summary").text == "1 table"
+    assert parsed(Report([table()], [])).one("nav").one("summary").text == "1 table"
 
 
 def test_blocks_may_leave_columns_over_and_a_table_may_have_no_labels():
     one = Table("", ["a", "b", "c"], [[Entry("1"), Entry("2"), Entry("3")]], set(), 0, [("x", 2)])
-    first = parsed(Report([one], one, [])).one("table", class_="figures")
+    first = parsed(Report([one], [])).one("table", class_="figures")
     above, _ = first.one("thead").all("tr")
     assert [part["colspan"] for part in above.parts if isinstance(part, Element)] == ["2", "1"]
     assert not first.all("th", scope="row")
@@ -387,21 +388,13 @@ def test_blocks_may_leave_columns_over_and_a_table_may_have_no_labels():
 def test_a_wide_table_scrolls_in_a_region_that_can_be_focused():
     for region in parsed(whole()).all("div", role="region"):
         assert region["tabindex"] == "0"
-        assert region["aria-label"] in {"AUROC (%)", "AUPR", "wide"}
+        assert region["aria-label"] in {"AUROC (%)", "AUPR", "all"}
         assert region.one("table")
-
-
-def test_the_table_for_programs_is_folded_and_left_out_if_it_is_there_already():
-    root = parsed(whole())
-    assert len(root.all("table", class_="figures")) == 3
-    assert root.one("details", class_="table").all("summary")[0].text == "wide (4 rows)"
-    for other in (table(), None):
-        assert not parsed(Report([table()], other, [])).all("details", class_="table")
 
 
 def test_a_table_without_a_title_has_a_number():
     untitled = Table("", ["a", "b"], [[Entry("x"), Entry("1")]], n_labels=1)
-    assert parsed(Report([untitled], untitled, [])).one("caption").one("h3").text == "Table 1"
+    assert parsed(Report([untitled], [])).one("caption").one("h3").text == "Table 1"
 
 
 def test_a_picture_is_drawn_in_the_page_and_described_in_words():
@@ -448,7 +441,7 @@ def test_headings_claim_no_more_than_is_true_and_differ():
         "of another kind": "of another kind",
     }
     examples = [example("a", [0.1], why=why, label=label) for why in headings for label in ("sea", "law")]
-    root = parsed(Report([table()], table(), [], heatmaps=[Heatmap("h", examples)]))
+    root = parsed(Report([table()], [], heatmaps=[Heatmap("h", examples)]))
     expected = [
         f"{shown} {n}, class {label}" for shown in headings.values() for n, label in ((1, "sea"), (2, "law"))
     ]
@@ -457,7 +450,7 @@ def test_headings_claim_no_more_than_is_true_and_differ():
 
 def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted():
     heatmaps = [Heatmap(f"map {i}", [example("a b c", [0.1, 0.2, 0.3])]) for i in range(1200)]
-    page = FORMATS["html"].render(Report([table()], None, ["A note."], heatmaps=heatmaps))
+    page = FORMATS["html"].render(Report([table()], ["A note."], heatmaps=heatmaps))
     root = Tree(page).root
     shown = root.all("details", class_="heatmap")
     assert [each.one("h3").text for each in shown] == [f"map {i}" for i in range(30)]
@@ -468,9 +461,7 @@ def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted():
 
 
 def test_a_document_without_words_is_shown():
-    root = parsed(
-        Report([table()], table(), [], heatmaps=[Heatmap("", [example("", []), example(" \n", [])])])
-    )
+    root = parsed(Report([table()], [], heatmaps=[Heatmap("", [example("", []), example(" \n", [])])]))
     assert [article.one("bdi", class_="text").text for article in root.all("article")] == ["", " \n"]
     assert not root.all("ol", class_="words")
 
@@ -485,8 +476,7 @@ def nasty_report() -> Report:
         [example(text, [i / 10 for i in range(len(text.split()))], why=NASTY, label=text)],
     )
     return Report(
-        [one],
-        Table(text, ["a"], [[Entry(text)]]),
+        [one, Table(text, ["a"], [[Entry(text)]], is_folded=True)],
         [NASTY, text],
         [Picture(NASTY, NASTY, text, (SVG, 7))],
         [heatmap],
@@ -724,11 +714,10 @@ def in_browser(report: Report, folder: Path, harness: str = HARNESS) -> tuple[di
 def seen(tmp_path_factory) -> dict:
     """What a browser shows of a whole report; nothing went wrong in it."""
     wide = table("A title of many words, so that it must be broken " + "x" * 80)
-    report = whole()
+    report, folded = whole(), replace(table("wide"), is_folded=True)
     shown, log = in_browser(
         Report(
-            [wide, table_with_means(), broad_table()],
-            replace(report.wide, rows=[*report.wide.rows, *report.wide.rows]),
+            [wide, table_with_means(), broad_table(), replace(folded, rows=[*folded.rows, *folded.rows])],
             [*report.notes, "x" * 300],
             report.pictures,
             report.heatmaps,

@@ -11,7 +11,7 @@ from adbench_text.reports.report import Entry, Report, Table, figure
 
 
 def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:
-    return FORMATS["latex"].render(Report(list(tables), Table("", [], []), list(notes)))
+    return FORMATS["latex"].render(Report(list(tables), list(notes)))
 
 
 def table(n_rows: int, n_columns: int = 1, title: str = "A title", **options) -> Table:
@@ -49,7 +49,7 @@ def golden_report() -> Report:
         "±: standard deviation over the seeds.",
         "failed: ocsvm(nu=0.2) on made-up/law: MemoryError: 8 GB",
     ]
-    return Report([blocks, untitled], untitled, notes)
+    return Report([blocks, untitled], notes)
 
 
 GOLDEN = r"""% needs \usepackage{booktabs}
