@@ -43,9 +43,7 @@ class Evidence:
     def table(self, record: Record) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable."""
         n_test = int(record.metrics["n_test"])
-        read: pd.DataFrame | None = self._read(
-            record, _SCORES, lambda text: _scores(text, n_test, record.is_drawn)
-        )
+        read: pd.DataFrame | None = self._read(record, _SCORES, lambda text: _scores(text, n_test))
         return read
 
     def forget(self, record: Record) -> None:
@@ -101,17 +99,12 @@ def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
     ]
 
 
-def _scores(text: str, n_test: int, is_drawn: bool) -> pd.DataFrame:
-    """Read scores of test documents from CSV; raise an error if they are anything else.
-
-    The places of drawn documents are those in the test part, so they may be above `n_test`.
-    """
+def _scores(text: str, n_test: int) -> pd.DataFrame:
+    """Read scores of test documents from CSV; raise an error if they are anything else."""
     types = {"document": np.int64, "class": str, "outlier": np.int64, "score": np.float64}
     table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types, keep_default_na=False)
     places = table["document"].to_numpy()
-    last = places.max(initial=-1) + 1 if is_drawn else n_test
-    is_ascending = (np.diff(places, prepend=-1, append=last) > 0).all()
-    if not is_ascending or len(places) != n_test:
+    if (np.diff(places, prepend=-1) <= 0).any() or len(places) != n_test:
         raise ValueError("the documents are not the test documents")
     if not (len(table) and table["outlier"].isin((0, 1)).all() and np.isfinite(table["score"]).all()):
         raise ValueError("these are no labels and scores")

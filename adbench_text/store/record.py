@@ -127,12 +127,6 @@ class Record:
         )
 
     @property
-    def is_drawn(self) -> bool:
-        """Whether each seed has test documents of its own, some or all of the test part."""
-        is_thinned = self.test_outliers is not None or (self.protocol == "unlabelled" and self.contamination)
-        return bool(is_thinned) or self.protocol == "redrawn"
-
-    @property
     def edition_key(self) -> tuple[str, str]:
         """Name and digest of the dataset; two datasets may have the same documents."""
         return self.dataset, self.dataset_digest
