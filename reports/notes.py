@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from statistics import fmean
 
 from adbench_text.metrics import Metric
-from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
-from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
 from adbench_text.store import record as stored
 from adbench_text.store.record import Record
@@ -35,7 +33,12 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
     cells = comparison.cells
     return [
         *notes,
-        *(_other_edition(corpus) for corpus in comparison.corpora if corpus.is_other_edition),
+        *(
+            f"{corpus.label}: ours and the published figures are not of the same documents. "
+            f"Our edition: {corpus.records[-1].edition}."
+            for corpus in comparison.corpora
+            if corpus.is_other_edition
+        ),
         *_levels(comparison),
         *_seeds(comparison),
         *of_cells(cells, [comparison.metric]),
@@ -65,21 +68,6 @@ def of_cells(cells: Cells, metrics: Iterable[Metric]) -> list[str]:
     return notes
 
 
-def _other_edition(corpus: Corpus) -> str:
-    """Explain `OTHER_EDITION`, with the numbers of training documents."""
-    note = f"{corpus.label}: ours and the published figures are not of the same documents."
-    n_ours = {
-        r.inlier: r.metrics["n_train"]
-        for r in corpus.records
-        if not r.contamination and "n_train" in r.metrics
-    }
-    n_published = published.n_training_documents(corpus.dataset)
-    if shared := n_ours.keys() & n_published.keys():
-        ours, theirs = (round(fmean(sizes[name] for name in shared)) for sizes in (n_ours, n_published))
-        note += f" Ours were trained on {ours:,} per split on average, the published ones on {theirs:,}."
-    return f"{note} Our edition: {corpus.records[-1].edition}."
-
-
 def _levels(comparison: Comparison) -> list[str]:
     """Return what tables of one level show at another contamination than the lowest, and what they lack."""
     ranked = [corpus for corpus in comparison.corpora if corpus.lowest != comparison.lowest]
@@ -103,23 +91,16 @@ def _levels(comparison: Comparison) -> list[str]:
 
 
 def _seeds(comparison: Comparison) -> list[str]:
-    """Return where neighbouring figures come from different seeds, whatever made them."""
-    labels = [replace(column, generation=0).label for column in comparison.columns]
+    """Return where figures of one dataset and level come from different seeds, whatever made them."""
+    labels = dict(enumerate(replace(column, generation=0).label for column in comparison.columns))
     cells = comparison.cells.table
-    places = cells["corpus"].map({corpus.digest: corpus.label for corpus in comparison.corpora})
-    places += " at " + cells["level"].map(percent)
-    by_place = [places.rename("place"), cells["column"].map(dict(enumerate(labels))).rename("label")]
-    seeds = (
-        cells["seed"].groupby(by_place, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
-    )
-    is_unequal = seeds.groupby("place", sort=False).transform("nunique") > 1
-    unequal = seeds[is_unequal]
+    by = [cells["corpus"], cells["level"], cells["column"].map(labels).rename("label")]
+    seeds = cells["seed"].groupby(by, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
+    unequal = seeds[seeds.groupby(["corpus", "level"], sort=False).transform("nunique") > 1]
     of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
-    listed = "; ".join(
-        f"{', '.join(group.index)}: {numbers}" for numbers, group in of_labels.groupby(of_labels, sort=False)
-    )
-    where = "" if is_unequal.all() else f" ({', '.join(unequal.index.unique('place'))})"
-    return [f"Not all figures are of the same seeds{where}: {listed}."] if is_unequal.any() else []
+    groups = of_labels.groupby(of_labels, sort=False)
+    listed = "; ".join(f"{', '.join(group.index)}: {numbers}" for numbers, group in groups)
+    return [f"Not all figures are of the same seeds: {listed}."] if listed else []
 
 
 def left_out(messages: Sequence[str]) -> list[str]:

@@ -63,11 +63,6 @@ def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
     return dict(found)
 
 
-def n_training_documents(dataset: str) -> dict[str, int]:
-    """Return the number of training documents of each inlier class behind the figures of the paper."""
-    return dict(figures_of_the_paper()["training_documents"].get(dataset, {}))
-
-
 def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
     """Return (detector, preset with settings) -> dataset -> mean over the splits, in percent (Table 3)."""
     of_metric = figures_of_the_paper()["ablations"].get(metric, {})

@@ -60,12 +60,6 @@ def wilcoxon(differences: NDArray[np.float64]) -> float:
     return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
 
 
-def lowest_possible_p(n_splits: int, n_pairs: int) -> float:
-    """Return the lowest p-value that Wilcoxon's signed-rank test and Holm's correction can give."""
-    # all differences have one sign then, which 2 of the 2^n equally likely choices of signs have
-    return min(1.0, n_pairs * 2.0 ** (1 - n_splits))
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Correct p-values: the smallest of m times m, the next times m - 1, and so on."""
     order = np.argsort(p_values, kind="stable")

@@ -109,8 +109,6 @@ def _board(
     sources = {row.source for corpus in compared for row in corpus.published_rows}
     is_part = of_mean and len(of_mean) < len(corpora)
     notes = [f"mean: over {', '.join(corpus.label for corpus in of_mean)}."] if is_part else []
-    if level is not None and any(corpus.published_rows for corpus in corpora):
-        notes.append("Published figures are of clean training data, so they are beside 0% only.")
     of_each = " of each dataset" if len(corpora) > 1 else ""
     return Table(
         f"{comparison.heading}{of_each}, mean over the splits, "

@@ -8,10 +8,9 @@ import numpy as np
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
-from adbench_text.reports.significance import ALPHA, holm, lowest_possible_p, wilcoxon
+from adbench_text.reports.significance import ALPHA, holm, wilcoxon
 
 _LEAST_P = 1e-4  # smaller ones are not told apart
-_ONLY_ROC = "Over documents, only areas under the ROC curve are tested."
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -56,8 +55,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         "p over splits",
         "significant over",
     ]
-    of_documents = [_ONLY_ROC] * (comparison.metric.curve != "ROC")
-    yield Table(title, header, rows, notes=[*of_documents, *_notes(n_splits, len(pairs)), *ranking.notes])
+    yield Table(title, header, rows, notes=ranking.notes)
 
 
 def _p_value(p: float) -> Entry:
@@ -68,15 +66,3 @@ def _significant(over_documents: float | None, over_splits: float) -> str:
     is_significant = {"documents": over_documents is not None and over_documents < ALPHA}
     is_significant["splits"] = over_splits < ALPHA
     return " and ".join(name for name, holds in is_significant.items() if holds) or "neither"
-
-
-def _notes(n_splits: int, n_pairs: int) -> list[str]:
-    """Return the lowest p over splits, where no pair can be significant."""
-    lowest = lowest_possible_p(n_splits, n_pairs)
-    if lowest < ALPHA:
-        return []
-    pairs = f"{n_pairs} pair{'s' if n_pairs > 1 else ''}"
-    return [
-        f"With {n_splits} splits and {pairs} no p over splits can fall below {lowest:.2g}, whatever the "
-        "differences are."
-    ]

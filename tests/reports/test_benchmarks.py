@@ -367,8 +367,6 @@ def test_the_leaders_of_each_level_are_ranked_and_marked_at_that_level():
         ["late", "–", "60.0", "–", "none"],
     ]
     assert second.title.endswith("mean over the splits, 10% of outliers in the training data")
-    assert second.notes[-1] == "Published figures are of clean training data, so they are beside 0% only."
-    assert second.notes[-1] not in first.notes
 
 
 def test_a_page_folds_the_tables_of_the_other_metrics():

@@ -61,8 +61,6 @@ def test_it_is_in_every_table_under_the_name_of_the_function():
     assert "mean share (%)" in ranks
     assert "better on" in ranks
     assert "p over documents" not in ranks
-    assert "Over documents, only areas under the ROC curve are tested." in ranks
-    assert "Over documents" not in printed("auroc -t significance")
 
 
 def test_lower_is_better_if_the_function_says_so_and_it_may_change_what_it_gets():

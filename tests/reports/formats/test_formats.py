@@ -58,7 +58,7 @@ def test_markdown(small):
 | made-up | mean | 86.0 ± 1.4 | 95.0 (1 of 2) |
 
 - (n of m): only n of m cells are finished; the figure is of those.
-- Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm(nu=0.2): 0.
+- Not all figures are of the same seeds: llr: 0, 1; ocsvm(nu=0.2): 0.
 - failed: ocsvm(nu=0.2) on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
 **AUROC (%) by contamination of the training data, mean over the splits**
@@ -90,7 +90,7 @@ AUROC (%), 0% of outliers in the training data
 │ made-up │ mean   │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
 └─────────┴────────┴────────────┴───────────────┘
 (n of m): only n of m cells are finished; the figure is of those.
-Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm(nu=0.2): 0.
+Not all figures are of the same seeds: llr: 0, 1; ocsvm(nu=0.2): 0.
 failed: ocsvm(nu=0.2) on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
 AUROC (%) by contamination of the training data, mean over the splits

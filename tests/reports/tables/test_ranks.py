@@ -141,16 +141,6 @@ def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative(
     assert rows["good", "poor"][0] == "-32.3"
 
 
-def test_a_note_names_the_lowest_p_that_so_few_splits_can_give():
-    table = only_table(significance, compare(records()))
-    assert any(
-        "With 6 splits and 3 pairs no p over splits can fall below 0.094" in note for note in table.notes
-    )
-    many = [record(n, f"c{i}", f) for n, f in (("a", 0.9), ("b", 0.8)) for i in range(6)]
-    table = only_table(significance, compare(many))
-    assert not any("can fall below" in note for note in table.notes)
-
-
 def test_one_detector_or_one_split_cannot_be_ranked():
     assert ranking().is_possible
     assert not Ranking(compare([record("a", "c0"), record("b", "c0")])).is_possible
