@@ -8,7 +8,7 @@ some texts. Digests are compared with a tolerance: batches and threads change th
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -20,13 +20,14 @@ from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line, without_password
 from adbench_text.failures import message_of
+from adbench_text.text.words import in_blocks
 
 URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"  # environment variables
 
 TIMEOUT = 120.0  # seconds to wait for an answer
 BACKOFF = 1.0  # seconds; doubled before each repetition of a request
 _MOST_TEXTS = 32  # of a request: text-embeddings-inference refuses more by default
-_MOST_CHARACTERS = 100_000  # of a request of several texts
+_MOST_CHARACTERS = 100_000  # of a request, before its last text
 
 _PROBES = [
     "The committee approved the annual budget after a long debate.",
@@ -84,21 +85,11 @@ def is_same(first: str | None, second: str | None) -> bool:
 
 def encode(model: str, digest: str, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors of texts by a model with a digest, of shape (n_texts, n_dimensions)."""
-    vectors = [vector for batch in _batches(texts) for vector in _ask(model, batch)]
+    batches = in_blocks(texts, _MOST_CHARACTERS, _MOST_TEXTS)
+    vectors = [vector for batch in batches for vector in _ask(model, batch)]
     if any(not digest.startswith(f"openai-{len(vector)}-") for vector in vectors):
         raise DataError(f"{_shown()} answers with vectors of another length than before; run it again.")
     return np.array(vectors)
-
-
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield texts in batches, one for each request."""
-    batch: list[str] = []
-    for text in texts:
-        if len(batch) == _MOST_TEXTS or (batch and sum(map(len, batch)) + len(text) > _MOST_CHARACTERS):
-            yield batch
-            batch = []
-        batch.append(text)
-    yield batch
 
 
 def _ask(model: str, texts: list[str]) -> NDArray[np.float32]:
@@ -156,17 +147,15 @@ def _session() -> Any:
 
 def _vectors(answer: Any, n_texts: int) -> NDArray[np.float32]:
     """Return the vectors of an answer in the order of the texts."""
-    problem = "no JSON object with a list 'data'"
     with suppress(KeyError, TypeError, ValueError), np.errstate(over="ignore"):
-        rows = answer.json()["data"]
-        problem = f"{len(rows)} vectors for {n_texts} texts, or a wrong index"
-        found = {row["index"]: row["embedding"] for row in rows}
-        ordered = [found[place] for place, _ in zip(range(n_texts), rows, strict=True)]
-        problem = "vectors of several lengths, or with what is no finite number"
-        matrix = np.array(ordered, dtype=np.float32)
-        if matrix.ndim == 2 and np.isfinite(matrix).all():
+        found = {row["index"]: row["embedding"] for row in answer.json()["data"]}
+        matrix = np.array([found.pop(place) for place in range(n_texts)], dtype=np.float32)
+        if not found and matrix.ndim == 2 and np.isfinite(matrix).all():
             return matrix
-    raise DataError(f"{_shown()} does not answer as an embeddings server: {problem}. Check --encoder-url.")
+    raise DataError(
+        f"{_shown()} does not answer as an embeddings server, with {n_texts} vectors of finite numbers: "
+        f"{_harmless(answer.text)}. Check --encoder-url."
+    )
 
 
 def _key() -> str:
