@@ -18,10 +18,8 @@ from adbench_text.failures import message_of
 HUB = "hf:"
 FOLDERS = (f"{HUB}.", f"{HUB}/", f"{HUB}~")  # what the path of a folder begins with
 _ADVICE = (
-    (ConnectionError, "Load it once where there is a network, or give a copy of save_to_disk, hf:./FOLDER."),
-    (FileNotFoundError, "Check the name; if it is private or gated, get access and run: hf auth login"),
-    (ValueError, "Give a configuration as hf:NAME:CONFIGURATION, other documents as files:PATH."),
-    (Exception, "Save its documents to a file where that is possible, and give files:PATH."),
+    "Check the name, and load it once where there is a network; if it is private or gated, get access and "
+    "run: hf auth login. Or give hf:NAME:CONFIGURATION, a copy of save_to_disk as hf:./FOLDER, or files:PATH"
 )
 
 
@@ -70,9 +68,4 @@ def _load(path: str) -> Any:
         return load_dataset(name, configuration or None)
     except Exception as error:  # of the library, of pyarrow, or of the system
         reason = message_of(error).partition(" Example of usage")[0].rstrip(".")
-        advice = next(advice for kind, advice in _ADVICE if isinstance(error, kind))
-        if path.startswith(FOLDERS):
-            advice = "Give a folder that save_to_disk of the library wrote; other files are files:PATH."
-        elif Path(name).is_dir():
-            advice = f"Give a folder that save_to_disk of the library wrote as {HUB}./{name}."
-        raise DataError(f"{path} cannot be loaded: {reason}. {advice}") from error
+        raise DataError(f"{path} cannot be loaded: {reason}. {_ADVICE}") from error

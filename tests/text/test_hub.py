@@ -155,7 +155,7 @@ def test_a_folder_without_its_path_gets_the_name_to_give(library, home, tmp_path
     result = adbench("run -d llr -s hf:saved --offline")
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert "saved using `save_to_disk`" in result.stderr
-    assert result.stderr.endswith("Give a folder that save_to_disk of the library wrote as hf:./saved.\n")
+    assert "hf:./FOLDER" in result.stderr
 
 
 class Hub(Server):
@@ -233,19 +233,16 @@ def test_the_hub_and_its_cache(home, ask):
         assert ask(hub.url, "nobody/x", HF_DATASETS_OFFLINE="1") == [absent]
         assert hub.asked == []
     assert found == offline == f"120 revision {SHA} of the Hub"
-    advice = "Give a configuration as hf:NAME:CONFIGURATION, other documents as files:PATH."
-    assert "available configs: ['first', 'second']. " + advice in missing
-    assert "'third' not found. Available: ['first', 'second']. " + advice in unknown
-    assert script.endswith(
-        "scripts are no longer supported, but found x.py. Save its documents to a file "
-        "where that is possible, and give files:PATH."
-    )
+    assert "available configs: ['first', 'second']. Check the name, " in missing
+    assert "'third' not found. Available: ['first', 'second']. Check the name, " in unknown
+    assert "scripts are no longer supported, but found x.py. Check the name, " in script
     assert "hf:gated/x cannot be loaded: Dataset 'gated/x' is a gated dataset on the Hub." in gated
-    assert gated.endswith("if it is private or gated, get access and run: hf auth login")
-    assert "'nobody/x' doesn't exist on the Hub or cannot be accessed. Check the name;" in nobody
+    assert "'nobody/x' doesn't exist on the Hub or cannot be accessed. Check the name, " in nobody
+    for line in (missing, unknown, script, gated, nobody):
+        assert "hf auth login. Or give hf:NAME:CONFIGURATION" in line
+        assert line.endswith("files:PATH")
     # nothing answers any more at this address
     again, silent = ask(hub.url, "many/x:second", "nobody/x")
     assert again == found
     assert silent == absent
     assert "hf:nobody/x cannot be loaded: Couldn't reach 'nobody/x' on the Hub" in silent
-    assert silent.endswith("or give a copy of save_to_disk, hf:./FOLDER.")
