@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from adbench_text.escaping import utf8
 from adbench_text.failures import described
 from adbench_text.text import endpoint, words
 from adbench_text.text.wheels import Wheel, digest_of
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 Matrix = NDArray[np.float32]
 Library = Literal["sentence-transformers", "model2vec", "openai"]
@@ -60,7 +63,7 @@ MINILM = Wheel(
 MINILM_PIECES = 128  # the length of its training
 
 DEVICES = ("auto", "cpu", "cuda")
-PRECISIONS = ("fp32", "bf16")
+PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
 #: What each library computes with: another release of one outdates results.
 _COMPUTE: dict[Library, tuple[str, ...]] = {
     "sentence-transformers": ("sentence-transformers", "torch", "transformers"),
@@ -109,42 +112,40 @@ class PretrainedModel:
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode the texts of a corpus, and keep their vectors."""
-        known, new = self._known(texts)
-        if self.library == "openai":
-            endpoint.announce(self.place, new.values(), are_all=True)
+        known, new = self._known(texts, are_all=True)
         listed = list(new.items())
         for begin in range(0, len(listed), _CHUNK):
             digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
             start = time.perf_counter()
             matrix = self.encode(chunk)
+            seconds = np.full(len(chunk), (time.perf_counter() - start) / len(chunk))
             row = [("text", f"V{_N_BYTES}"), ("vector", np.float32, matrix.shape[1]), ("seconds", np.float64)]
-            rows = np.empty(len(chunk), row)
-            rows["text"], rows["vector"] = np.array(digests, row[0][1]), matrix
-            rows["seconds"] = (time.perf_counter() - start) / len(chunk)
+            rows = np.rec.fromarrays([np.array(digests, row[0][1]), matrix, seconds], dtype=row)
             if _is_caching:
                 storage.write_array(self._folder / f"{words.digest(chunk)}.npy", rows)
             known |= _by_digest(rows)
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
-        known, new = self._known(texts)
-        if self.library == "openai":
-            endpoint.announce(self.place, new.values(), are_all=False)
+        known, new = self._known(texts, are_all=False)
         encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
-        memo.credit(sum(known[digest][1] for digest in {*digests} - new.keys()))
-        rows = [encoded[digest] if digest in encoded else known[digest][0] for digest in digests]
+        memo.credit(sum(known[digest]["seconds"] for digest in {*digests} - new.keys()))
+        rows = [encoded[digest] if digest in encoded else known[digest]["vector"] for digest in digests]
         return np.array(rows) if rows else self.encode([])
 
-    def _known(self, texts: Sequence[str]) -> tuple[dict[bytes, tuple[Matrix, float]], dict[bytes, str]]:
-        """Return the vectors of all texts that are known, and the texts without one, by their digests."""
+    def _known(self, texts: Sequence[str], *, are_all: bool) -> tuple[dict[bytes, Any], dict[bytes, str]]:
+        """Return all rows that are known, and the texts without one, by the digests of their texts."""
         known = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
         if not wanted.keys() <= known.keys():
             for file in self._folder.glob("*.npy"):  # other processes may have written more
                 rows = storage.read_array(file)
                 known |= {} if rows is None else _by_digest(rows)
-        return known, {digest: text for digest, text in wanted.items() if digest not in known}
+        new = {digest: text for digest, text in wanted.items() if digest not in known}
+        if self.library == "openai":
+            endpoint.announce(self.place, new.values(), are_all=are_all)
+        return known, new
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Compute the vectors of texts, zeros for a text without a letter."""
@@ -229,19 +230,24 @@ def _digest_of_files(folder: Path) -> str:
 
 
 @lru_cache(2)
-def _load(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
+def _load(model: PretrainedModel) -> Callable[[list[str]], NDArray[Any]]:
     """Return the function that encodes texts."""
     if model.library == "openai":
         return partial(endpoint.encode, model.place, model.digest)
     try:
-        return _sentence_transformer(model) if model.library == LIBRARIES[0] else _static_model(model)
+        if model.library == "model2vec":
+            from model2vec import StaticModel
+
+            static = StaticModel.from_pretrained(model.place, force_download=False)
+            return partial(static.encode, use_multiprocessing=False)
+        return partial(_sentence_transformer(model).encode, batch_size=_BATCH, show_progress_bar=False)
     except Exception as error:  # of a folder of the user, and of libraries that raise whatever they meet
         raise DataError(
             f"The encoder in {model.place} cannot be loaded by {model.library}: {described(error)[:300]}"
         ) from error
 
 
-def _sentence_transformer(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
+def _sentence_transformer(model: PretrainedModel) -> "SentenceTransformer":
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
@@ -250,26 +256,11 @@ def _sentence_transformer(model: PretrainedModel) -> Callable[[list[str]], Matri
         model.place,
         device=None if model.device == "auto" else model.device,
         local_files_only=True,
-        model_kwargs={
-            "dtype": {"bf16": "bfloat16", "fp32": "float32"}[model.precision],
-            "use_safetensors": True,
-        },
+        model_kwargs={"dtype": PRECISIONS[model.precision], "use_safetensors": True},
     )
     if model.max_pieces:
         loaded.max_seq_length = min(model.max_pieces, loaded.max_seq_length or model.max_pieces)
-
-    def encode(texts: list[str]) -> Matrix:
-        encoded = loaded.encode(texts, batch_size=_BATCH, show_progress_bar=False)
-        return np.asarray(encoded, dtype=np.float32)
-
-    return encode
-
-
-def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
-    from model2vec import StaticModel
-
-    loaded = StaticModel.from_pretrained(model.place, force_download=False)
-    return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
+    return loaded
 
 
 @lru_cache(1)
@@ -292,15 +283,13 @@ def word_pieces() -> tuple[Matrix, Callable[[str], list[int]]]:
 
 
 @lru_cache(4)
-def _remembered(folder: Path) -> dict[bytes, tuple[Matrix, float]]:
-    """Return the vectors of a folder, by the digests of their texts, with the seconds that each took."""
+def _remembered(folder: Path) -> dict[bytes, Any]:
+    """Return the rows of a folder of the cache, by the digests of their texts."""
     return {}
 
 
-def _by_digest(rows: NDArray[Any]) -> dict[bytes, tuple[Matrix, float]]:
-    """Return the vectors of a file of the cache, with the seconds that each took."""
-    pairs = zip(rows["vector"], rows["seconds"].tolist(), strict=True)
-    return dict(zip(rows["text"].tolist(), pairs, strict=True))
+def _by_digest(rows: NDArray[Any]) -> dict[bytes, Any]:
+    return dict(zip(rows["text"].tolist(), rows, strict=True))
 
 
 def _digest(text: str) -> bytes:
