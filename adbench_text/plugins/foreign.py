@@ -20,7 +20,6 @@ from sklearn.base import OutlierMixin, clone, is_outlier_detector
 
 from adbench_text.checks import Range, declared_ranges
 from adbench_text.errors import InvalidValueError
-from adbench_text.failures import place_of_method
 from adbench_text.plugins.detector import TextDetector, made_again
 from adbench_text.plugins.scores import Scores, TokenScore, check_scores
 
@@ -29,7 +28,6 @@ SIGN = "sign"  # the resource of a detector whose scores are negated
 TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
 _PYOD = "pyod.models.base"
-_VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 
 
 @runtime_checkable
@@ -157,16 +155,10 @@ class Foreign(TextDetector):
     @classmethod
     def default_params(cls) -> dict[str, Any]:
         """Return the hyper-parameters by name, with their defaults."""
+        made = cls.kind()  # an error names the hyper-parameter that has no default value
         if hasattr(cls.kind, "get_params"):
-            return dict(cls.kind().get_params())
-        parameters = inspect.signature(cls.kind).parameters.values()
-        for parameter in parameters:
-            if parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
-                raise InvalidValueError(
-                    f"{cls.__name__} cannot be built without arguments: give {parameter.name!r} a default "
-                    f"value{place_of_method(cls.kind, '__init__')}."
-                )
-        return {parameter.name: parameter.default for parameter in parameters}
+            return dict(made.get_params())
+        return {p.name: p.default for p in inspect.signature(cls.kind).parameters.values()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the hyper-parameters of the detector, or those given to `kind` if it has no `get_params`.
