@@ -37,7 +37,7 @@ def command(names: Sequence[str]) -> None:
                 broken.append(str(error))
                 continue
             if n_broken:
-                broken.append(f"{name} breaks {n_broken} of {n_rules} rules.")
+                broken.append(f"{name} breaks {n_broken} of the {n_rules} rules that were checked.")
             else:
                 click.echo(f"{name} keeps all {n_rules} rules.")
     if broken:
@@ -47,16 +47,16 @@ def command(names: Sequence[str]) -> None:
 
 
 def _print(outcomes: "Iterable[Outcome]") -> tuple[int, int]:
-    """Print outcomes as they come; return the number of broken rules, and of all rules."""
+    """Print outcomes as they come; return the number of broken rules, and of those checked."""
     n_broken = n_rules = 0
     for outcome in outcomes:
         n_rules += 1
-        n_broken += outcome.status == "failed"
-        seconds = "" if outcome.status == "skipped" else f"{outcome.seconds:.1f} s"
+        n_broken += bool(outcome.problems)
+        status, seconds = "failed" if outcome.problems else "ok", f"{outcome.seconds:.1f} s"
         notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
-        click.echo(f"  {outcome.status:7} {seconds:>7}  {outcome.rule}{notes}")
+        click.echo(f"  {status:6} {seconds:>7}  {outcome.rule}{notes}")
         for problem in outcome.problems:
-            click.echo(printable(f"{'':19}{problem}"))
+            click.echo(printable(f"{'':18}{problem}"))
         if outcome.traceback and is_debugging():
             click.echo(printable(outcome.traceback), err=True)
     return n_broken, n_rules

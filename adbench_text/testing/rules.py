@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import described
@@ -27,29 +27,24 @@ class Note(str):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a rule for one plug-in; it is skipped if one that it builds on is broken."""
+    """The outcome of a rule for one plug-in; without problems, it keeps the rule."""
 
     rule: str
-    status: Literal["ok", "failed", "skipped"]
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    seconds: float = 0.0
-    traceback: str = ""
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+    traceback: str
 
 
 def check(
     rules: Sequence[Rule[Subject]], subject: Subject, module: str, essential: Sequence[Rule[Subject]] = ()
 ) -> Iterator[Outcome]:
-    """Check rules one after the other; after an essential one that is broken, skip the rest.
+    """Check rules one after the other; an essential one that is broken is the last, as the others need it.
 
     `module` is that of the plug-in, for file and line of its errors.
     """
-    is_broken = False
     for rule in rules:
         title = (rule.__doc__ or "").partition("\n")[0].rstrip(".")
-        if is_broken:
-            yield Outcome(title, "skipped")
-            continue
         begin, findings, trace = time.perf_counter(), list[str](), ""
         try:
             with preserved():
@@ -60,9 +55,9 @@ def check(
             trace = traceback.format_exc()
         problems = tuple(" ".join(each.split()) for each in findings if not isinstance(each, Note))
         notes = tuple(each for each in findings if isinstance(each, Note))
-        status: Literal["ok", "failed"] = "failed" if problems else "ok"
-        yield Outcome(title, status, problems, notes, time.perf_counter() - begin, trace)
-        is_broken = bool(problems) and rule in essential
+        yield Outcome(title, problems, notes, time.perf_counter() - begin, trace)
+        if problems and rule in essential:
+            return
 
 
 def raise_broken(name: str, outcomes: Iterable[Outcome]) -> None:
