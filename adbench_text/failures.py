@@ -1,11 +1,9 @@
 """Errors of plug-ins in one line, with the file and line of their code."""
 
-import inspect
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from adbench_text.errors import AdbenchTextError, PluginError
 from adbench_text.escaping import one_line
@@ -21,18 +19,6 @@ def place_of_error(error: BaseException, module: str) -> str:
         name = str(frame.f_globals.get("__name__", ""))
         if name == home or name.startswith(f"{home}."):
             return _written(frame.f_code.co_filename, line)
-    return ""
-
-
-def place_of_method(kind: Any, *names: str) -> str:
-    """Return file and line of the first of these methods that a class or its package defines, or empty."""
-    for name in names:
-        method = inspect.unwrap(inspect.getattr_static(kind, name, None))
-        method = getattr(method, "__func__", getattr(method, "fget", method))
-        code = getattr(method, "__code__", None)
-        module = str(getattr(method, "__module__", ""))
-        if code is not None and _home(module) == _home(kind.__module__):
-            return _written(code.co_filename, code.co_firstlineno)
     return ""
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from adbench_text.errors import DataError, PluginError
-from adbench_text.failures import as_plugin_error, described, message_of, place_of_error, place_of_method
+from adbench_text.failures import as_plugin_error, described, message_of, place_of_error
 from adbench_text.plugins import registry
 
 
@@ -32,17 +32,6 @@ def test_the_place_is_that_of_the_innermost_frame_in_the_package(package):
     assert place_of_error(caught.value, "elsewhere") == ""
     assert described(caught.value, "package_of_places").endswith("(char 1) (inner.py:5)")
     assert "(inner.py" not in described(caught.value)
-
-
-def test_a_file_named_init_is_written_with_its_folder(package):
-    assert place_of_method(package.Mine, "read") == " (package_of_places/__init__.py:5)"
-
-
-def test_a_method_of_another_package_has_no_place():
-    assert place_of_method(registry.detector("llr"), "_score", "decision_function").startswith(
-        " (llr/__init__.py:"
-    )
-    assert place_of_method(registry.detector("llr"), "decision_function", "nothing") == ""
 
 
 def test_one_of_our_plug_ins_is_its_own_file_or_folder():

@@ -15,7 +15,7 @@ from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import DataError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
-from adbench_text.failures import as_plugin_error, place_of_method
+from adbench_text.failures import as_plugin_error
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords, Redraw
 from adbench_text.text.words import digest
 
@@ -195,13 +195,13 @@ def edition_of(dataset: Dataset) -> Edition:
     if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
         raise DataError(
             f"{dataset.name}: edition() must return an Edition(name, digest) of two strings, "
-            f"got {edition!r:.80}{place_of_method(type(dataset), 'edition')}"
+            f"got {edition!r:.80}"
         )
     return replace(edition, name=one_line(edition.name))
 
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
-    """Return the raw documents of both parts of a dataset; a DataError names file and line."""
+    """Return the raw documents of both parts of a dataset; raise DataError if it has others."""
     with as_plugin_error(f"{dataset.name} cannot be read", type(dataset).__module__, DataError):
         parts = dataset.read()
     returned = parts if isinstance(parts, tuple | list) else [parts]
@@ -209,7 +209,6 @@ def read(dataset: Dataset) -> tuple[Documents, Documents]:
         raise DataError(
             f"{dataset.name}: read() must return two Documents(texts, labels), the training and the test "
             f"part, got {', '.join(type(part).__name__ for part in returned) or 'nothing'}"
-            f"{place_of_method(type(dataset), 'read')}"
         )
     train, test = returned
     return train, test

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset
-from adbench_text.failures import place_of_method
 from adbench_text.plugins.dataset import Dataset, check_facts
 from adbench_text.testing.rules import Note, Rule
 
@@ -49,12 +48,11 @@ def states_its_facts(source: ReadDataset) -> Iterator[str]:
 
 def has_an_edition(source: ReadDataset) -> Iterator[str]:
     """Its edition is the same whenever it is asked for."""
-    place = place_of_method(type(source.dataset), "edition")
     edition = edition_of(source.dataset)
     if not (edition.name and edition.digest):
-        yield f"the name and the digest of the edition must not be empty, got {edition!r:.80}{place}"
+        yield f"the name and the digest of the edition must not be empty, got {edition!r:.80}"
     if edition_of(source.dataset) != edition:
-        yield f"the second edition() differs from the first: derive the digest from the sources{place}"
+        yield "the second edition() differs from the first: derive the digest from the sources"
     else:
         yield Note(f"edition {edition.name}")
 
@@ -68,16 +66,14 @@ def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     dataset, corpus = source.dataset, source.corpus
     draws_training = dataset.redraw is not None and dataset.redraw.train_share > 0
     if (draws_training or dataset.protocol == "unlabelled") and len(corpus.train):
-        place = place_of_method(type(dataset), "read")
-        yield f"all documents must be in the test part, got {len(corpus.train):,} for training{place}"
+        yield f"all documents must be in the test part, got {len(corpus.train):,} for training"
     yield Note(corpus.counts())
 
 
 def reads_the_same_again(source: ReadDataset) -> Iterator[str]:
     """It reads the same documents again."""
     if source.load().digest != source.corpus.digest:
-        place = place_of_method(type(source.dataset), "read")
-        yield f"the second read() differs from the first: use a fixed order and a fixed seed{place}"
+        yield "the second read() differs from the first: use a fixed order and a fixed seed"
 
 
 ESSENTIAL: tuple[Rule[ReadDataset], ...] = (states_its_facts, has_documents_of_every_class)

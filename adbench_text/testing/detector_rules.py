@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text.code_version import code_of
 from adbench_text.errors import DetectorError
-from adbench_text.failures import described, place_of_error
+from adbench_text.failures import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import TURNED, Foreign
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH, UNSAVED
@@ -18,8 +18,6 @@ from adbench_text.testing.rules import Note, Rule
 from adbench_text.testing.subject import OUTLIER, TEST, TRAIN, Subject, split_of
 from adbench_text.testing.topics import TOPICS
 
-_FIT = ("_fit", "_fit_vectors", "fit")
-_SCORE = ("_score", "_score_vectors", "decision_function")
 _COPIES = 26  # of the test texts: 1,040, more than detectors score at once
 _UPSIDE_DOWN = 0.3  # AUROC below which the sign must be wrong
 _ODD = ["", " \n\t", "zzz qqq", "ship", "ship " * 20_000, "a" * 50_000, "船 が 港 に"]
@@ -31,7 +29,7 @@ def is_built(subject: Subject) -> Iterator[str]:
     subject.kind().check_params()
     for name in subject.settings:
         if name not in subject.parameters:
-            yield f"it has no hyper-parameter {name!r}, which test_settings name{subject.at()}"
+            yield f"it has no hyper-parameter {name!r}, which test_settings name"
             return
     subject.make().check_params()
 
@@ -42,24 +40,24 @@ def keeps_parameters(subject: Subject) -> Iterator[str]:
     parameters = detector.get_params()
     for name, value in subject.settings.items():
         if name not in parameters:
-            yield f"get_params() lacks {name!r}{subject.at()}"
+            yield f"get_params() lacks {name!r}"
         elif not _equal(parameters[name], value):
-            yield f"{name}={value!r} became {parameters[name]!r}: store it unchanged{subject.at()}"
+            yield f"{name}={value!r} became {parameters[name]!r}: store it unchanged"
     copied = clone(detector).get_params()
     if not _equal(copied, parameters):
-        yield f"a clone has other hyper-parameters: {copied!r:.80}{subject.at()}"
+        yield f"a clone has other hyper-parameters: {copied!r:.80}"
     again = subject.kind().set_params(**parameters).get_params()
     if not _equal(again, parameters):
-        yield f"set_params leads to other hyper-parameters: {again!r:.80}{subject.at('set_params')}"
+        yield f"set_params leads to other hyper-parameters: {again!r:.80}"
 
 
 def learns_and_scores(subject: Subject) -> Iterator[str]:
     """It learns eighty short texts, and scores each of forty by a finite number."""
     detector = subject.make()
     if subject.fit(detector) is not detector:
-        yield f"fit must return the detector itself{subject.at(*_FIT)}"
+        yield "fit must return the detector itself"
     if not subject.scores.std():
-        yield f"all {len(TEST)} scores are {subject.scores[0]:g}{subject.at(*_SCORE)}"
+        yield f"all {len(TEST)} scores are {subject.scores[0]:g}"
 
 
 def outliers_score_higher(subject: Subject) -> Iterator[str]:
@@ -72,7 +70,7 @@ def outliers_score_higher(subject: Subject) -> Iterator[str]:
             aurocs.append(roc_auc_score(OUTLIER, scores))
     median = f"AUROC {100 * np.median(aurocs):.0f} %"
     if np.median(aurocs) < _UPSIDE_DOWN:
-        yield f"{median} on most splits: is higher more abnormal?{subject.at(*_SCORE)}"
+        yield f"{median} on most splits: is higher more abnormal?"
     else:
         yield Note(f"{median} on {'an easy split' if len(aurocs) == 1 else 'easy splits'}")
     if isinstance(subject.fitted, Foreign) and subject.fitted.is_turned:
@@ -85,15 +83,15 @@ def same_seed_same_scores(subject: Subject) -> Iterator[str]:
     if not np.array_equal(again, subject.scores):
         yield (
             f"two fits with the same seed differ by up to {np.abs(again - subject.scores).max():.3g}: "
-            f"draw all random numbers with random_state{subject.at(*_FIT)}"
+            "draw all random numbers with random_state"
         )
 
 
 def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
     """A score depends on no position, and on no other text of the batch unless the regime names the batch."""
-    detector, scores, place = subject.fitted, subject.scores, subject.at(*_SCORE)
+    detector, scores = subject.fitted, subject.scores
     if not np.array_equal(detector.decision_function(TEST), scores):
-        yield f"two calls of decision_function differ: score without random numbers{place}"
+        yield "two calls of decision_function differ: score without random numbers"
         return
     many = TEST * _COPIES
     order = np.random.default_rng(0).permutation(len(many))
@@ -104,13 +102,13 @@ def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
     if detector.regime != TEST_BATCH:
         cases += [("alone", single, scores[15:25]), ("among more", ordered[: len(TEST)], scores)]
     elif np.abs(single - scores[15:25]).max() <= 0.01 * scores.std():
-        yield f"the regime is {TEST_BATCH!r}, but the scores do not depend on the batch{place}"
+        yield f"the regime is {TEST_BATCH!r}, but the scores do not depend on the batch"
     for case, others, own in cases:
         # equal up to rounding, which depends on the batch
         if not np.allclose(others, own, rtol=1e-5, atol=max(1e-6, 1e-4 * scores.std())):
             yield (
                 f"scored {case}, a text has another score, by up to {np.abs(others - own).max():.3g}: score "
-                f"each text by itself; if it needs its batch, in any order, set regime = TEST_BATCH{place}"
+                f"each text by itself; if it needs its batch, in any order, set regime = TEST_BATCH"
             )
             return
 
@@ -121,9 +119,9 @@ def forgets_the_first_fit(subject: Subject) -> Iterator[str]:
     detector.decision_scores_  # noqa: B018  # asked for, so remembered
     subject.fit(detector)
     if not np.array_equal(detector.decision_function(TEST), subject.scores):
-        yield f"a second fit gives other scores than a first one{subject.at(*_FIT)}"
+        yield "a second fit gives other scores than a first one"
     if detector.decision_scores_.shape != (len(TRAIN),):
-        yield f"after a second fit, decision_scores_ are those of the first{subject.at(*_FIT)}"
+        yield "after a second fit, decision_scores_ are those of the first"
 
 
 def leaves_texts_alone(subject: Subject) -> Iterator[str]:
@@ -135,9 +133,9 @@ def leaves_texts_alone(subject: Subject) -> Iterator[str]:
     }
     subject.fitted._score(texts["decision_function"])
     subject.make().prepare(texts["prepare"])
-    for (name, after), methods in zip(texts.items(), (_FIT, _SCORE, ("prepare",)), strict=True):
+    for name, after in texts.items():
         if after != TRAIN:
-            yield f"{name} changes the list of texts: work on a copy{subject.at(*methods)}"
+            yield f"{name} changes the list of texts: work on a copy"
 
 
 def scores_odd_texts(subject: Subject) -> Iterator[str]:
@@ -153,8 +151,7 @@ def scores_odd_texts(subject: Subject) -> Iterator[str]:
                 try:
                     detector.decision_function([text])
                 except Exception as error:
-                    place = place_of_error(error, subject.kind.__module__) or subject.at(*_SCORE)
-                    reason = f"{described(error).rstrip('.')}{place}"
+                    reason = described(error, subject.kind.__module__)
                     yield f"the text {text!r:.20} of {len(text)} characters: {reason}"
                     return
             detector.decision_function(_ODD)
@@ -164,23 +161,22 @@ def can_be_pickled(subject: Subject) -> Iterator[str]:
     """A fitted detector can be pickled."""
     again = pickle.loads(pickle.dumps(subject.fitted))
     if not np.array_equal(again.decision_function(TEST), subject.scores):
-        yield f"a detector from a pickle has other scores{subject.at(*_SCORE)}"
+        yield "a detector from a pickle has other scores"
 
 
 def has_valid_presets(subject: Subject) -> Iterator[str]:
     """Every configuration of a preset is valid, and no two are equal."""
-    place = subject.at("presets")
     for dataset in registry.names("datasets"):
         presets = subject.kind.presets(dataset)
         if not isinstance(presets, Mapping):
-            yield f"presets({dataset!r}) must return a mapping, got {type(presets).__name__}{place}"
+            yield f"presets({dataset!r}) must return a mapping, got {type(presets).__name__}"
             return
         for preset, grid in presets.items():
             if len({str(sorted(one.items())) for one in grid}) != len(grid):
-                yield f"preset {preset!r} of {dataset} has a configuration twice{place}"
+                yield f"preset {preset!r} of {dataset} has a configuration twice"
             for one in grid:
                 if unknown := one.keys() - subject.parameters.keys():
-                    yield f"preset {preset!r} of {dataset}: no hyper-parameter {min(unknown)!r}{place}"
+                    yield f"preset {preset!r} of {dataset}: no hyper-parameter {min(unknown)!r}"
                 else:
                     subject.make(**one).check_params()
 
@@ -189,33 +185,32 @@ def describes_itself(subject: Subject) -> Iterator[str]:
     """Regime and resources are of the types that the harness logs."""
     detector = subject.fitted
     if detector.regime not in (None, *REGIMES):
-        yield f"regime must be one of {', '.join(REGIMES)}, got {detector.regime!r}{subject.at('regime')}"
+        yield f"regime must be one of {', '.join(REGIMES)}, got {detector.regime!r}"
     elif detector.regime is None:
         yield Note("it declares no regime")
     resources = detector.resources()
     if not all(isinstance(value, str) for item in resources.items() for value in item):
-        yield f"resources() must map names to strings, got {resources!r:.60}{subject.at('resources')}"
+        yield f"resources() must map names to strings, got {resources!r:.60}"
     if detector.trusted_types is None:
         yield Note(f"fit cannot save it: {UNSAVED}")
 
 
 def has_token_scores_in_place(subject: Subject) -> Iterator[str]:
     """Scores of words, where it has any, are finite, and each word is in its place in the text."""
-    place = subject.at("token_scores")
     try:
         scored = subject.fitted.token_scores(TEST)
     except DetectorError:
         yield Note("none")
         return
     if len(scored) != len(TEST):
-        yield f"token_scores of {len(TEST)} texts has {len(scored)} entries{place}"
+        yield f"token_scores of {len(TEST)} texts has {len(scored)} entries"
     for text, tokens in zip(TEST, scored, strict=False):
         for token, start, end, score in tokens:
             if not 0 <= start <= end <= len(text) or token.lower() not in text[start:end].lower():
-                yield f"the token {token!r} is not text[{start}:{end}]: {text[start:end]!r:.30}{place}"
+                yield f"the token {token!r} is not text[{start}:{end}]: {text[start:end]!r:.30}"
                 return
             if not np.isfinite(score):
-                yield f"the score of {token!r} is {score}{place}"
+                yield f"the score of {token!r} is {score}"
                 return
 
 

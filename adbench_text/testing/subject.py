@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from adbench_text.failures import place_of_method
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores
@@ -59,8 +58,3 @@ class Subject:
     def scores(self) -> Scores:
         """The scores of the test texts."""
         return self.fitted.decision_function(TEST)
-
-    def at(self, *methods: str) -> str:
-        """Return file and line of the first of these methods that the plug-in defines, in brackets."""
-        implementation = self.kind().implementation
-        return place_of_method(getattr(implementation, "wrapped", implementation), *methods, "__init__")

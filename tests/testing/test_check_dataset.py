@@ -82,11 +82,11 @@ def test_a_sound_dataset_keeps_its_contract():
         ),
         (
             OfPairs,
-            ["must return two Documents(texts, labels), the training and the test part, got list, list ("],
+            ["must return two Documents(texts, labels), the training and the test part, got list, list"],
         ),
         (OfNormal, ["its inliers must be a tuple of some of its classes, got ('rain', 'sun')"]),
         (Unsure, ["redraw must be a Redraw with the protocol redrawn, and None otherwise, got None"]),
-        (Trained, ["all documents must be in the test part, got 2 for training (test_check_dataset.py:"]),
+        (Trained, ["all documents must be in the test part, got 2 for training"]),
         (Empty, ["Class 'sun' of weather has no training documents after cleaning"]),
     ],
 )
