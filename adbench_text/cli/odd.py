@@ -240,18 +240,10 @@ def _summary(ranked: "OddDocuments", seconds: float) -> str:
 
 
 def _effect(ranked: "OddDocuments") -> str:
-    """Return how many marks were used, and what they changed."""
-    from adbench_text.documents.marks import LIKE_MARKED
-
-    is_odd, odds = ranked.marked == "odd", ranked.odds_of_form
-    (documents,) = ranked.lists.values()
-    n_like = documents["why"].map(lambda why: LIKE_MARKED in why).sum()
-    times = f"{odds:.2g}"
+    """Return how many marks were used, and what they changed about form."""
+    is_odd, times = ranked.marked == "odd", f"{ranked.odds_of_form:.2g}"
     change = "" if times == "1" else f"; form counts {times} times as much beside words as without marks"
-    return (
-        f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}; {n_like:,} of the "
-        f"{len(documents):,} documents listed are there for being like those marked odd."
-    )
+    return f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}."
 
 
 def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:

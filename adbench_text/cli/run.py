@@ -96,13 +96,13 @@ _OPTIONS = [
     click.Option(
         ["--report/--no-report"], default=True, help="Log a page with all tables to the run of the sweep."
     ),
-    click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
-    click.Option(["--verbose", "-v"], is_flag=True, help="Print each cell with all that was measured."),
+    click.Option(["--quiet", "-q", "verbosity"], flag_value=-1, help="Print results and errors only."),
+    click.Option(["--verbose", "-v", "verbosity"], flag_value=1, help="Print all that was measured."),
 ]
 
 
 @click.command("run", cls=SectionedCommand, listed=_OPTIONS)
-def command(dry_run: bool, verbose: bool, **options: Any) -> None:
+def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
 
     --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
@@ -110,14 +110,12 @@ def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     A finished cell is not run again, unless its definition has changed: the corpus, the code of the
     detector, its hyper-parameters or the seed.
     """
-    if options["quiet"] and verbose:
-        raise click.UsageError("--quiet and --verbose contradict each other.")
     if dry_run:
         cells = sweep_of(options).expand()
         click.echo("".join(f"{one_line(str(cell))}\n" for cell in cells), nl=False)
         click.echo(count(len(cells)), err=True)
         return
-    with Shown(verbose - options["quiet"], is_debugging()) as progress:
+    with Shown(verbosity or 0, is_debugging()) as progress:
         results = _run(options, progress)
     failed = sum(result.status != "ok" for result in results)
     if failed:
@@ -157,8 +155,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
         progress.message(message, "error")
         raise
     progress.end()
-    if not options["quiet"]:
-        click.echo("Next: adbench-text report; adbench-text ui", err=True)
+    progress.message("Next: adbench-text report; adbench-text ui")
     return results
 
 

@@ -72,11 +72,6 @@ def test_a_verbose_run_prints_what_was_measured(store):
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("    ")]
     names = re.findall(r"(\w+) [\d.e+-]+(?:, |$)", line)
     assert {"auroc", "aupr_in", "fit_seconds", "peak_memory_mb", "n_train", "n_test"} <= set(names)
-    both = adbench("run -d counting -s tiny -q -v")
-    assert (both.exit_code, both.stderr.splitlines()[-1]) == (
-        2,
-        "Error: --quiet and --verbose contradict each other.",
-    )
 
 
 def test_lists_patterns_and_ranges_describe_a_sweep():
