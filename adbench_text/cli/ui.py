@@ -10,7 +10,7 @@ import click
 
 from adbench_text.cli.options import tracking_uri_option
 from adbench_text.errors import AdbenchTextError
-from adbench_text.store.client import check_reachable, mlflow_uri
+from adbench_text.store.client import check_reachable
 
 _PORT = 5000
 _HOST = "127.0.0.1"
@@ -32,7 +32,7 @@ def command(port: int, tracking_uri: str) -> None:
         if connection.connect_ex((_HOST, port)) == 0:
             raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
     # one process is enough for one reader; MLflow would start four
-    server = ["mlflow", "server", "--backend-store-uri", mlflow_uri(tracking_uri), "--workers", "1"]
+    server = ["mlflow", "server", "--backend-store-uri", tracking_uri, "--workers", "1"]
     _show("Once it has started, open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}")
     process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
     try:

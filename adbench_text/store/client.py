@@ -78,8 +78,8 @@ def _check_server(uri: str) -> None:
 
 def _check_file(path: Path, writes: bool) -> None:
     verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
-    if "?" in path.name:
-        reason = "the name of its file has a ?, which would begin an option"
+    if not {"?", "%"}.isdisjoint(str(path)):
+        reason = "its path has a ? or a %, which mean something else in an address"
     elif not path.parent.is_dir():
         reason = f"there is no folder {path.parent}"
     elif not os.access(path if path.exists() else path.parent, mode):
@@ -112,23 +112,6 @@ def sqlite_file(uri: str) -> Path | None:
     """Return the file of a SQLite store, None for any other store."""
     prefix = "sqlite:///"
     return Path(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
-
-
-def mlflow_uri(uri: str) -> str:
-    """Return an address as MLflow needs it: the path of a SQLite file is absolute, and quoted if necessary.
-
-    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
-    """
-    from sqlalchemy.engine import URL
-
-    file = sqlite_file(uri)
-    if file is None:
-        return uri
-    path = str(file.absolute())
-    if {"?", "%"}.isdisjoint(path):
-        return f"sqlite:///{path}"
-    # with the name of the driver, or else MLflow creates a folder of the quoted name
-    return URL.create("sqlite+pysqlite", database=path).render_as_string()
 
 
 def sqlite_tables(path: Path) -> set[str]:
@@ -171,7 +154,7 @@ class StoreClient:
         logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
         if file := sqlite_file(self._uri):
             _create(file)
-        return MlflowClient(mlflow_uri(self._uri))
+        return MlflowClient(self._uri)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._client, name)
@@ -255,7 +238,7 @@ def _create(path: Path) -> None:
         if not sqlite_tables(path):
             new.unlink(missing_ok=True)
             artifacts = (path.parent / "mlruns").as_uri()
-            store = SqlAlchemyStore(mlflow_uri(f"sqlite:///{new}"), artifacts)  # type: ignore[no-untyped-call]
+            store = SqlAlchemyStore(f"sqlite:///{new}", artifacts)  # type: ignore[no-untyped-call]
             store.engine.dispose()
             new.replace(path)
         with suppress(OSError):  # Windows deletes no open file
