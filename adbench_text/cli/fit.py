@@ -46,14 +46,15 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     """
     from adbench_text.documents.fitting import fit_model
     from adbench_text.documents.own_detector import own_detector
-    from adbench_text.models.folder import check_target, save_model
+    from adbench_text.models.folder import check_can_be_saved, check_target, save_model
 
     registered, alias = options["registered"], options["alias"]
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
     choice = values_of(CHOICE, options)
-    own_detector(choice["detector"], choice["preset"], choice["settings"]).check_can_be_saved()
+    own = own_detector(choice["detector"], choice["preset"], choice["settings"])
+    check_can_be_saved(own.name, own.detector)
     # identifiers play no part in a fit: two documents may share one
     source = opened(file, {**options, "id": options["id"] or ""})
     outliers: list[str] = []

@@ -11,7 +11,6 @@ from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings, written
 from adbench_text.plugins.foreign import Detector, adapted_copy
-from adbench_text.plugins.scores import UNSAVED
 from adbench_text.text.cleaning import check_language
 
 if TYPE_CHECKING:
@@ -31,16 +30,6 @@ class OwnDetector:
         """Turn any error of the detector in a block into a `DetectorError` of one line."""
         module = self.detector.implementation.__module__
         return as_plugin_error(f"{self.label} failed", module, DetectorError)
-
-    def check_can_be_saved(self) -> None:
-        """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
-        is_in_file = any(name in self.label for name in registry.in_files())
-        if is_in_file or self.detector.trusted_types is None:
-            reason = "no model loads a file of code, put it into a package" if is_in_file else UNSAVED
-            raise DetectorError(
-                f"{self.label} cannot be saved: {reason}. To rank "
-                f"documents without a model: adbench-text odd -d {self.name}"
-            )
 
 
 def own_detector(

@@ -18,8 +18,8 @@ digest that they had then.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -81,11 +81,17 @@ def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> 
         )
     folder = Path(folder).expanduser()
     check_target(folder, overwrite)
-    files = _files(model)
+    files, target = _files(model), folder.resolve()
     try:
-        with _replaced(folder) as temporary:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}-") as temporary:
+            new = Path(temporary, "new")
+            new.mkdir()
             for name, data in files.items():
-                (temporary / name).write_bytes(data)
+                (new / name).write_bytes(data)
+            if target.exists():
+                target.rename(Path(temporary, "old"))
+            new.rename(target)
     except OSError as error:
         raise ModelError(
             f"Cannot write {folder}: {error.strerror or error}. Choose another folder."
@@ -110,7 +116,7 @@ def load_model(folder: Path | str) -> Model:
             data = _content(folder / _STATE)
             if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
                 raise _damaged(folder / _STATE)
-            state = load(data, str(folder / _STATE), _trusted(name, detectors))
+            state = load(data, str(folder / _STATE), _trusted(detectors))
             for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
                 detector.restore(learned)
             training, by = Training(**description["training"]), description["calibration"]["by"]
@@ -138,10 +144,6 @@ def read_description(folder: Path) -> dict[str, Any]:
 def _description(folder: Path) -> dict[str, Any]:
     """Return the content of ``model.json``; raise ModelError if it does not describe a model."""
     path = folder / _DESCRIPTION
-    if not path.is_file():
-        raise ModelError(
-            f"There is no model at {folder}: it has no file {_DESCRIPTION}. Give the folder of a model."
-        )
     try:
         description = json.loads(_content(path))
     except (ValueError, RecursionError) as error:
@@ -173,11 +175,8 @@ def check_target(folder: Path, overwrite: bool) -> None:
 
 def _files(model: Model) -> dict[str, bytes]:
     """Return the content of each file of a model, by its name; the description is the last."""
-    if model.detector.is_oracle:
-        raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
-    _check_name(model.name, type(model.detector))
+    check_can_be_saved(model.name, model.detector)
     detectors = {model.name: model.detector} | ({} if model.form is None else {FORM: model.form})
-    trusted = _trusted(model.name, [*detectors.values()])
     state = {
         _DETECTORS: [detector.learned() for detector in detectors.values()],
         _CALIBRATIONS: {
@@ -185,7 +184,7 @@ def _files(model: Model) -> dict[str, bytes]:
         },
         _KNOWN: model.known,
     }
-    data, plugins = dump(state, model.name, trusted), registry.plugins("detectors")
+    data, plugins = dump(state, model.name, _trusted(detectors.values())), registry.plugins("detectors")
     description = {
         "format": _FORMAT,
         "version": minor(__version__),
@@ -211,41 +210,30 @@ def _files(model: Model) -> dict[str, bytes]:
     return {_STATE: data, _DESCRIPTION: text.encode()}
 
 
-def _check_name(name: str, kind: type[TextDetector]) -> None:
-    """Raise DetectorError unless this name leads to this class."""
+def check_can_be_saved(name: str, detector: TextDetector) -> None:
+    """Raise DetectorError if a detector cannot be saved: better before it is fitted than after."""
+    is_named = False
     with suppress(UnknownNameError):
-        if name not in registry.in_files() and registry.detector(name) is kind:
-            return
-    raise DetectorError(
-        f"{kind.__name__} cannot be saved: it has no name by which it could be loaded. Give fit_model the "
-        "name of a detector, and its settings; names: adbench-text list detectors"
-    )
+        is_named = registry.detector(name) is type(detector)
+    used = f"{name} {detector.get_params()}"  # it may have members
+    in_file = next((file for file in registry.in_files() if file in used), "")
+    reasons = {
+        "its scores are chosen by the test labels": detector.is_oracle,
+        f"no model loads a file of code, put {in_file} into a package": bool(in_file),
+        "it has no name by which it could be loaded; names: adbench-text list detectors": not is_named,
+        UNSAVED: detector.trusted_types is None,
+    }
+    for reason, is_true in reasons.items():
+        if is_true:
+            raise DetectorError(
+                f"{name} cannot be saved: {reason}. To rank documents without a model: adbench-text odd "
+                f"-d {name}"
+            )
 
 
-def _trusted(name: str, detectors: Sequence[TextDetector]) -> frozenset[str]:
-    """Return the classes that detectors trust; raise DetectorError if one cannot be saved."""
-    if any(detector.trusted_types is None for detector in detectors):
-        raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
+def _trusted(detectors: Iterable[TextDetector]) -> frozenset[str]:
+    """Return the classes that detectors trust."""
     return frozenset().union(*(detector.trusted_types or () for detector in detectors))
-
-
-@contextmanager
-def _replaced(folder: Path) -> Iterator[Path]:
-    """Yield a new folder beside `folder`; move it there if the block succeeds."""
-    target = folder.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}-") as temporary:
-        new, old = Path(temporary, "new"), Path(temporary, "old")
-        new.mkdir()
-        yield new
-        if target.exists():
-            target.rename(old)
-        try:
-            new.rename(target)
-        except OSError:
-            if old.exists():
-                old.rename(target)
-            raise
 
 
 def _damaged(path: Path, reason: str = "") -> ModelError:
@@ -256,7 +244,10 @@ def _damaged(path: Path, reason: str = "") -> ModelError:
 
 def _content(path: Path) -> bytes:
     if not path.is_file():  # a pipe would wait for a writer
-        raise ModelError(f"{path} is missing or no file; get the model again, or fit and save it again.")
+        raise ModelError(
+            f"There is no model at {path.parent}: {path.name} is missing or no file. Give the folder of a "
+            "model."
+        )
     try:
         return path.read_bytes()
     except OSError as error:

@@ -180,7 +180,7 @@ def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch)
 @pytest.mark.parametrize("name", ["OfAPlugin", "llr"])
 def test_a_detector_that_its_name_does_not_lead_to_cannot_be_saved(name, tmp_path):
     model = model_of(OfAPlugin().fit(TRAIN), name, np.zeros(1))
-    with pytest.raises(DetectorError, match="OfAPlugin cannot be saved: it has no name by which"):
+    with pytest.raises(DetectorError, match=f"{name} cannot be saved: it has no name by which"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 

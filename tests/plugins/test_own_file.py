@@ -232,7 +232,8 @@ def test_documents_are_ranked_by_it_and_no_model_is_saved(here):
         assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
         assert "mine.py:Mine" in result.stderr
         assert (
-            "cannot be saved: no model loads a file of code, put it into a package. To rank" in result.stderr
+            "cannot be saved: no model loads a file of code, put mine.py:Mine into a package. To rank"
+            in result.stderr
         )
 
 
@@ -258,5 +259,5 @@ def test_a_model_that_names_a_file_is_refused_and_the_file_is_not_executed(write
 def test_python_does_not_save_it_either():
     (choice,) = choices_of(["./mine.py:Mine"], print)
     model = fit_model(["ship sea", "sea crew", "crew storm"], choice.name)
-    with pytest.raises(DetectorError, match="Mine cannot be saved: it has no name by which it"):
+    with pytest.raises(DetectorError, match="Mine cannot be saved: no model loads a file of code"):
         save_model(model, "model")
