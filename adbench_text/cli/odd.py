@@ -101,7 +101,6 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
 
     Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
     """
-    from adbench_text.documents.page import MarksOfPage
     from adbench_text.documents.ranking import odd_documents
 
     if not output.name:
@@ -147,9 +146,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         middle=ranked.centre,
         notes=[*families, "About this share is called odd in any file, with or without outliers."],
         id_name=rows.id_name,
-        marks=MarksOfPage(
-            {rows.id(row): mark for row, mark in marks.items()}, "the same command with --marked marks.csv"
-        ),
+        marks={rows.id(row): mark for row, mark in marks.items()},
     )
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))

@@ -32,13 +32,6 @@ class PageDocument(NamedTuple):
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
 
 
-class MarksOfPage(NamedTuple):
-    """What the page needs to save marks of its documents."""
-
-    earlier: Mapping[str, str]  #: marks that were given before, by identifier; they are saved, too
-    command: str  #: what to do with the file
-
-
 class _Part(NamedTuple):
     """A part of a document, from `start` to `end`."""
 
@@ -48,27 +41,30 @@ class _Part(NamedTuple):
 
 
 class _OnPage(NamedTuple):
-    """A document as it is shown."""
+    """A document and what is shown of it."""
 
     document: PageDocument
-    name: str
     excerpt: _Part
     shown: _Part
 
     @classmethod
     def of(cls, document: PageDocument) -> "_OnPage":
-        """Return a document with its name, and what is shown of it."""
+        """Return a document with the parts around its odd words."""
         first = {word.token.lower(): word.start for word in reversed(document.words)}
         odd = [first[word] for word in document.why if word in first]
-        parts = (_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
-        return cls(document, _start(document.id), *parts)
+        return cls(
+            document, *(_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
+        )
 
     @property
     def n_bytes(self) -> int:
         """The bytes that it takes on a page, at most."""
         parts = self.excerpt, self.shown
         texts = [self.document.text[part.start : part.end] for part in parts]
-        texts += [*self.document.facts.values(), *2 * (self.name, *self.document.why)]
+        texts += [
+            *self.document.facts.values(),
+            *2 * (self.document.id[:_N_CHARACTERS_OF_NAME], *self.document.why),
+        ]
         n_words = sum(
             word.start < part.end and word.end > part.start for part in parts for word in self.document.words
         )
@@ -84,12 +80,12 @@ def page_of_documents(
     middle: float,
     notes: Sequence[str] = (),
     id_name: str = "id",
-    marks: MarksOfPage | None = None,
+    marks: Mapping[str, str] | None = None,
 ) -> str:
     """Return a page of lists of a user's own documents, by heading; those without room are counted.
 
     `made` is how and when the page was made. A word with the score `middle` is neither odd nor typical.
-    With `marks`, documents can be marked as odd or fine.
+    With `marks`, documents can be marked as odd or fine; these were given before, by identifier.
     """
     lists = {
         heading: list(_fitting(documents, _MOST_BYTES / len(sections)))
@@ -104,24 +100,25 @@ def page_of_documents(
         notes=notes,
         id_name=id_name,
         n_rows=_N_ROWS,
+        n_characters_of_name=_N_CHARACTERS_OF_NAME,
         lists=lists,
         scale=Scale.of([document.words for document in every], middle),
         n_left_out=sum(map(len, sections.values())) - len(every),
         has_words=any(document.words for document in every),
-        script=_script(marks, id_name, [document.id for document in every]) if marks else None,
+        script=None if marks is None else _script(marks, id_name, [document.id for document in every]),
     )
 
 
-def _script(marks: MarksOfPage, id_name: str, ids: Sequence[str]) -> dict[str, str]:
+def _script(marks: Mapping[str, str], id_name: str, ids: Sequence[str]) -> dict[str, str]:
     """Return the script of the page, and what it reads; a browser runs no other."""
     code = files(__package__).joinpath("_marks.js").read_text(encoding="utf-8")
     digest = b64encode(sha256(code.encode()).digest()).decode()
-    earlier = {no_formula(name): mark for name, mark in marks.earlier.items()}
-    of_page = json.dumps({"earlier": earlier, "name": id_name})
+    of_page = json.dumps(
+        {"earlier": {no_formula(name): mark for name, mark in marks.items()}, "name": id_name}
+    )
     # of the marks of this page in the browser
     key = sha256(json.dumps([*ids, of_page]).encode()).hexdigest()[:16]
-    values = {"code": code, "digest": f"sha256-{digest}", "key": key, "marks": of_page}
-    return values | {"command": marks.command}
+    return {"code": code, "digest": f"sha256-{digest}", "key": key, "marks": of_page}
 
 
 def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_OnPage]:
@@ -148,7 +145,3 @@ def _part(text: str, odd: Sequence[int], n_characters: int) -> _Part:
     shown, n_left_out = cut(text[start:].lstrip(), n_characters)
     start = text.index(shown, start)
     return _Part(start, start + len(shown), n_left_out)
-
-
-def _start(text: str) -> str:
-    return text if len(text) <= _N_CHARACTERS_OF_NAME else f"{text[:_N_CHARACTERS_OF_NAME]}…"

@@ -11,7 +11,7 @@ from html import unescape
 import pytest
 
 from adbench_text.documents import page as of_documents
-from adbench_text.documents.page import MarksOfPage, PageDocument, page_of_documents
+from adbench_text.documents.page import PageDocument, page_of_documents
 from adbench_text.plugins.scores import TokenScore
 
 
@@ -130,7 +130,7 @@ POLICY = re.compile('<meta http-equiv="Content-Security-Policy" content="(.*?)">
 
 def page_to_mark(ids, earlier=None, id_name="id", **sections):
     documents = [document(f"text of {number}", id=own) for number, own in enumerate(ids)]
-    marks = MarksOfPage(earlier or {}, "adbench-text odd posts.csv --marked marks.csv")
+    marks = earlier or {}
     return page_of_documents(
         "T", ["now"], ["Summary."], sections or {"The most odd": documents}, 0.0, (), id_name, marks
     )
@@ -144,7 +144,7 @@ def test_a_page_with_marks_runs_its_own_script_alone():
     assert "unsafe" not in POLICY.search(markup)[1].replace("style-src 'unsafe-inline'", "")
     assert not re.search(r"\son\w+=", markup.replace(code, ""))
     assert "save marks" in markup
-    assert "adbench-text odd posts.csv --marked marks.csv" in markup
+    assert "the same command with --marked marks.csv" in markup
 
 
 def test_a_page_without_marks_has_no_script():
