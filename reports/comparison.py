@@ -150,25 +150,6 @@ class Corpus:
         present = [value for name in names if (value := figures.get(name)) is not None]
         return mean(present) if present and len(present) == len(names) else None
 
-    def differences(self, inlier: str | None) -> list[Entry]:
-        """Return the differences of the `Comparison.compared` columns from the figures of their methods."""
-        return [self._difference(column, inlier) for column in self._comparison.compared]
-
-    def _value_of_method(self, column: Column, inlier: str | None) -> float | None:
-        """Return the figure of the paper that a column is compared with; of an ablation there are means."""
-        if not published.is_ablation(column.detector, column.preset):
-            return self.published_value(column.detector, inlier)
-        means = published.ablations(self._comparison.metric.name).get((column.detector, column.preset), {})
-        return means.get(self.dataset) if inlier is None and not self.splits else None
-
-    def _difference(self, column: Column, inlier: str | None) -> Entry:
-        theirs = self._value_of_method(column, inlier)
-        ours = self.entry(column, inlier).complete_value
-        if theirs is None or ours is None:
-            return NONE
-        is_unequal = column.detector in published.ORACLES and not column.is_oracle
-        return replace(figure(ours - theirs, signed=True), is_unequal=is_unequal)
-
 
 class Comparison:
     """The figures of one metric; `fair` are the columns that were not chosen on the test labels.
@@ -288,15 +269,6 @@ class Comparison:
         """The methods that have a published figure on some corpus; they are all of clean training data."""
         methods = [method for corpus in self.corpora for method in corpus.published if self.lowest == 0]
         return list(dict.fromkeys(methods))
-
-    @property
-    def compared(self) -> list[Column]:
-        """The columns whose method has a published figure on some corpus."""
-        return [
-            column
-            for column in self.columns
-            if self.published and any(corpus.published.get(column.detector) for corpus in self.corpora)
-        ]
 
     def notes_on_labels(self, sources: Collection[str] = ()) -> list[str]:
         """Return what the signs in the labels mean; `sources` are those of published figures."""

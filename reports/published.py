@@ -63,20 +63,13 @@ def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
     return dict(found)
 
 
-def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
-    """Return (detector, preset with settings) -> dataset -> mean over the splits, in percent (Table 3)."""
-    of_metric = figures_of_the_paper()["ablations"].get(metric, {})
-    return {
-        (detector, preset): {dataset: mean for dataset, (mean, _) in of_preset.items()}
-        for detector, of_detector in of_metric.items()
-        for preset, of_preset in of_detector.items()
-    }
+def ablation(detector: str, preset: str) -> dict[str, Any]:
+    """Return metric -> dataset -> [mean over the splits in percent, spread] of a configuration of Table 3.
 
-
-def is_ablation(detector: str, preset: str) -> bool:
-    """Return whether Table 3 has a mean of a configuration that Table 1, of the preset ``paper``, lacks."""
-    presets = {key for metric in figures_of_the_paper()["ablations"] for key in ablations(metric)}
-    return (detector, preset) in presets and preset != "paper"
+    It is empty for others, and for the preset ``paper``: Table 1 has its splits.
+    """
+    of_metrics = figures_of_the_paper()["ablations"].items() if preset != "paper" else ()
+    return {name: of[detector][preset] for name, of in of_metrics if preset in of.get(detector, {})}
 
 
 def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:
