@@ -104,7 +104,6 @@ class Builder:
             for name, of_name in of_names.items()
             if only and not of_name
         ]
-        labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
         place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
         general = notes_on.of_comparison(comparison, self._notes)
         first = [] if built else general
@@ -117,7 +116,7 @@ class Builder:
             maps,
             headlines(comparison),
             boards,
-            provenance(self.cells.records, labels, place),
+            provenance(comparison, place),
             self.cells.facts(),
         )
 

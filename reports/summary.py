@@ -1,6 +1,6 @@
 """The sentences that a report begins with, and where its results come from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from adbench_text.reports import benchmarks
@@ -91,10 +91,9 @@ def _against(ours: float, theirs: float) -> str:
     return f"{abs(points):.1f} points {'above' if points > 0 else 'below'}"
 
 
-def provenance(
-    records: Sequence[Record], corpora: Mapping[str, str], store_name: str = ""
-) -> list[tuple[str, str]]:
+def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, str]]:
     """Return names and values, in order, the edition of each corpus last; what no record has is left out."""
+    records = comparison.cells.records
     days = sorted(f"{datetime.fromtimestamp(r.started / 1000, UTC):%Y-%m-%d}" for r in records if r.started)
     n_ok = sum(record.is_ok for record in records)
     failed = f", {len(records) - n_ok:,} failed" if n_ok < len(records) else ""
@@ -104,20 +103,13 @@ def provenance(
         *((name, _listed(name, records)) for name in ("version", "commit", "command", "machine")),
         ("store", store_name),
         ("seeds", ", ".join(map(str, sorted({record.seed for record in records})))),
-        *editions(records, corpora).items(),
     ]
+    for corpus in comparison.corpora:
+        first = corpus.records[0]
+        protocol = "" if first.protocol == ONE_VS_REST else f"protocol {first.protocol}"
+        edition = "; ".join(filter(None, (f"edition {first.edition}", first.documents, protocol)))
+        facts.append((corpus.label, edition))
     return [(name, value) for name, value in facts if value]
-
-
-def editions(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the edition and the protocol of each corpus by its label; `labels` are by digest."""
-    first = {record.corpus: record for record in reversed(records)}
-    facts = {}
-    for digest, label in labels.items():
-        record = first[digest]
-        protocol = "" if record.protocol == ONE_VS_REST else f"protocol {record.protocol}"
-        facts[label] = "; ".join(filter(None, (f"edition {record.edition}", record.documents, protocol)))
-    return facts
 
 
 def _listed(name: str, records: Sequence[Record]) -> str:

@@ -114,7 +114,7 @@ MADE_BY = {"version": "1.2", "commit": "c0ffee", "command": "adbench-text run -d
 
 def test_the_block_names_when_how_and_where_the_results_were_made():
     records = [record(started=DAY, made_by=MADE_BY), failed(started=3 * DAY, made_by=MADE_BY, seed=1)]
-    assert provenance(records, {records[0].corpus: "made-up"}, "a store") == [
+    assert provenance(compare(records), "a store") == [
         ("results", "1 cell, 1 failed"),
         ("date", "1970-01-02 to 1970-01-04"),
         *MADE_BY.items(),
@@ -126,6 +126,6 @@ def test_the_block_names_when_how_and_where_the_results_were_made():
 
 def test_what_no_run_tells_is_left_out_and_many_commands_are_counted():
     many = [record(seed=seed, made_by={"command": f"run {seed}"}) for seed in range(5)]
-    facts = dict(provenance(many, {}))
+    facts = dict(provenance(compare(many)))
     assert facts["command"] == "run 4; run 3; run 2; 2 more"  # the newest first
-    assert facts.keys() == {"results", "command", "seeds"}
+    assert facts.keys() == {"results", "command", "seeds", "made-up"}
