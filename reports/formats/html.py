@@ -1,6 +1,5 @@
 """One self-contained page: tables, pictures, heat maps."""
 
-from dataclasses import replace
 from itertools import accumulate
 
 from adbench_text.plugins.shades import page
@@ -16,7 +15,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     Pictures are included unchanged; all other text is escaped. Characters that HTML does not allow
     (control characters, lone surrogates) are replaced by U+FFFD.
     """
-    tables = [_named(table, f"Table {number}") for number, table in enumerate(report.tables, 1)]
+    tables = [(table.title or f"Table {number}", table) for number, table in enumerate(report.tables, 1)]
     return page(
         "adbench_text.reports.formats/_page.html",
         tables=tables,
@@ -30,18 +29,6 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         notes=_notes(report),
         block_starts=_block_starts,
     )
-
-
-def _named(table: Table, name: str) -> tuple[str, Table]:
-    """Return a table and its title, which gets the dataset if it is the same in all rows."""
-    said = [
-        column
-        for column in range(table.n_labels - 1)
-        if len({row[column].text for row in table.rows}) == 1 < len(table.rows)
-    ]
-    kept = [column for column in range(len(table.header)) if column not in said]
-    title = ", ".join([table.title or name, *(table.rows[0][column].text for column in said)])
-    return title, replace(table.with_columns(kept), n_labels=table.n_labels - len(said))
 
 
 def _share(table: Table, entry: Entry) -> float | None:

@@ -258,17 +258,6 @@ def test_bars_and_colours_follow_the_figures():
     assert not any("style" in cell.attributes for body in others for cell in body.all("td"))
 
 
-def test_a_dataset_that_is_the_same_in_all_rows_is_in_the_title_and_in_no_column():
-    one = table_with_means()
-    of_one = replace(one, rows=one.rows[:3], group_starts={0})
-    root = parsed(Report([of_one, one], []))
-    assert [caption.one("h3").text for caption in root.all("caption")] == ["Means, 20news (2)", "Means"]
-    first, second = root.all("table", class_="figures")
-    assert [th.text for th in first.all("th", scope="col")] == ["inlier", "ocsvm", "cvdd", "of"]
-    assert [th.text for th in first.all("th", scope="row")] == ["sea", "law", "mean"]
-    assert (first["data-labels"], second["data-labels"]) == ("1", "2")
-
-
 @pytest.mark.parametrize("part", ["pictures", "heatmaps", "notes"])
 def test_what_is_empty_is_left_out(part):
     report = whole()
