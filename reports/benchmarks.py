@@ -47,29 +47,12 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
 # higher than any real figure.
 _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
 _NOT_RUN = 50.0
-_KNOWN_BY = {  # what the name of a method begins with
-    "DATE": NONE,
-    "GPT-2 from scratch": NONE,
-    "likelihood ratios": NONE,
-    "CVDD": WORD_VECTORS,
-    "OCSVM": WORD_VECTORS,
-    "IForest": WORD_VECTORS,
-    "GloVe": WORD_VECTORS,
-    "BERT": ENCODER,
-    "MDF+IMLM": ENCODER,
-    "GPT-2": ENCODER,
-    "MLKD": ENCODER,
-    "MiniLM": ENCODER,
-    "Llama": ENCODER,
-    "stella": ENCODER,
-    "Qwen": ENCODER,
-    "LLM2Vec": ENCODER,
-    "OpenAI": COMMERCIAL,
-    "O-": COMMERCIAL,
-    "MCA2": COMMERCIAL,
-    "NCMOD": COMMERCIAL,
-    "RCPMOD": COMMERCIAL,
-    "FATE": LABELS,
+_KNOWN_BY = {  # what the names of methods begin with
+    NONE: ("DATE", "GPT-2 from scratch", "likelihood ratios"),
+    WORD_VECTORS: ("CVDD", "OCSVM", "IForest", "GloVe"),
+    ENCODER: ("BERT", "MDF+IMLM", "GPT-2", "MLKD", "MiniLM", "Llama", "stella", "Qwen", "LLM2Vec"),
+    COMMERCIAL: ("OpenAI", "O-", "MCA2", "NCMOD", "RCPMOD"),
+    LABELS: ("FATE",),
 }
 
 
@@ -156,7 +139,7 @@ def _of_lists(source: str, task: str, metric: str) -> list[Row]:
 
 
 def _knowledge(method: str) -> str:
-    return next(known for start, known in _KNOWN_BY.items() if method.startswith(start))
+    return next(known for known, starts in _KNOWN_BY.items() if method.startswith(starts))
 
 
 def best_of_each(found: Iterable[Row], higher_is_better: bool = True) -> dict[str, Row]:
