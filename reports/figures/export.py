@@ -25,23 +25,19 @@ class Drawing:
     is_first: bool = False  #: shown beside the leaders
 
     @property
+    @styled
     def image(self) -> tuple[str, float]:
-        """The source of an ``<img>`` and its width in inches."""
-        return image(self.figure)
+        """The source of an ``<img>``, an SVG without a background, and its width in inches."""
+        drawn = BytesIO()
+        self.figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
+        (points,) = re.findall(rb'<svg[^>]* width="([\d.]+)pt"', drawn.getvalue())
+        source = f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}"
+        return source, float(points) / 72
 
 
 def stem(name: str) -> str:
     """Return a name as a part of a file's name."""
     return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()
-
-
-@styled
-def image(figure: Figure) -> tuple[str, float]:
-    """Return a figure as the source of an ``<img>``, an SVG without a background, and its width in inches."""
-    drawn = BytesIO()
-    figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
-    (points,) = re.findall(rb'<svg[^>]* width="([\d.]+)pt"', drawn.getvalue())
-    return f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}", float(points) / 72
 
 
 @styled

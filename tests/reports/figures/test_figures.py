@@ -33,6 +33,10 @@ NASTY = ["$a_b$", "<b> & 'c'", "_hidden_", r"\frac{1}{2} %", "two\nlines\x00", "
 SHOWN = ["$a_b$", "<b> & 'c'", "_hidden_", r"\frac{1}{2} %", "two lines", "$"]
 
 
+def image(figure):
+    return export.Drawing("", "", "", figure).image
+
+
 def scored(seed: int = 0, n: int = 3000, shift: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     draw = np.random.default_rng(seed)
     outlier = np.arange(n) % 3 == 0
@@ -78,7 +82,7 @@ def drawn(name: str, *names: str) -> Figure:
 
 
 def parsed(figure: Figure) -> ElementTree.Element:
-    source, _ = export.image(figure)
+    source, _ = image(figure)
     kind, _, data = source.partition(";base64,")
     assert kind == "data:image/svg+xml"
     return ElementTree.fromstring(b64decode(data))
@@ -112,14 +116,14 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Figure], list[tuple[str,
 @pytest.mark.parametrize("name", DRAWN)
 def test_an_image_of_a_page_has_no_background_and_is_small(name):
     figure = drawn(name, *NAMES)
-    assert len(export.image(figure)[0]) < 300_000
+    assert len(image(figure)[0]) < 300_000
     assert "fill: #ffffff" not in ElementTree.tostring(parsed(figure), encoding="unicode")
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_the_same_data_give_the_same_image(name):
     first, second = drawn(name, *NAMES), DRAWN[name](NAMES)
-    assert export.image(first) == export.image(first) == export.image(second)
+    assert image(first) == image(first) == image(second)
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
@@ -150,9 +154,9 @@ def test_no_text_is_over_another_with_fifteen_long_names(name, boxes):
 
 
 def test_settings_of_the_user_are_kept_and_do_not_matter():
-    plain = export.image(contamination(NAMES))
+    plain = image(contamination(NAMES))
     with matplotlib.rc_context({"font.size": 20, "axes.grid": False, "text.usetex": True}):
-        assert export.image(contamination(NAMES)) == plain
+        assert image(contamination(NAMES)) == plain
         assert matplotlib.rcParams["font.size"] == 20
 
 
@@ -170,9 +174,7 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert pdf.startswith(b"%PDF")
     assert png.startswith(b"\x89PNG")
-    assert int.from_bytes(png[16:20], "big") == pytest.approx(
-        200 * export.image(contamination(NAMES))[1], abs=9
-    )
+    assert int.from_bytes(png[16:20], "big") == pytest.approx(200 * image(contamination(NAMES))[1], abs=9)
 
 
 @pytest.mark.filterwarnings("error")
@@ -186,7 +188,7 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
     ],
 )
 def test_missing_spreads_and_single_points_are_drawn_without_a_warning(draw):
-    assert len(export.image(draw())[0]) > 1000
+    assert len(image(draw())[0]) > 1000
 
 
 def test_contamination_has_one_line_with_its_values_per_detector():
