@@ -1,6 +1,6 @@
 """The notes of a report: what changes how its figures are read. docs/reports.md explains everything else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from adbench_text.metrics import Metric
@@ -41,17 +41,16 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         ),
         *_levels(comparison),
         *_seeds(comparison),
-        *of_cells(cells, [comparison.metric]),
+        *_of_versions(cells, comparison.metric),
         *_unfinished(cells),
         *failures(cells.records),
     ]
 
 
-def of_cells(cells: Cells, metrics: Iterable[Metric]) -> list[str]:
+def _of_versions(cells: Cells, metric: Metric) -> list[str]:
     """Return where results contradict each other, are of different versions, or are left out as older."""
-    notes = [
-        f"{each} The newest of each cell counts." for each in stored.contradictions(cells.records, metrics)
-    ]
+    contradictions = stored.contradictions(cells.records, [metric])
+    notes = [f"{each} The newest of each cell counts." for each in contradictions]
     for part in ("code", "libraries", "resources"):
         made_by: dict[tuple[str, str], set[str]] = {}
         for record in cells.records:
