@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -67,34 +69,27 @@ class WordPiece:
     def encode(self, texts: Sequence[str]) -> Pieces:
         """Return the pieces of documents, without [CLS] and [SEP]; every word is looked up only once."""
         chunks = [text.split() for text in texts]
-        new = {word for words in chunks for word in words if word not in self._lexicon}
-        self._learn(sorted(new))
-        lexicon = self._lexicon
-        flat: list[int] = []
-        ends = np.zeros(len(chunks) + 1, dtype=np.int64)
-        for row, words in enumerate(chunks):
-            for word in words:
-                flat += lexicon[word]
-            ends[row + 1] = len(flat)
-        return Pieces(np.array(flat, dtype=np.int32), ends)
-
-    def _learn(self, words: list[str]) -> None:
-        sound = [without_surrogates(word) for word in words]
+        new = sorted({word for words in chunks for word in words}.difference(self._lexicon))
+        sound = [without_surrogates(word) for word in new]
         encoded = self._tokenizer.encode_batch(sound, add_special_tokens=False)
-        for word, encoding in zip(words, encoded, strict=True):
-            self._lexicon[word] = encoding.ids
+        self._lexicon |= {word: encoding.ids for word, encoding in zip(new, encoded, strict=True)}
+        ids, ends, lexicon = list[int](), [0], self._lexicon
+        for words in chunks:
+            for word in words:
+                ids += lexicon[word]
+            ends.append(len(ids))
+        return Pieces(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64))
 
     def words(self, text: str) -> list[tuple[int, int, int]]:
         """Return start and end of each word of a document, in order, and the number of its pieces."""
         words = []
         for chunk in _CHUNK.finditer(text):
             encoding = self._tokenizer.encode(without_surrogates(chunk.group()), add_special_tokens=False)
-            places: dict[int | None, list[tuple[int, int]]] = {}
-            for number, place in zip(encoding.word_ids, encoding.offsets, strict=True):
-                places.setdefault(number, []).append(place)
-            for of_word in places.values():
-                start, end = chunk.start() + of_word[0][0], chunk.start() + of_word[-1][1]
-                words.append((start, end, len(of_word)))
+            numbered = zip(encoding.word_ids, encoding.offsets, strict=True)
+            for _, pieces in groupby(numbered, key=itemgetter(0)):
+                offsets = [offset for _, offset in pieces]
+                start, end = chunk.start() + offsets[0][0], chunk.start() + offsets[-1][1]
+                words.append((start, end, len(offsets)))
         return words
 
 
