@@ -14,7 +14,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -160,44 +160,39 @@ class PretrainedModel:
 
 def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
     """Locate a model: ``minilm``, a folder, ``model2vec:NAME`` of Hugging Face, or ``openai:NAME``."""
-    library: Library
-    if name.startswith("openai:"):
-        model = name.removeprefix("openai:")
-        return PretrainedModel("openai", model, endpoint.digest(model), None, "cpu", "fp32")
-    if name == "minilm":
-        library, folder = "sentence-transformers", MINILM.locate("The encoder 'minilm'")
-        digest, max_pieces = MINILM.digest, max_pieces or MINILM_PIECES
-    else:
-        library, folder = _find(name)
-        digest = _digest_of_files(folder)
-    if find_spec(library.replace("-", "_")) is None:
+    library, place, digest = _find(name)
+    if library in _COMPUTE and find_spec(library.replace("-", "_")) is None:
         raise PluginError(f"The encoder {name!r} needs the package {library}; run: {_INSTALL}")
-    if library == "model2vec":
-        return PretrainedModel(library, str(folder), digest, None, "cpu", "fp32")
+    if library != "sentence-transformers":
+        return PretrainedModel(library, place, digest, None, "cpu", "fp32")
+    if name == "minilm":
+        max_pieces = max_pieces or MINILM_PIECES
     settings = [str(max_pieces)] if max_pieces else []
     settings += [precision] if precision != "fp32" else []
-    digest = "-".join([digest, *settings])
-    return PretrainedModel(library, str(folder), digest, max_pieces, device, precision)
+    return PretrainedModel(library, place, "-".join([digest, *settings]), max_pieces, device, precision)
 
 
-def _find(name: str) -> tuple[Library, Path]:
-    """Return the library and the folder of a model that the user names."""
-    for library in LIBRARIES:
-        if name.startswith(f"{library}:"):
-            place = name.removeprefix(f"{library}:")
-            folder = Path(place).expanduser()
-            return library, folder if folder.is_dir() else _download(place, name)
-    folder = Path(name).expanduser()
+def _find(name: str) -> tuple[Library, str, str]:
+    """Return the library, the place and the digest of a model that the user names."""
+    if name == "minilm":
+        return "sentence-transformers", str(MINILM.locate("The encoder 'minilm'")), MINILM.digest
+    prefix, _, place = name.partition(":")
+    if prefix == "openai":
+        return "openai", place, endpoint.digest(place)
+    library = next((each for each in LIBRARIES if each == prefix), None)
+    folder = Path(place if library else name).expanduser()
+    if library and not folder.is_dir():
+        folder = _download(place, name)
     if not folder.is_dir():
         raise DataError(
             f"There is no folder {folder}. Give the folder of a model, or its name on Hugging Face: "
             "sentence-transformers:NAME or model2vec:NAME; for a server, openai:NAME."
         )
-    try:
+    kind = None
+    with suppress(OSError, ValueError, AttributeError):  # sentence-transformers need not have the file
         kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
-    except (OSError, ValueError, AttributeError):  # a model of sentence-transformers need not have it
-        kind = None
-    return "model2vec" if kind == "model2vec" else "sentence-transformers", folder
+    guessed: Library = "model2vec" if kind == "model2vec" else "sentence-transformers"
+    return library or guessed, str(folder), _digest_of_files(folder)
 
 
 def _download(place: str, name: str) -> Path:
