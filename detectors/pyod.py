@@ -5,10 +5,7 @@ References
 Y. Zhao, Z. Nasrullah, Z. Li: PyOD: A Python Toolbox for Scalable Outlier Detection. JMLR 20, 2019.
 """
 
-import importlib
 import re
-import sys
-from contextlib import redirect_stdout
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,12 +21,12 @@ _CLASS = re.compile(r'(?ms)^class (\w+)[^:]*:(?:\s|#[^\n]*)*(?:r?"""(.*?)(?:\n\s
 
 def members() -> dict[str, str]:
     """Return the names of PyOD's detectors with the first sentence on each, without importing it."""
-    return {name: summary for name, (*_, summary) in _classes().items()}
+    return {name: summary for name, (_, summary) in _classes().items()}
 
 
 @cache
-def _classes() -> dict[str, tuple[str, str, str]]:
-    """Map each name to module, class and summary: of the class that is called as its module is."""
+def _classes() -> dict[str, tuple[str, str]]:
+    """Map each name to path and summary of a class: the one that is called as its module is."""
     classes = {}
     for path in sorted(_folder().glob("*.py")):
         if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
@@ -38,7 +35,7 @@ def _classes() -> dict[str, tuple[str, str, str]]:
             if _plain(class_name) == _plain(path.stem):
                 sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
                 summary = shorten(sentence, 100, placeholder=" ...") or class_name
-                classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", class_name, summary)
+                classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}:{class_name}", summary)
     return classes
 
 
@@ -57,7 +54,5 @@ def member(name: str) -> Any:
     # not above: listing names imports no library
     from adbench_text.plugins.pyod_detector import PyODDetector
 
-    module, class_name, _ = _classes()[name]
-    with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages
-        wrapped = getattr(importlib.import_module(module), class_name)
-    return PyODDetector.around(wrapped, __name__)
+    path, _ = _classes()[name]
+    return PyODDetector.named(path, __name__)

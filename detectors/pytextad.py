@@ -12,22 +12,19 @@ References
 Y. Cao: PyTextAD: Text Anomaly Detection in Python. 2026.
 """
 
-import importlib
-import sys
-from contextlib import redirect_stdout
 from typing import Any
 
 #: Module and class of each.
 _MEMBERS = {
-    "aderh": ("aderh", "ADERH"),
-    "ddae": ("ddae", "DDAE"),
-    "drl": ("drl", "DRL"),
-    "dte-categorical": ("dte", "DTECategorical"),
-    "dte-gaussian": ("dte", "DTEGaussian"),
-    "dte-non-parametric": ("dte", "DTENonParametric"),
-    "rsrae": ("rsrae", "RSRAE"),
-    "sik": ("sik", "SIK"),
-    "tokencore": ("tokencore", "TokenCore"),
+    "aderh": "aderh:ADERH",
+    "ddae": "ddae:DDAE",
+    "drl": "drl:DRL",
+    "dte-categorical": "dte:DTECategorical",
+    "dte-gaussian": "dte:DTEGaussian",
+    "dte-non-parametric": "dte:DTENonParametric",
+    "rsrae": "rsrae:RSRAE",
+    "sik": "sik:SIK",
+    "tokencore": "tokencore:TokenCore",
 }
 
 
@@ -41,7 +38,4 @@ def member(name: str) -> Any:
     # not above: listing names imports no library
     from adbench_text.plugins.pyod_detector import PyODDetector
 
-    module, class_name = _MEMBERS[name]
-    with redirect_stdout(sys.stderr):
-        wrapped = getattr(importlib.import_module(f"pytextad.models.embedding.{module}"), class_name)
-    return PyODDetector.around(wrapped, __name__)
+    return PyODDetector.named(f"pytextad.models.embedding.{_MEMBERS[name]}", __name__)

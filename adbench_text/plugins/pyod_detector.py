@@ -6,6 +6,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib.metadata import version
 from inspect import Parameter, signature
+from pkgutil import resolve_name
 from typing import Any, Self
 
 import numpy as np
@@ -89,6 +90,12 @@ class PyODDetector(VectorDetector):
     """
 
     wrapped: type[Any]
+
+    @classmethod
+    def named(cls, path: str, module: str) -> type[Self]:
+        """Return the adapter of the class with a path, ``"pyod.models.knn:KNN"``; see `around`."""
+        with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages
+            return cls.around(resolve_name(path), module)
 
     @classmethod
     @cache
