@@ -1,6 +1,6 @@
 """``adbench-text check``: Check that plug-ins keep their contract."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -32,31 +32,28 @@ def command(names: Sequence[str]) -> None:
                 continue
             click.echo(f"{name} ({kind.removesuffix('s')})")
             try:
-                n_broken, n_rules = _print(outcomes_of(kind, name))
+                kept = [_is_kept(outcome) for outcome in outcomes_of(kind, name)]
             except PluginError as error:  # it cannot be loaded
                 broken.append(str(error))
                 continue
-            if n_broken:
-                broken.append(f"{name} breaks {n_broken} of the {n_rules} rules that were checked.")
+            if all(kept):
+                click.echo(f"{name} keeps all {len(kept)} rules.")
             else:
-                click.echo(f"{name} keeps all {n_rules} rules.")
+                n_broken = kept.count(False)
+                broken.append(f"{name} breaks {n_broken} of the {len(kept)} rules that were checked.")
     if broken:
         if not is_debugging():
             broken.append(f"For tracebacks, run: adbench-text --debug check {' '.join(names)}")
         raise ContractError(" ".join(broken))
 
 
-def _print(outcomes: "Iterable[Outcome]") -> tuple[int, int]:
-    """Print outcomes as they come; return the number of broken rules, and of those checked."""
-    n_broken = n_rules = 0
-    for outcome in outcomes:
-        n_rules += 1
-        n_broken += bool(outcome.problems)
-        status, seconds = "failed" if outcome.problems else "ok", f"{outcome.seconds:.1f} s"
-        notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
-        click.echo(f"  {status:6} {seconds:>7}  {outcome.rule}{notes}")
-        for problem in outcome.problems:
-            click.echo(printable(f"{'':18}{problem}"))
-        if outcome.traceback and is_debugging():
-            click.echo(printable(outcome.traceback), err=True)
-    return n_broken, n_rules
+def _is_kept(outcome: "Outcome") -> bool:
+    """Print whether a rule is kept, and return it."""
+    status, seconds = "failed" if outcome.problems else "ok", f"{outcome.seconds:.1f} s"
+    notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
+    click.echo(f"  {status:6} {seconds:>7}  {outcome.rule}{notes}")
+    for problem in outcome.problems:
+        click.echo(printable(f"{'':18}{problem}"))
+    if outcome.traceback and is_debugging():
+        click.echo(printable(outcome.traceback), err=True)
+    return not outcome.problems

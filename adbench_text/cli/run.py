@@ -16,7 +16,7 @@ from adbench_text.cli.options import (
     is_debugging,
 )
 from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.sweep import engine_of, sweep_of, use_file
+from adbench_text.cli.sweep import sweep_of, use_file
 from adbench_text.errors import DetectorError
 from adbench_text.escaping import one_line
 from adbench_text.failures import described
@@ -127,8 +127,11 @@ def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
 def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
     from adbench_text.processes import Limits
+    from adbench_text.run.engine import Dask, Local
 
-    engine, limits = engine_of(options), Limits(options["cell_timeout"], options["cell_memory"])
+    address, gpu_jobs = options["address"], options["gpu_jobs"]
+    engine = Dask(address, gpu_jobs) if address else Local(options["jobs"], gpu_jobs)
+    limits = Limits(options["cell_timeout"], options["cell_memory"])
     # a server that does not answer is known in seconds, and the user's documents are read in minutes
     engine.check(limits)
     sweep = sweep_of(options)

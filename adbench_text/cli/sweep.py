@@ -1,4 +1,4 @@
-"""The sweep and the engine that the options of ``run`` and the file ``--sweep`` describe."""
+"""The sweep that the options of ``run`` and the file ``--sweep`` describe."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,6 @@ from adbench_text.text.hub import HUB
 
 if TYPE_CHECKING:
     from adbench_text.plugins.configure import DetectorChoice
-    from adbench_text.run.engine import Engine
     from adbench_text.sweep.file import SweepFile
     from adbench_text.sweep.sweep import Sweep
 
@@ -158,12 +157,3 @@ def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
         if datasets.count(name) > 1:
             raise click.UsageError(f"Two datasets have the name {name!r}; rename one of the files.")
     return datasets
-
-
-def engine_of(options: Mapping[str, Any]) -> "Engine":
-    """Return the engine that options describe; an address takes precedence over a number of jobs."""
-    from adbench_text.run.engine import Dask, Local
-
-    if options["address"]:
-        return Dask(options["address"], options["gpu_jobs"])
-    return Local(options["jobs"], options["gpu_jobs"])
