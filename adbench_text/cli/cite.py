@@ -17,7 +17,6 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build
 from adbench_text.reports.formats.latex import escape
 from adbench_text.sweep.names import expand
-from adbench_text.text.hub import HUB
 
 _AUTHOR = r"\b[^\W\d_]\.(?:[ -]?[^\W\d_]\.)* [^\W\d_][^,.:;]*"
 #: ``A. Author, B.-C. Author: Title. Journal 1, 2020.``; a venue without a volume is a conference.
@@ -59,9 +58,6 @@ def command(names: Sequence[str]) -> None:
 
 def _stated(text: str, known: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield heading, name and publications of a detector or dataset, and of the members of a detector."""
-    if text.startswith((registry.OWN, HUB, registry.GIVEN)):  # documents and scores of the user
-        yield text, text, ""
-        return
     choice = DetectorChoice(text) if text in known else DetectorChoice.parse(text)
     if choice.name not in known:
         raise UnknownNameError("detector or dataset", choice.name, known)
