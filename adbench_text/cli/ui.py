@@ -14,6 +14,7 @@ from adbench_text.store.client import check_reachable
 
 _PORT = 5000
 _HOST = "127.0.0.1"
+_PAGE = "/#/experiments"
 
 
 @click.command("ui", params=[tracking_uri_option()])
@@ -25,7 +26,7 @@ def command(port: int, tracking_uri: str) -> None:
     store = Store(tracking_uri, create=False)
     check_reachable(tracking_uri)  # MLflow's server writes to its store
     if tracking_uri.startswith(("http://", "https://")):
-        _show("The store is a server; open in a browser:", store.shown)
+        click.echo(f"The store is a server; open in a browser: {store.shown.rstrip('/')}{_PAGE}")
         return
     with socket.socket() as connection:
         connection.settimeout(1)
@@ -33,7 +34,8 @@ def command(port: int, tracking_uri: str) -> None:
             raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
     # one process is enough for one reader; MLflow would start four
     server = ["mlflow", "server", "--backend-store-uri", tracking_uri, "--workers", "1"]
-    _show("Once it has started, open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}")
+    address = f"http://{_HOST}:{port}{_PAGE}"
+    click.echo(f"Once it has started, open in a browser (press Ctrl-C to stop): {address}")
     process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
     try:
         code = process.wait()
@@ -42,11 +44,6 @@ def command(port: int, tracking_uri: str) -> None:
         process.wait()
     if code:
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
-
-
-def _show(message: str, server: str) -> None:
-    """Print the address of the experiments of a server."""
-    click.echo(f"{message} {server.rstrip('/')}/#/experiments")
 
 
 def _terminate(process: "subprocess.Popen[Any]") -> None:
