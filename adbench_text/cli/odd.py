@@ -42,7 +42,6 @@ _N_WRITTEN = 10_000  # documents that are written at a time
 _DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones in the table
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
 _OF_FAMILY = 2  # copies at least of one that is named
-_N_CHARACTERS_OF_FAMILY = 60
 
 
 #: Options on the lists: arguments of `odd_documents`.
@@ -247,14 +246,12 @@ def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:
     """Return a line for each of the largest families of near-copies."""
     families: Iterator[Any] = ranked.families[ranked.families["n_copies"] >= _OF_FAMILY].itertuples()
     return [
-        f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {_start(rows.id(each.row))}: "
-        f"{_start(each.text)}"
+        one_line(
+            f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.row):.60}: "
+            f"{each.text:.60}"
+        )
         for each in families
     ]
-
-
-def _start(text: str) -> str:
-    return one_line(text[:_N_CHARACTERS_OF_FAMILY])
 
 
 def _by(order: str, ranked: "OddDocuments") -> str:
