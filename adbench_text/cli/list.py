@@ -52,18 +52,14 @@ _ROWS: dict[str, Callable[[], Rows]] = {
 
 
 def names_of(kind: str) -> Sequence[str]:
-    """Return the names of a kind; none of inlier classes, which depend on the dataset."""
-    if kind in registry.KINDS:
-        return registry.names(kind)
+    """Return the names that an argument may have: metrics, or what can be checked or fetched."""
     if kind == "metrics":
         return list(METRICS)
     if kind == "checkable":
         return [*registry.names("detectors"), *registry.names("datasets")]
-    if kind == "fetchable":
-        from adbench_text.text import vectors, wordpiece
+    from adbench_text.text import vectors, wordpiece
 
-        return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-    return [name for name, _ in _ROWS[kind]()] if kind in _ROWS else []
+    return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
 
 
 @click.command("list")
