@@ -5,6 +5,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, Self
 
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 
 _LINE_SECONDS = 10.0  # between two lines about the work, at least, if there is no live bar
 _SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines: 100 lines in ten hours
-
-
-def duration(seconds: float) -> str:
-    """Return a readable duration: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
-    rounded = round(seconds)
-    if rounded < 60:
-        return f"{rounded} s"
-    if rounded < 3600:
-        return f"{rounded // 60} min {rounded % 60} s"
-    return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
 def count(n: int, noun: str = "cell", plural: str = "") -> str:
@@ -110,7 +101,7 @@ class Shown(Progress):
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Show the step and the losses of a training, and an estimate of the time left."""
-        left = duration((time.monotonic() - self._started) * (steps - step) / step)
+        left = timedelta(seconds=round((time.monotonic() - self._started) * (steps - step) / step))
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status = f"step {step:,}/{steps:,}, {left} left; {values}"
         self._bar.update(self._task, text=one_line(f"{status}; {cell}"))
@@ -157,7 +148,7 @@ class Shown(Progress):
         self._bar.update(self._task, text="")
         self._bar.stop()
         if self._n_done:
-            took = duration(time.monotonic() - self._begin)
+            took = timedelta(seconds=round(time.monotonic() - self._begin))
             failed = f", {self._n_failed:,} of them failed" if self._n_failed else ""
             self.message(f"{count(self._n_done)} run in {took}{failed}")
 

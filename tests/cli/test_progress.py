@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adbench_text.cli.progress import Shown, count, duration, shown_documents
+from adbench_text.cli.progress import Shown, count, shown_documents
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,6 @@ def terminal(monkeypatch, capsys):
     return make
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min 0 s"),
-        (200, "3 min 20 s"),
-        (3599.6, "1 h 0 min"),
-        (7500, "2 h 5 min"),
-        (100_000, "27 h 46 min"),
-    ],
-)
-def test_a_duration_is_written_for_people(seconds, text):
-    assert duration(seconds) == text
-
-
 def test_one_cell_is_not_cells():
     assert [count(n) for n in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
 
@@ -90,7 +74,7 @@ def test_where_there_is_no_terminal_each_detector_on_a_dataset_is_a_plain_line_o
         "3 cells to run, 5 finished before",
         "[2/3] failed: b: Odd: [bold]no luck[/nothing] :warning:",
         "[3/3] d on tiny: mean AUROC 98.8% of 2 cells, 1 failed",
-        "3 cells run in 0 s, 1 of them failed",
+        "3 cells run in 0:00:00, 1 of them failed",
     ]
 
 
@@ -142,8 +126,8 @@ def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
         now[0] = seconds
         shown.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
     assert capsys.readouterr().err.splitlines() == [
-        "    a: step 100/1,000, 1 min 48 s left; total 412, rtd 0.5",
-        "    a: step 400/1,000, 2 min 0 s left; total 412, rtd 0.5",
+        "    a: step 100/1,000, 0:01:48 left; total 412, rtd 0.5",
+        "    a: step 400/1,000, 0:02:00 left; total 412, rtd 0.5",
     ]
 
 
@@ -190,7 +174,7 @@ def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(term
     ]
     assert [line.strip("━") for line in lines[-3:]] == [
         " 3/3 0:00:00 0:00:00",
-        "3 cells run in 0 s",
+        "3 cells run in 0:00:00",
         "Next: ...",
     ]
 
