@@ -205,11 +205,9 @@ def check_outputs(file: str, *outputs: Path) -> None:
     """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
     source = Path(file).expanduser().resolve()
     for output in () if file in (STDIN, "") else outputs:  # an empty path is an error when it is read
-        if output.resolve() == source:
-            raise InvalidValueError(f"{file} would be overwritten by the result; give another path.")
-        # Every file of a folder is a document: the next run would rank this output with the others.
-        if source.is_dir() and source in output.resolve().parents:
+        target = output.resolve()
+        # every file of a folder is a document: the next run would rank this output with the others
+        if source == target or (source.is_dir() and source in target.parents):
             raise InvalidValueError(
-                f"{output} would be among the documents of the folder {file}; give a path outside of "
-                f"it, for example in {source.parent}."
+                f"{output} would replace {file} or be among its documents; give a path elsewhere."
             )
