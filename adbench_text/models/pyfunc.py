@@ -3,7 +3,6 @@
 MLflow calls `_load_pyfunc` of this module with the folder of the model, so that it needs no pickle.
 """
 
-from math import isnan
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -57,15 +56,11 @@ class Predictor:
             model_input, index = texts.fillna("").tolist(), texts.index
         with self._lock:
             table = Scorer(self._model, alpha).score(model_input)
-        columns = {}
-        for name, kind in RESULTS.items():
-            values = table[name].tolist()
-            if kind == "string":
-                values = [", ".join(each) for each in values]
-            elif kind == "double":  # MLflow's server writes None as null, but NaN as NaN, which is not JSON
-                values = [None if isnan(each) else each for each in values]
-            columns[name] = pd.Series(values, index, dtype=bool if kind == "boolean" else object)
-        return pd.DataFrame(columns)
+        why = {name: table[name].map(", ".join) for name in ("why", "why_form")}
+        answer = table.assign(**why)[[*RESULTS]].astype(object)
+        # MLflow's server writes None as null, but NaN as NaN, which is not JSON
+        answer = answer.where(answer.notna(), None).astype({"odd": bool})
+        return answer if index is None else answer.set_axis(index)
 
 
 def _load_pyfunc(path: str) -> Predictor:
