@@ -22,7 +22,6 @@ from adbench_text.plugins.labels import Known
 ODD, FINE = MARKS = "odd", "fine"
 MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
-_MOST_NAMED = 5  # wrong marks in a message
 _AS_WRITTEN: Any = {"dtype": str, "keep_default_na": False, "index_col": False, "encoding": "utf-8-sig"}
 
 Rows = NDArray[np.int64]
@@ -59,16 +58,6 @@ class Marking:
     def odd(self) -> "pd.Series[str]":
         """The documents marked odd that have words, cleaned."""
         return self._with_words(self.written[self.is_odd])
-
-    def normal(self, sample: "pd.Series[str]") -> "pd.Series[str]":
-        """Return the documents of a sample that are not marked odd; too few are an error."""
-        normal = sample.drop(self.is_odd.index[self.is_odd], errors="ignore")
-        if len(normal) < 2:
-            raise InvalidValueError(
-                "At least 2 different documents with words that are not marked odd are needed, got "
-                f"{len(normal)}."
-            )
-        return normal
 
     def known(self, normal: "pd.Series[str]") -> Known:
         """Return the documents marked odd, and which of the normal ones are marked fine."""
@@ -119,20 +108,17 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
             f"by odd; it has {', '.join(map(repr, table.columns))}."
         )
     marks: dict[int, str] = {}
-    wrong: list[str] = []
-    for own, given in zip(table[name], table[MARK].str.strip().str.lower(), strict=True):
-        if not given:
-            continue
-        row = row_of(own)
-        if given not in MARKS:
-            wrong.append(f"{name} {own!r} has the mark {given!r}; a mark is odd, fine or empty")
+    marked = table.assign(mark=table[MARK].str.strip().str.lower())
+    for own, mark in marked.loc[marked[MARK] != "", [name, MARK]].to_numpy():
+        row, wrong = row_of(own), ""
+        if mark not in MARKS:
+            wrong = f"has the mark {mark!r}; a mark is odd, fine or empty"
         elif row is None:
-            wrong.append(f"{name} {own!r} is marked {given}, but there is no such document")
-        elif marks.setdefault(row, given) != given:
-            wrong.append(f"{name} {own!r} is marked odd and fine")
-    if wrong:
-        more = f"; and {len(wrong) - _MOST_NAMED:,} more" if len(wrong) > _MOST_NAMED else ""
-        raise DataError(f"{path}: {'; '.join(wrong[:_MOST_NAMED])}{more}.")
+            wrong = f"is marked {mark}, but there is no such document"
+        elif marks.setdefault(row, mark) != mark:
+            wrong = "is marked odd and fine"
+        if wrong:
+            raise DataError(f"{path}: {name} {own!r} {wrong}.")
     return marks
 
 

@@ -162,7 +162,7 @@ def odd_documents(
         of_marked = _written(read, marked.index)
         before = learned(replace(own, detector=clone(own.detector)), normal, n_folds, seed, for_others=True)
         marking = Marking(marked == ODD, of_marked, cleaner, before, of_form)
-        normal = marking.normal(normal)
+        normal = normal.drop(marked.index[marked == ODD], errors="ignore")
         known = marking.known(normal)
     for_others = len(rest) > 0 or marking is not None
     of_words = learned(own, normal, n_folds, seed, for_others=for_others, known=known)
@@ -230,6 +230,11 @@ def learned(
     known: Known = NOTHING_KNOWN,
 ) -> LeftOut:
     """Return the left-out scores of documents; if it scores others too, the detector is fitted on all."""
+    if len(texts) < 2:
+        raise InvalidValueError(
+            f"At least 2 different documents with words are needed, got {len(texts)}. Give more, or a larger "
+            "sample (--sample); those marked odd do not count."
+        )
     with own.errors():
         own.detector.prepare(texts.tolist())
         scored = left_out(own.detector, texts, n_folds, seed, known)

@@ -19,7 +19,6 @@ from adbench_text.checks import Whole
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.copies import N_HASHES, families, sketches
-from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.text.words import text_key
 
@@ -95,7 +94,7 @@ class Survey:
 
 
 def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, progress: OnProgress) -> Survey:
-    """Look at documents once; raise InvalidValueError if there are too few."""
+    """Look at documents once."""
     Whole(2).check("sample", n_sample)
     candidates: dict[int, tuple[str, str]] = {}
     largest = 2**64 - 1  # key that may be in the sample
@@ -129,16 +128,9 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
     rows = first[is_sampled]
     rows = rows[np.argsort(~has_words[rows], kind="stable")]
     documents = [candidates[key] for key in keys[rows].tolist()]
-    found = Survey(
+    return Survey(
         original=np.where(keys > 0, first[leader[which]], -1),
         has_words=has_words,
         is_near=leader[which] != which,
         sample=pd.DataFrame(documents, rows, ["written", "cleaned"], dtype=object),
     )
-    if (n := int((found.is_original & has_words).sum())) < 2:
-        raise InvalidValueError(f"At least 2 different documents with words are needed, got {n}.")
-    if len(found.cleaned) < 2:
-        raise InvalidValueError(
-            f"The sample of {n_sample:,} documents has fewer than 2 with words; give a larger one (--sample)."
-        )
-    return found

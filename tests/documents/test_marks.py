@@ -123,7 +123,7 @@ def test_a_family_with_both_marks_is_odd():
         ({3: None}, "The mark of row 3 is None; a mark is odd or fine."),
         (
             dict.fromkeys(range(131), "odd"),
-            "2 different documents with words that are not marked odd .* got 1",
+            "2 different documents with words are needed, got 1.* marked odd do not count",
         ),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_wrong_mark_is_an_error(marks, message):
 @pytest.mark.parametrize("detector", ["knn-words", "iforest"])
 def test_there_are_documents_left_to_learn_from(detector):
     settings = FOREST if detector == "iforest" else {}
-    with pytest.raises(InvalidValueError, match="not marked odd are needed, got 0"):
+    with pytest.raises(InvalidValueError, match="with words are needed, got 0"):
         ranked(SEA[:3], dict.fromkeys(range(3), "odd"), detector=detector, settings=settings)
     result = ranked(SEA[:3], dict.fromkeys(range(3), "fine"), detector="knn-words", settings={})
     assert result.table["rank"].count() == 0
@@ -293,8 +293,7 @@ def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
         ("row,mark\n,odd\n", ["row '' is marked odd, but there is no such document"]),
         ("row,mark\n1,strange\n", ["row '1' has the mark 'strange'; a mark is odd, fine or empty"]),
         ("row,mark\n1,odd\n2,\n1,fine\n", ["row '1' is marked odd and fine"]),
-        ("row,mark\n1,x\n99,odd\n", ["'1' has the mark 'x'; a", "; row '99' is marked odd, but"]),
-        ("row,mark\n" + "99,odd\n" * 12, ["; and 7 more."]),
+        ("row,mark\n1,x\n99,odd\n", ["row '1' has the mark 'x'; a mark is odd, fine or empty."]),
         ("", ["cannot be read as a CSV of marks: No columns"]),
         ("row,mark\n1,odd\n2,odd,x,y\n", ["cannot be read as a CSV of marks", "line 3"]),
         ('row,mark\n"1,odd\n', ["cannot be read as a CSV of marks", "EOF inside string"]),
