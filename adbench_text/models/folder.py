@@ -47,7 +47,6 @@ from adbench_text.text.endpoint import is_same
 
 _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
-_DETECTORS, _CALIBRATIONS, _KNOWN = "detectors", "calibrations", "known"  # parts of a state
 _VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
 
 
@@ -117,11 +116,11 @@ def load_model(folder: Path | str) -> Model:
             if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
                 raise _damaged(folder / _STATE)
             state = load(data, str(folder / _STATE), _trusted(detectors))
-            for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
+            for detector, learned in zip(detectors, state["detectors"], strict=True):
                 detector.restore(learned)
             training, by = Training(**description["training"]), description["calibration"]["by"]
             form = detectors[1] if len(detectors) > 1 else None
-            return Model(detectors[0], name, state[_CALIBRATIONS], by, training, form, state[_KNOWN])
+            return Model(detectors[0], name, state["calibrations"], by, training, form, state["known"])
     except ModelError:
         raise
     except AdbenchTextError as error:
@@ -177,12 +176,11 @@ def _files(model: Model) -> dict[str, bytes]:
     """Return the content of each file of a model, by its name; the description is the last."""
     check_can_be_saved(model.name, model.detector)
     detectors = {model.name: model.detector} | ({} if model.form is None else {FORM: model.form})
+    scores = {order: np.sort(check_scores(each, len(each))) for order, each in model.calibrations.items()}
     state = {
-        _DETECTORS: [detector.learned() for detector in detectors.values()],
-        _CALIBRATIONS: {
-            order: np.sort(check_scores(scores, len(scores))) for order, scores in model.calibrations.items()
-        },
-        _KNOWN: model.known,
+        "detectors": [detector.learned() for detector in detectors.values()],
+        "calibrations": scores,
+        "known": model.known,
     }
     data, plugins = dump(state, model.name, _trusted(detectors.values())), registry.plugins("detectors")
     description = {

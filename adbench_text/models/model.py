@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,10 @@ class Scorer:
             check_length(text, f"text {number}")
         cleaned = [self._cleaner(text) for text in texts]
         rows = [row for row, text in enumerate(cleaned) if text.strip()]
-        is_known, knows_words, text_keys = self._known(texts, cleaned, rows)
+        text_keys = keys(texts)
+        is_known = self._are_known(text_keys)  # the same words may be known in another form
+        text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
+        knows_words = is_known | self._are_known(text_keys)
         score, p, p_form, p_both = np.full((4, len(texts)), np.nan)
         calibrations = self._model.calibrations
         if rows:
@@ -165,10 +169,8 @@ class Scorer:
         table = pd.DataFrame({"score": score, "p": p, "p_form": p_form, "p_both": p_both})
         deciding = table[self.p_name].to_numpy()
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
-        explanations = [Explanation([], [], [])] * len(texts)
-        odd_rows = np.flatnonzero(is_odd).tolist()
-        for row, explanation in zip(odd_rows, self.explain([texts[row] for row in odd_rows]), strict=True):
-            explanations[row] = explanation
+        explained = iter(self.explain(list(compress(texts, is_odd))))
+        explanations = [next(explained) if odd else Explanation([], [], []) for odd in is_odd]
         columns: dict[str, Any] = {
             "odd": is_odd,
             "why": [explanation.why for explanation in explanations],
@@ -176,18 +178,6 @@ class Scorer:
             "key": pd.arrays.IntegerArray(text_keys, knows_words),
         }
         return table.assign(**columns)
-
-    def _known(
-        self, written: list[str], cleaned: list[str], rows: list[int]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
-        """Return which texts the model knows, of which it knows the words, and the keys of all.
-
-        The same words may be written in another form: only a text that was written the same is known itself.
-        """
-        text_keys = keys(written)
-        is_known = self._are_known(text_keys)
-        text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
-        return is_known, is_known | self._are_known(text_keys), text_keys
 
     def _are_known(self, text_keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         known = self._model.known
