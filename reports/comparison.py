@@ -121,12 +121,6 @@ class Corpus:
         records = self.finished(column).drop_duplicates("inlier").set_index("inlier")["record"]
         return {name: records[name] for name in self.inliers if name in records}
 
-    def best_first(self, column: Column) -> list[Record]:
-        """Return the cells of `of_splits`, the best first."""
-        metric = self._comparison.metric
-        sign = -1 if metric.higher_is_better else 1
-        return sorted(self.of_splits(column).values(), key=lambda r: sign * r.metrics.get(metric.name, 0.0))
-
     def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
         """Return a row for each split, and one for the mean (None) if the corpus has several splits."""
         rows = [[Entry(inlier), *row_of(inlier)] for inlier in self.inliers]

@@ -83,11 +83,11 @@ def scored(table: pd.DataFrame) -> Scored:
 def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
     """Return the examples of each detector and split; the first ones are of all datasets and detectors.
 
-    Datasets and detectors take turns, each with the split on which the detector is best, then with the
-    next: a page that cannot hold all heat maps shows some of each.
+    They take turns, each with its first split, then with the next: a page that cannot hold all heat maps
+    shows some of each.
     """
     queues = [
-        [(column, corpus.label, record) for record in corpus.best_first(column)]
+        [(column, corpus.label, record) for record in corpus.of_splits(column).values()]
         for column in comparison.fair
         for corpus in comparison.corpora
     ]

@@ -189,8 +189,8 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
     ]
     builder = Builder(cells, store=Holding({"examples.json": "[]"}))
     assert [heatmap.title for heatmap in heatmaps(builder.comparison, builder.evidence)] == [
-        *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
         *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
+        *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),
     ]
 
 
