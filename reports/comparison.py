@@ -26,7 +26,6 @@ _SOURCES = {
     published.WU: "(Wu et al.): published at ACL 2023, five seeds; MDF+IMLM†: chosen on the test labels.",
 }
 _OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in bold."
-_ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 _GROUP = ["column", "corpus", "level"]
 
 
@@ -83,15 +82,8 @@ class Corpus:
 
         Without a split, first average over all splits for each seed. The default level is the lowest.
         """
-        of_all = self._comparison
         level = self.lowest if level is None else level
-        if (entry := of_all.entries.get((column, self.digest, level, inlier))) is not None:
-            return entry
-        # Only a cell that a sweep lists can be missing; without a sweep none is.
-        of_sweep = column.detector, column.preset, column.configuration, self.dataset, self.splits, level
-        inliers = self.inliers if inlier is None else [inlier]
-        is_promised = any((*of_sweep, name) in of_all.promised for name in inliers)
-        return _absent(Kind.MISSING, len(inliers)) if is_promised else NONE
+        return self._comparison.entries.get((column, self.digest, level, inlier), NONE)
 
     def entries(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
         """Return the figures of all columns."""
@@ -158,14 +150,6 @@ class Comparison:
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
         self.corpora = [Corpus(self, digest) for digest in cells.corpora]
-        self.promised = {
-            (
-                *(cell.detector, cell.preset, configuration),
-                *(cell.dataset, of_splits(cell), cell.contamination, cell.inlier),
-            )
-            for cell in cells.promised
-            for configuration in (None, cell.configuration)
-        }
 
     @property
     def heading(self) -> str:
@@ -300,12 +284,9 @@ class Comparison:
 
 def _entry(row: Any) -> Entry:
     if not row.n_cells:
-        return _absent(Kind.MISSING if row.is_ok else Kind.FAILED, int(row.n_expected))
+        kind = Kind.MISSING if row.is_ok else Kind.FAILED  # without the metric, which is newer than the cell
+        return Entry(kind.name.lower(), kind, n_cells=0, n_expected=int(row.n_expected))
     # seeds that lack some splits have no comparable means
     has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
     value, spread = float(row.value), float(row.spread) if has_spread else None
     return replace(figure(value), spread=spread, n_cells=int(row.n_cells), n_expected=int(row.n_expected))
-
-
-def _absent(kind: Kind, n_expected: int) -> Entry:
-    return Entry(_ABSENT[kind], kind, n_cells=0, n_expected=n_expected)

@@ -16,7 +16,7 @@ class Kind(Enum):
 
     LABEL = auto()  #: a name, or another text
     FIGURE = auto()  #: a number
-    MISSING = auto()  #: a figure of cells that were not run
+    MISSING = auto()  #: a figure that cells lack: its metric is newer, or their scores cannot be read
     FAILED = auto()  #: a figure of cells that failed
     NONE = auto()  #: a figure that does not exist, such as a published one of a new dataset
 

@@ -85,12 +85,10 @@ def test_the_classes_that_are_logged_with_a_cell_are_those_of_its_corpus():
     assert compare([edited]).corpora[0].inliers == ["d", "e"]
 
 
-def test_only_what_a_sweep_promised_is_missing():
+def test_the_rows_of_a_sweep_are_its_splits_and_a_mean_counts_them():
     cells = [Cell("x", "default", {}, "made-up", inlier, 0, 0) for inlier in "ab"]
-    cells += [Cell("y", "default", {}, "made-up", "a", 0, 0)]
-    records = [record("x", "a"), record("y", "a"), record("z", "a")]
-    table = main_table(compare(records, "auroc", cells))
-    assert texts(table)[1][2:] == ["missing", "–", "–"]
+    table = main_table(compare([record("x", "a")], "auroc", cells))
+    assert [row[1:] for row in texts(table)] == [["a", "90.0"], ["b", "–"], ["mean", "90.0 (1 of 2)"]]
 
 
 def test_a_deterministic_detector_has_no_spread():
