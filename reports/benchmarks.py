@@ -58,19 +58,13 @@ _KNOWN_BY = {  # what the names of methods begin with
 
 @dataclass(frozen=True)
 class Row:
-    """A published figure in percent, the best of `n_embeddings`."""
+    """A published figure in percent."""
 
     source: str
     method: str
     knowledge: str
     figure: float
-    n_embeddings: int = 1
     spread: float | None = None  #: over the seeds
-
-    @property
-    def name(self) -> str:
-        """The method, and the number of embeddings where there are several."""
-        return f"{self.method}, best of {self.n_embeddings}" if self.n_embeddings > 1 else self.method
 
     @property
     def label(self) -> str:
@@ -125,7 +119,7 @@ def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
 
 
 def _of_lists(source: str, task: str, metric: str) -> list[Row]:
-    """Return the best figure of each method of Text-ADBench and group of embeddings."""
+    """Return the best figure of each method of Text-ADBench and group of embeddings, with their number."""
     of_task = published.read(_FIGURES)[source]["percent"][task]
     found = []
     for group, of_methods in of_task.get(_METRICS.get(metric, ""), {}).items():
@@ -133,8 +127,8 @@ def _of_lists(source: str, task: str, metric: str) -> list[Row]:
             areas = of_task["auroc"][group][method]
             run = [value for value, area in zip(figures, areas, strict=True) if area != _NOT_RUN]
             if run:
-                name = f"{group.partition(' (')[0]} + {method}"
-                found.append(Row(_NAMES[source], name, _knowledge(name), max(run), len(run)))
+                name = f"{group.partition(' (')[0]} + {method}{f', best of {len(run)}' * (len(run) > 1)}"
+                found.append(Row(_NAMES[source], name, _knowledge(name), max(run)))
     return found
 
 

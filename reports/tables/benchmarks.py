@@ -47,4 +47,4 @@ def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> lis
     if ours is not None:
         column, value = ours
         beside = [Entry(column.label), figure(value), figure(value - row.figure, signed=True)]
-    return [Entry(knowledge), Entry(row.name), row.entry, *beside, Entry(row.source)]
+    return [Entry(knowledge), Entry(row.method), row.entry, *beside, Entry(row.source)]

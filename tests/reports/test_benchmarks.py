@@ -30,7 +30,7 @@ def cell(detector="llr", figure=0.9, dataset="nlpad-bbc", **changes):
 
 def best(dataset: str, metric="auroc") -> dict[str, tuple[str, float]]:
     rows = benchmarks.best_of_each(benchmarks.rows(dataset, metric))
-    return {kind: (row.name, row.figure) for kind, row in rows.items()}
+    return {kind: (row.method, row.figure) for kind, row in rows.items()}
 
 
 def labels(*records) -> list[str]:
@@ -61,7 +61,7 @@ def test_every_figure_of_a_source_is_in_a_row():
     figures = published.read("outside.json")["text_adbench"]["percent"]["sms_spam"]["aupr"]
     rows = {row.method: row for row in benchmarks.rows("textad-sms", "aupr_out")}
     assert rows["GloVe + OCSVM"].figure == figures["GloVe"]["OCSVM"][0]
-    assert rows["BERT + OCSVM"].figure == max(figures["BERT"]["OCSVM"])
+    assert rows["BERT + OCSVM, best of 2"].figure == max(figures["BERT"]["OCSVM"])
     figures = published.read("outside.json")["tad_bench"]["auroc"]
     rows = {row.method: row.figure / 100 for row in benchmarks.rows("tad-olid", "auroc")}
     assert rows == pytest.approx({method: of_corpora["olid"] for method, of_corpora in figures.items()})
@@ -78,10 +78,11 @@ def test_what_was_not_run_is_left_out(name):
     areas = benchmarks.rows(f"textad-{name}", "auroc")
     assert 50.0 not in {row.figure for row in areas}
     for metric in ("auroc", "aupr_out"):
-        methods = {row.method: row.n_embeddings for row in benchmarks.rows(f"textad-{name}", metric)}
-        assert methods.get("OpenAI + DPAD") == (2 if name == "sms" else None)
-        assert methods["GloVe + DPAD"] == 1
-        assert methods["LLM2Vec + ECOD"] == (26 if name == "sms" else 27)
+        methods = {row.method for row in benchmarks.rows(f"textad-{name}", metric)}
+        run = [method for method in methods if method.startswith("OpenAI + DPAD")]
+        assert run == (["OpenAI + DPAD, best of 2"] if name == "sms" else [])
+        assert "GloVe + DPAD" in methods
+        assert f"LLM2Vec + ECOD, best of {26 if name == 'sms' else 27}" in methods
 
 
 def test_the_best_rows_are_those_of_the_tables():
