@@ -35,12 +35,11 @@ from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
 from adbench_text.plugins.labels import NOTHING_KNOWN, Known
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
-from adbench_text.text.cleaning import likely_language, share_of_common_words, words_looked_at
+from adbench_text.text.cleaning import other_language
 
 Array = NDArray[np.float64]
 
 _CHANGED = "The documents have changed while they were read: some are missing. Run it again."
-_LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 
 
 def odd_documents(
@@ -198,7 +197,7 @@ def odd_documents(
         method=of_words.method,
         centre=of_words.centre,
         alpha=alpha,
-        other_language=_other_language(found.cleaned.tolist(), language),
+        other_language=other_language(found.cleaned.tolist(), language),
         n_learned=len(of_words.scores),
         n_near_copies=int(found.is_near.sum()),
         marked=marked,
@@ -301,12 +300,3 @@ def _at(read: Callable[[], Iterable[str]], rows: Sequence[int] | NDArray[np.int6
     is_wanted = np.zeros(max(rows, default=-1) + 1, dtype=np.bool_)
     is_wanted[rows] = True
     return compress(read(), is_wanted.tobytes())
-
-
-def _other_language(texts: Sequence[str], language: str) -> str | None:
-    found = words_looked_at(texts)
-    share = share_of_common_words(found, language)
-    if share >= _LEAST_COMMON:
-        return None
-    likely = likely_language(found)
-    return likely if share_of_common_words(found, likely) > share else None

@@ -10,7 +10,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from adbench_text.errors import InvalidValueError
@@ -64,6 +64,7 @@ def clean(text: str) -> str:
 LANGUAGE_CODE = "a code such as 'en', 'de' or 'fr'"
 _CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
 _N_LOOKED_AT, _N_CHARACTERS = 200, 1000  # documents from which the language is guessed, and of each
+_LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
 
@@ -113,24 +114,19 @@ def frequent_words(language: str) -> frozenset[str]:
     return frozenset(top_n_list(language, _N_STOP_WORDS) if has_frequencies(language) else ())
 
 
-def words_looked_at(texts: Sequence[str]) -> list[str]:
-    """Return the words at the start of some documents, enough to recognise their language."""
-    some = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
-    return [word for text in some for word in words(text[:_N_CHARACTERS])]
-
-
-def share_of_common_words(found: Sequence[str], language: str) -> float:
-    """Return the share of words that are common in a language; 1 without any word."""
+def other_language(texts: Sequence[str], language: str) -> str | None:
+    """Return the language in which most words of some documents are common, if few are in the one given."""
     from wordfreq import available_languages, get_frequency_dict
 
-    if language not in available_languages("small"):
-        return 1.0
-    table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
-    return sum(word in table for word in found) / len(found) if found else 1.0
+    some = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
+    found = [word for text in some for word in words(text[:_N_CHARACTERS])]
 
+    def share(language: str) -> float:
+        table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
+        return sum(word in table for word in found) / len(found)
 
-def likely_language(found: Sequence[str]) -> str:
-    """Return the language in which the largest share of words is common."""
-    from wordfreq import available_languages
-
-    return max(sorted(available_languages("small")), key=partial(share_of_common_words, found))
+    languages = sorted(available_languages("small"))
+    if language not in languages or not found or share(language) >= _LEAST_COMMON:
+        return None
+    likely = max(languages, key=share)
+    return likely if share(likely) > share(language) else None

@@ -6,13 +6,7 @@ import pytest
 from nltk.tokenize import NLTKWordTokenizer
 
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.text.cleaning import (
-    STOP_WORDS,
-    clean,
-    likely_language,
-    share_of_common_words,
-    words_looked_at,
-)
+from adbench_text.text.cleaning import STOP_WORDS, clean, other_language
 
 
 def clean_by_the_papers_code(text: str) -> str:
@@ -122,18 +116,29 @@ def test_words_of_other_scripts_stay_complete():
     assert Cleaner("xx")("東京 123 タワー") == "東 京 タワー"
 
 
-def test_a_language_is_recognised():
-    assert likely_language("die heizung im keller verliert seit gestern wasser".split()) == "de"
-    assert likely_language(words_looked_at(["我们今天在北京的公司开会", "他说这个问题很重要"])) == "zh"
+GERMAN = ["Die Heizung im Keller", "verliert seit gestern Wasser und der Druck fällt"]
+CHINESE = ["我们今天在北京的公司开会", "他说这个问题很重要"]
 
 
-def test_the_language_shows_in_the_words_that_are_common():
-    german = Cleaner("de")("Die Heizung im Keller verliert seit gestern Wasser").split()
-    assert share_of_common_words(german, "de") > 0.9
-    assert share_of_common_words(german, "en") < 0.7
-    assert share_of_common_words([], "en") == 1.0
+@pytest.mark.parametrize(
+    ("texts", "language", "other"),
+    [
+        (GERMAN, "en", "de"),
+        (GERMAN, "de", None),
+        (CHINESE, "en", "zh"),
+        (["the heating in the cellar is losing water"], "en", None),
+        ([], "en", None),
+        (["", "!"], "en", None),
+        (GERMAN, "xx", None),  # wordfreq does not know it
+    ],
+)
+def test_another_language_shows_in_the_words_that_are_common(texts, language, other):
+    assert other_language(texts, language) == other
 
 
 def test_the_language_of_a_large_file_is_recognised_by_the_start_of_some_documents():
-    assert len(words_looked_at(["水" * 10_000] * 2000)) == 200 * 1000
-    assert words_looked_at(["two words", "one"]) == ["two", "words", "one"]
+    beginnings = [
+        f"{GERMAN[1]} {' ' * 1000} the heating and the water of the house" if n % 10 == 0 else "the" * 9
+        for n in range(2000)
+    ]
+    assert other_language(beginnings, "en") == "de"
