@@ -1,7 +1,7 @@
 """The rules of the detector contract; the docstring of each is the rule."""
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from adbench_text.code_version import code_of
 from adbench_text.errors import DetectorError
 from adbench_text.failures import described
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import presets
 from adbench_text.plugins.foreign import TURNED, Foreign
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH, UNSAVED
 from adbench_text.testing.rules import Note, Rule
@@ -167,11 +168,7 @@ def can_be_pickled(subject: Subject) -> Iterator[str]:
 def has_valid_presets(subject: Subject) -> Iterator[str]:
     """Every configuration of a preset is valid, and no two are equal."""
     for dataset in registry.names("datasets"):
-        presets = subject.kind.presets(dataset)
-        if not isinstance(presets, Mapping):
-            yield f"presets({dataset!r}) must return a mapping, got {type(presets).__name__}"
-            return
-        for preset, grid in presets.items():
+        for preset, grid in presets(subject.kind, dataset).items():
             if len({str(sorted(one.items())) for one in grid}) != len(grid):
                 yield f"preset {preset!r} of {dataset} has a configuration twice"
             for one in grid:
