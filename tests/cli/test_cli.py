@@ -222,7 +222,7 @@ def test_ui_prints_its_address_and_starts_the_server(store, monkeypatch):
     result = adbench(f"ui --port {port}")
     assert result.exit_code == 0
     assert f"(press Ctrl-C to stop): http://127.0.0.1:{port}/#/experiments\n" in result.stdout
-    server = ["mlflow", "server", "--backend-store-uri", f"sqlite:///{store}", "--workers", "1"]
+    server = ["mlflow", "server", "--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
     assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
 
 
