@@ -1,7 +1,7 @@
 """``adbench-text score``: Score documents with a model."""
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -76,16 +76,7 @@ _OPTIONS = [
 @click.command("score", cls=SectionedCommand, listed=_OPTIONS)
 @click.argument("model", type=_PATH)
 @click.argument("file")
-def command(
-    model: Path,
-    file: str,
-    output: Path | None,
-    page: Path | None,
-    summary: bool,
-    as_json: bool,
-    top: int,
-    **options: Any,
-) -> None:
+def command(model: Path, file: str, output: Path | None, page: Path | None, **options: Any) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
 
     Prints one JSON object for each document, in their order: id, score (of its words), p (the share of normal
@@ -107,7 +98,8 @@ def command(
         if path is not None and path.suffix not in suffixes:
             raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
     check_outputs(file, *filter(None, (output, page)))
-    fdr, context = options["fdr"], click.get_current_context()
+    fdr, top, summary = options["fdr"], options["top"], options["summary"]
+    context = click.get_current_context()
     if fdr is not None and context.get_parameter_source("alpha") != ParameterSource.DEFAULT:
         raise click.UsageError("--alpha and --fdr both decide what is odd; give one of them.")
     fitted = load_model(model)
@@ -142,7 +134,7 @@ def command(
         if shown:
             click.echo("Documents with the smallest p:")
             print_documents([each._replace(rank="") for each in shown], scorer.p_name)
-    if as_json:
+    if options["as_json"]:
         facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": options["alpha"]}
         if fdr is not None:
             facts |= {"fdr": fdr, "n_odd_by_fdr": found.n_odd}
@@ -157,7 +149,7 @@ class _Found(NamedTuple):
     n_documents: int
     n_odd: int  # by --fdr
     evidence: dict[int, float]  # of drift
-    most_odd: "pd.DataFrame"  # the first documents, with their texts
+    most_odd: "pd.DataFrame"  # the first documents by their p, and then by their score, with their texts
 
 
 def _scored(scorer: "Scorer", with_text: bool, batch: list[tuple[str, str]]) -> "pd.DataFrame":
@@ -184,15 +176,6 @@ def _lines(table: "pd.DataFrame", suffix: str) -> str:
     return cells.to_csv(index=False, header=False, lineterminator="\n")
 
 
-def _most_odd(scorer: "Scorer", n: int, tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
-    """Return the first documents by their p, and then by their score."""
-    import pandas as pd
-
-    of_all = pd.concat(tables).dropna(subset=[scorer.p_name])
-    by = [scorer.p_name, "score"]
-    return of_all.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0)).head(n)
-
-
 def _written(
     tables: "Generator[pd.DataFrame]",
     scorer: "Scorer",
@@ -209,7 +192,7 @@ def _written(
 
     from adbench_text.calibration import largest_p
 
-    n_documents = n_odd = 0
+    by, n_documents, n_odd = [scorer.p_name, "score"], 0, 0
     evidence, waiting, most_odd = dict[int, float](), list[pd.DataFrame](), list[pd.DataFrame]()
     with ExitStack() as stack:
         write: Callable[[str], object] = partial(click.echo, nl=False)
@@ -222,7 +205,9 @@ def _written(
         for table in stack.enter_context(closing(tables)):
             n_documents += len(table)
             evidence |= scorer.evidence(table)
-            most_odd = [_most_odd(scorer, n_kept, [*most_odd, table])]
+            with_p = pd.concat([*most_odd, table]).dropna(subset=[scorer.p_name])
+            ordered = with_p.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0))
+            most_odd = [ordered.head(n_kept)]
             rows = table[_names(scorer)]
             if fdr is None:
                 write(_lines(rows, suffix))
