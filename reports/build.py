@@ -72,9 +72,9 @@ class Builder:
         notes: Sequence[str] = (),
     ) -> None:
         self._store, self._notes = store, notes
-        self.evidence = None if store is None else Evidence(store)
+        self.evidence = Evidence(store)
         own = [] if isinstance(metric, str) else [metric.name]
-        if isinstance(metric, Metric) and self.evidence is not None:
+        if isinstance(metric, Metric):
             records = list(measured(records, metric, self.evidence))
         self.cells = Cells(records, cells, own)
         self.comparison = Comparison(self.cells, metric, self.evidence)
@@ -98,7 +98,7 @@ class Builder:
             of_others = [t for name in others for t in _tables("main", Comparison(self.cells, name))]
             built += [replace(table, is_folded=True) for table in of_others]
         drawn = self.drawings if pictures else []
-        maps = heatmaps(comparison, self.evidence) if pictures and self.evidence is not None else []
+        maps = heatmaps(comparison) if pictures else []
         of_no_table = [
             f"No table {name!r}: it needs {contents.TABLES[name]}."
             for name, of_name in of_names.items()
@@ -111,7 +111,7 @@ class Builder:
         of_report = [] if built or boards else general
         return Report(
             notes_on.under_tables(built, general),
-            [*of_report, *of_no_table, *self.evidence_notes],
+            [*of_report, *of_no_table, *self.evidence.notes],
             drawn,
             maps,
             headlines(comparison),
@@ -119,11 +119,6 @@ class Builder:
             provenance(comparison, place),
             self.cells.facts(),
         )
-
-    @property
-    def evidence_notes(self) -> list[str]:
-        """What could not be read from the store so far, and why."""
-        return [] if self.evidence is None else self.evidence.notes
 
     @cached_property
     def drawings(self) -> "list[Drawing]":

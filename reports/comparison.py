@@ -145,7 +145,7 @@ class Comparison:
 
     def __init__(self, cells: Cells, metric: str | Metric, evidence: Evidence | None = None) -> None:
         self.metric = METRICS[metric] if isinstance(metric, str) else metric
-        self.cells, self.evidence = cells, evidence
+        self.cells, self.evidence = cells, evidence or Evidence()
         self.columns, self.levels = cells.columns, cells.levels
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]

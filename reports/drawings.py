@@ -9,7 +9,6 @@ from itertools import islice
 from adbench_text.metrics import COSTS, METRICS
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.sweep.cell import percent
@@ -20,11 +19,8 @@ _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures f
 
 def drawings(comparison: Comparison) -> Iterator[Drawing]:
     """Yield all figures, in the order of a report."""
-    for draw in (contamination, cost):
+    for draw in (contamination, cost, curves, overlap_bound):
         yield from draw(comparison)
-    if comparison.evidence is not None:
-        yield from curves(comparison, comparison.evidence)
-    yield from overlap_bound(comparison)
 
 
 def contamination(comparison: Comparison) -> Iterator[Drawing]:
@@ -66,8 +62,9 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
             )
 
 
-def curves(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
+def curves(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the ROC and precision-recall curves of all splits, a figure for each metric that is an area."""
+    evidence = comparison.evidence
     for corpus in comparison.corpora:
         scores = {c.label: found for c in comparison.fair if (found := evidence.scores(c, corpus))}
         drawn = dict(islice(scores.items(), _MOST_CURVES))

@@ -27,10 +27,10 @@ Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 class Evidence:
     """What the store keeps of cells besides their figures.
 
-    Damaged artifacts are left out and named in `notes`.
+    Damaged artifacts are left out and named in `notes`. Without a store there is nothing.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | None = None) -> None:
         self.store = store
         self._held: dict[tuple[str, ...], Any] = {}
         self._lost: dict[str, list[Record]] = {}  # by what is missing of them
@@ -57,7 +57,7 @@ class Evidence:
 
     def _read(self, record: Record, file: str, parse: Callable[[str], Any]) -> Any:
         key = file, record.corpus, *record.identity
-        if key not in self._held:
+        if self.store is not None and key not in self._held:
             text = self.store.artifact(record, file)
             try:
                 self._held[key] = None if text is None else parse(text)
@@ -66,7 +66,7 @@ class Evidence:
                 self._held[key], is_lost = None, True
             if is_lost:
                 self._lost.setdefault("examples" if file == _EXAMPLES else "scores", []).append(record)
-        return self._held[key]
+        return self._held.get(key)
 
     @property
     def notes(self) -> list[str]:
@@ -80,7 +80,7 @@ def scored(table: pd.DataFrame) -> Scored:
     return table["outlier"].to_numpy() == 1, table["score"].to_numpy()
 
 
-def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
+def heatmaps(comparison: "Comparison") -> list[Heatmap]:
     """Return the examples of each detector and split; the first ones are of all datasets and detectors.
 
     They take turns, each with its first split, then with the next: a page that cannot hold all heat maps
@@ -95,7 +95,7 @@ def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
         Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
         for turn in zip_longest(*queues)
         for column, label, record in filter(None, turn)
-        if (of_cell := evidence.examples(record)) is not None
+        if (of_cell := comparison.evidence.examples(record)) is not None
     ]
 
 

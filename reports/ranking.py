@@ -69,7 +69,7 @@ class Ranking:
     def _moved(self) -> "list[pd.Series[float] | None]":
         """How much of the mean of each column is due to each test document."""
         metric, evidence = self._comparison.metric, self._comparison.evidence
-        if evidence is None or metric.curve != "ROC":
+        if metric.curve != "ROC":
             return [None] * len(self.columns)
         of_columns = (
             [self._corpora[label].of_splits(column)[inlier] for label, inlier in self.splits]

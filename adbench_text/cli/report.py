@@ -92,7 +92,7 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
         with writing(figures):
             n_files = len(builder.write_figures(figures))
         news.append(f"{n_files} files in {figures}")
-        news += [note for note in builder.evidence_notes if note not in built.every_note]
+        news += [note for note in builder.evidence.notes if note not in built.every_note]
     for note in () if quiet else news:
         click.echo(printable(note), err=True)
 

@@ -99,7 +99,7 @@ def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_draw
 
     builder = Builder([record("x", "a"), failed("x", "b")], store=Emptied())
     assert builder.drawings == []
-    assert [note.partition(",")[0] for note in builder.evidence_notes] == [
+    assert [note.partition(",")[0] for note in builder.evidence.notes] == [
         "The scores of 1 finished cells cannot be read"
     ]
 
@@ -126,7 +126,7 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     store = Holding({f"{name}.csv": text for name, text in files.items()})
     builder = Builder([record("x", "a")], store=store)
     names = [picture.name for picture in builder.drawings]
-    return {name.partition("-")[0] for name in names}, builder.evidence_notes
+    return {name.partition("-")[0] for name in names}, builder.evidence.notes
 
 
 @pytest.mark.parametrize("last", [19, 190])  # with planted words, some of the test documents are left out
@@ -188,7 +188,7 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
         for inlier, figure in (("a", 0.7), ("b", 0.9))
     ]
     builder = Builder(cells, store=Holding({"examples.json": "[]"}))
-    assert [heatmap.title for heatmap in heatmaps(builder.comparison, builder.evidence)] == [
+    assert [heatmap.title for heatmap in heatmaps(builder.comparison)] == [
         *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
         *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),
     ]
