@@ -124,7 +124,7 @@ def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):
         ("llr", {"language": "xx"}, "No language named 'xx'"),
         ("date", {"score": "plrmd"}, "Did you mean 'pl_rmd'"),
         ("date", {"vocabulary": "bert"}, "No vocabulary named 'bert'"),
-        ("date", {"n_patterns": 1, "mask_share": 0.01}, "masks no position"),
+        ("date", {"n_patterns": 1, "mask_share": 0.01}, "n_patterns must be at most 0"),
         ("date", {"hidden": 30}, "hidden must be a multiple of 4"),
         ("date", {"max_length": 4, "n_patterns": 7}, "n_patterns must be at most 6"),
         ("date", {"n_patterns": 0}, "set rmd_weight=0 too"),

@@ -46,7 +46,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
 from adbench_text.detectors._devices import (
@@ -236,30 +236,22 @@ class DATE(TextDetector):
         super().check_params()
         if self.hidden % 4:
             raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
-        self._check_patterns()
         needed = "rmd_weight" if self.score == _PL_RMD else "rtd_weight"
         if not getattr(self, needed):
             raise InvalidValueError(
                 f"score={self.score!r} needs a positive {needed}, got 0: nothing else learns this score."
             )
-
-    def _check_patterns(self) -> None:
-        if not self.n_patterns:
-            if self.rmd_weight:
-                raise InvalidValueError(
-                    f"n_patterns=0 leaves RMD no pattern to recognise, got rmd_weight={self.rmd_weight:g}; "
-                    "set rmd_weight=0 too."
-                )
-            return
-        mask = f"mask_share={self.mask_share} of max_length={self.max_length}"
-        n_masked = int(self.mask_share * self.max_length)
-        if n_masked < 1:
-            raise InvalidValueError(f"{mask} masks no position; raise one of them.")
-        possible = math.comb(self.max_length, n_masked)
-        if possible < self.n_patterns:
+        if self.rmd_weight and not self.n_patterns:
             raise InvalidValueError(
-                f"n_patterns must be at most {possible}, the number of different patterns for {mask}, "
-                f"got {self.n_patterns}."
+                f"n_patterns=0 leaves RMD no pattern to recognise, got rmd_weight={self.rmd_weight:g}; "
+                "set rmd_weight=0 too."
+            )
+        n_masked = int(self.mask_share * self.max_length)
+        possible = math.comb(self.max_length, n_masked) if n_masked else 0
+        if self.n_patterns > possible:
+            raise InvalidValueError(
+                f"n_patterns must be at most {possible}, the number of different patterns that mask "
+                f"{n_masked} of {self.max_length} positions (mask_share * max_length), got {self.n_patterns}."
             )
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -280,15 +272,6 @@ class DATE(TextDetector):
             self._pieces = wordpiece.bert()
         else:
             self._pieces = wordpiece.train(texts, _MOST_PIECES)
-        self._patterns: Tensor | None = None
-        random = torch.Generator().manual_seed(seed)
-        if self.n_patterns:
-            # Drawn on the CPU, so that a seed gives the same patterns and noise on every device.
-            patterns = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
-            self._patterns = patterns.to(self._device)
-        # What the generator replaces masked tokens by for ``pl_rmd``, the same for every document
-        shape = max(self.n_patterns, 1), self.max_length + 2
-        self._noise = torch.rand(shape, generator=random).to(self._device)
         self._objective = self._build(self._pieces, seed)
         windows = self._windows(texts)
         n_steps = min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size))
@@ -298,7 +281,7 @@ class DATE(TextDetector):
             n_steps,
             self.batch_size,
             self.learning_rate,
-            self._patterns,
+            self._objective.patterns,
             self.mask_share,
             seed,
             dtype,
@@ -307,11 +290,17 @@ class DATE(TextDetector):
         train(self._objective, windows, training, self.observer)
 
     def _build(self, pieces: WordPiece, seed: int) -> Objective:
-        """Return the networks, with weights drawn by a seed."""
+        """Return the networks, with weights, patterns and noise drawn by a seed."""
         # The initial weights come from the global generator of torch; the fork leaves its state as it was.
         with torch.random.fork_rng([]):
             torch.default_generator.manual_seed(seed)
-            return self._networks(pieces).to(self._device)
+            objective = self._networks(pieces)
+        # All is drawn on the CPU, so that a seed gives the same on every device.
+        random = torch.Generator().manual_seed(seed)
+        if self.n_patterns:
+            objective.patterns = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
+        objective.noise = torch.rand((max(self.n_patterns, 1), self.max_length + 2), generator=random)
+        return objective.to(self._device)
 
     def _networks(self, pieces: WordPiece) -> Objective:
         # Two positions more than pieces: [CLS] and [SEP].
@@ -332,20 +321,13 @@ class DATE(TextDetector):
 
     def learned(self) -> dict[str, Any]:
         """Return what was learned, with the weights of the networks, all as arrays."""
-        learned = super().learned()
-        if self._patterns is not None:
-            learned["_patterns"] = self._patterns.numpy(force=True)
-        noise = self._noise.numpy(force=True)
-        return {**learned, "_noise": noise, "_objective": weights_of(self._objective)}
+        return {**super().learned(), "_objective": weights_of(self._objective)}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
         """Take over what `learned` returned."""
         super().restore(learned)
         self._device = device_to_load_on(self.device)
-        if learned["_patterns"] is not None:
-            self._patterns = torch.from_numpy(learned["_patterns"]).to(self._device)
-        self._noise = torch.from_numpy(learned["_noise"]).to(self._device)
-        # drawn as in a fit; then all weights are replaced
+        # drawn as in a fit; then all is replaced
         self._objective = self._build(self._pieces, seed=0)
         load_weights(self._objective, learned["_objective"])
         return self
@@ -356,8 +338,9 @@ class DATE(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         windows = self._windows(texts)
         self._objective.eval()
-        if self._patterns is not None and self.score == _PL_RMD:
-            of_window = rmd_scores(self._objective, windows, self._patterns, self._noise)
+        patterns, noise = self._objective.patterns, self._objective.noise
+        if patterns is not None and self.score == _PL_RMD:
+            of_window = rmd_scores(self._objective, windows, patterns, noise)
         else:
             of_window = window_scores(self._objective.discriminator, windows, self.score)
         return np.bincount(windows.text, of_window) / np.bincount(windows.text)

@@ -164,8 +164,11 @@ class Objective(nn.Module):
     """DATE's loss (section 3.4): weighted sum of RTD, RMD and, with a learned generator, MLM.
 
     `generator` maps ids and lengths, what is masked (B, L) and noise (B, L) in [0, 1) to replaced ids (B, L)
-    and to the summed MLM loss, None if there is nothing to learn.
+    and to the summed MLM loss, None if there is nothing to learn. It keeps what a detector draws once.
     """
+
+    patterns: Tensor | None  # of masks, (K, max_length + 2); None if masks are drawn for each batch
+    noise: Tensor  # what replaces masked tokens for ``pl_rmd``, the same for every document; of that shape
 
     def __init__(
         self,
@@ -177,6 +180,8 @@ class Objective(nn.Module):
         super().__init__()
         self.generator, self.discriminator = generator, discriminator
         self.rtd_weight, self.rmd_weight = rtd_weight, rmd_weight
+        self.register_buffer("patterns", None)
+        self.register_buffer("noise", None)
 
     def forward(self, ids: Tensor, lengths: Tensor, corruption: Corruption) -> Losses:
         """Corrupt ids (B, L) and return the losses."""

@@ -126,7 +126,7 @@ def test_without_a_seed_two_trainings_differ():
 
 def training_of(detector: DATE, **changes) -> training.Training:
     settings = {"steps": 9, "batch_size": 4, "learning_rate": 1e-3, "mask_share": 0.5}
-    settings |= {"patterns": detector._patterns, "seed": 0, "dtype": torch.float32}
+    settings |= {"patterns": detector._objective.patterns, "seed": 0, "dtype": torch.float32}
     return training.Training(**{**settings, **changes})
 
 
@@ -146,7 +146,7 @@ def test_cls_and_pads_are_never_masked(n_patterns):
 
 def test_the_seed_reaches_patterns_weights_batches_and_replacements():
     first, second = (small(random_state=seed, steps=1, learning_rate=1e-12).fit(TRAIN) for seed in (0, 1))
-    assert not torch.equal(first._patterns, second._patterns)
+    assert not torch.equal(first._objective.patterns, second._objective.patterns)
     weights = [d._objective.discriminator.encoder.project.weight for d in (first, second)]
     assert not torch.allclose(*weights, atol=1e-3)
     batch = first._windows(TEST).batch(np.arange(4))
@@ -213,7 +213,7 @@ def test_the_embeddings_have_a_learning_rate_of_their_own(generator, monkeypatch
 
     def weights(**rates):
         detector = small(steps=1, generator=generator, **rates).fit(TRAIN)
-        return detector._objective.state_dict()
+        return dict(detector._objective.named_parameters(remove_duplicate=False))
 
     name = "discriminator.encoder.embeddings.token.weight"
     start = weights(learning_rate=1e-12)
