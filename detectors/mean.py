@@ -188,16 +188,14 @@ class Mean(TextDetector):
         return all(member.leaves_out_self for member in self.build_members())
 
     def _fit(self, texts: list[str]) -> None:
-        self._members = self.build_members()
-        first, *others = self._members
-        self._labelled.fit(first, texts)
-        self.kept_ = first.kept_
-        kept = np.ones(len(texts), dtype=np.bool_) if first.kept_ is None else first.kept_
-        for member in others:
+        self._members, self._of_training = self.build_members(), list[Scores]()
+        kept = np.ones(len(texts), dtype=np.bool_)
+        for member in self._members:
             self._labelled.fit(member, texts, kept)
-        self._of_training = [first.decision_scores_[: len(texts)]] + [
-            _scores_of_training(member, texts, kept) for member in others
-        ]
+            self._of_training.append(_scores_of_training(member, texts, kept))
+            if member is self._members[0] and member.kept_ is not None:
+                kept = member.kept_
+        self.kept_ = self._members[0].kept_
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
 
