@@ -36,7 +36,6 @@ Given Matrix. Annals of Mathematical Statistics 21, 1950.
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -72,7 +71,6 @@ _LEAST_SPREAD = 0.3  # of a fact
 _LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
 _LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
 _LONGEST_WORD = 40  # characters of a word that are shown
-_SCORE = attrgetter("score")
 _NEIGHBOURS = 20
 _MOST_REFERENCES = 10_000  # whose neighbours are looked for: half of all time of a large file is spent here
 
@@ -214,8 +212,8 @@ class Form(TextDetector):
         return self._reasons([texts[place] for place in places], leave_out=True)
 
     def _reasons(self, texts: list[str], *, leave_out: bool = False) -> list[list[str]]:
-        words = [sorted(of_text, key=_SCORE) for of_text in self._token_scores(texts, leave_out=leave_out)]
-        counted = self._counted(texts, np.array([max([0.0, *map(_SCORE, of_text)]) for of_text in words]))
+        surprise, words = self._spelling.surprise(texts, leave_out=leave_out)
+        counted = self._counted(texts, _highest(surprise))
         standard, own = self._standard(counted), shown(counted)
         centred = standard - self._mean
         is_reason = (np.abs(standard) >= _LEAST_REASON) & (centred * (centred @ self._inverse) > 0)
@@ -225,7 +223,7 @@ class Form(TextDetector):
             texts_of = [
                 written(names[each], own[row, each], self._others[each])
                 if each != SURPRISE
-                else _of_letters(words[row][-1].token)
+                else _of_letters(words[surprise[[row]].argmax()])
                 for each in order
                 if is_reason[row, each]
             ]
