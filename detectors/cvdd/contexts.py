@@ -8,7 +8,7 @@ that occurs c times in a document gets c times the attention of a single one: it
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,15 +177,13 @@ def train(
     observer: Observer | None = None,
 ) -> None:
     """Train a network on the documents of these rows, each with a word; all are on one device."""
-    epochs = list(training.phases)
     optimizer = torch.optim.Adam(network.parameters(), weight_decay=WEIGHT_DECAY, fused=True)
     batches = training_batches(bags.lengths[rows], training.batch_size, training.seed)
     n_batches = math.ceil(len(rows) / training.batch_size)
-    step = 0
-    while epochs:
-        phase = epochs[0]
-        # Equal phases follow each other.
-        n_epochs = epochs.count(phase)
+    step, left = 0, len(training.phases)
+    for phase, equal in groupby(training.phases):
+        n_epochs = len(list(equal))
+        left -= n_epochs
         of_phase: list[float] = []  # mean losses
         optimizer.param_groups[0]["lr"] = phase.learning_rate
         while len(of_phase) < n_epochs and not _has_settled(of_phase, training.tolerance):
@@ -201,12 +199,11 @@ def train(
                 optimizer.zero_grad()
                 sums += torch.stack(losses).detach()
                 step += 1
-            # A phase that ends early leaves fewer steps; the total that is reported shrinks with it.
-            left = n_batches * (len(epochs) - len(of_phase) - 1)
             means = (sums / n_batches).tolist()
-            report_losses(observer, step, step + left, dict(zip(Losses._fields, means, strict=True)))
             of_phase.append(means[0])
-        del epochs[:n_epochs]
+            # A phase that ends early leaves fewer steps; the total that is reported shrinks with it.
+            steps = step + n_batches * (left + n_epochs - len(of_phase))
+            report_losses(observer, step, steps, dict(zip(Losses._fields, means, strict=True)))
 
 
 def _has_settled(losses: Sequence[float], tolerance: float) -> bool:
