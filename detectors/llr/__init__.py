@@ -188,12 +188,6 @@ class LLR(TextDetector):
             return name, {**preset, **own}
         return f"{name}, without word vectors", _without_vectors(language, preset)
 
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        if self._reads_wordfreq:
-            wordfreq(self.language)  # reads the list now: the time of a later fit is measured
-
     @property
     def _reads_vectors(self) -> bool:
         return self.background in ("vectors", "mean") or self.coherence > 0
@@ -208,7 +202,9 @@ class LLR(TextDetector):
         return WORDS if self._reads_vectors or self._reads_wordfreq else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Read the file of word vectors, where used."""
+        """Read the word frequencies and the file of word vectors, where used."""
+        if self._reads_wordfreq:
+            wordfreq(self.language)
         if self._reads_vectors:
             vectors.load(self.vectors)
 
