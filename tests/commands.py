@@ -1,5 +1,6 @@
 """Runs commands of the command line in this process."""
 
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
@@ -20,3 +21,9 @@ def dry_run(*words: str) -> list[str]:
     result = adbench("run --dry-run", *words)
     assert result.exit_code == 0, result.stderr
     return result.stdout.splitlines()
+
+
+def complete(words: str, incomplete: str) -> list[str]:
+    """Return what a shell offers for the incomplete word."""
+    completion = ShellComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
+    return [item.value for item in completion.get_completions(words.split(), incomplete)]

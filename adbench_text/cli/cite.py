@@ -9,6 +9,7 @@ import click
 from adbench_text import __version__
 from adbench_text.cli.info import citation_of, stated_by
 from adbench_text.cli.list import names_of
+from adbench_text.cli.options import Name
 from adbench_text.errors import UnknownNameError, listing
 from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
@@ -31,7 +32,7 @@ _BRACES = str.maketrans("{}", "()")  # BibTeX counts escaped ones too
 
 
 @click.command("cite")
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, type=Name("checkable", several=True))
 def command(names: Sequence[str]) -> None:
     """Print the publications of this project, and of detectors and datasets, as BibTeX.
 

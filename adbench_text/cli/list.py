@@ -52,14 +52,18 @@ _ROWS: dict[str, Callable[[], Rows]] = {
 
 
 def names_of(kind: str) -> Sequence[str]:
-    """Return the names that an argument may have: metrics, or what can be checked or fetched."""
+    """Return the names of a kind; none of inlier classes, which depend on the dataset."""
+    if kind in registry.KINDS:
+        return registry.names(kind)
     if kind == "metrics":
         return list(METRICS)
     if kind == "checkable":
         return [*registry.names("detectors"), *registry.names("datasets")]
-    from adbench_text.text import vectors, wordpiece
+    if kind == "fetchable":
+        from adbench_text.text import vectors, wordpiece
 
-    return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+        return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+    return [name for name, _ in _ROWS[kind]()] if kind in _ROWS else []
 
 
 @click.command("list")

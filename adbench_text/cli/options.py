@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from adbench_text.errors import UnknownNameError
 
 DEVICES = ("auto", "cpu", "cuda")
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
+# Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {
     "checkable": "detector or dataset",
     "fetchable": "dataset, word vectors or vocabulary",
@@ -20,22 +21,33 @@ _IN_FILES = ("checkable", "metrics")  # of these kinds, ./mine.py:Mine is one
 
 
 class Name(click.ParamType[str]):
-    """A name of one of the kinds of `names_of`."""
+    """A name of a kind that the shell can complete, or `several` with commas."""
 
     name = "name"
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, several: bool = False) -> None:
+        self.kind, self.several = kind, several
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; raise UnknownNameError if it is not of its kind."""
-        from adbench_text.cli.list import names_of
-        from adbench_text.plugins.own_file import WRITTEN
+        if self.kind in _NOUNS and not self.several:
+            from adbench_text.cli.list import names_of
+            from adbench_text.plugins.own_file import WRITTEN
 
-        is_in_file = self.kind in _IN_FILES and WRITTEN.fullmatch(value)
-        if not is_in_file and value not in (known := names_of(self.kind)):
-            raise UnknownNameError(_NOUNS[self.kind], value, known)
+            is_in_file = self.kind in _IN_FILES and WRITTEN.fullmatch(value)
+            if not is_in_file and value not in (known := names_of(self.kind)):
+                raise UnknownNameError(_NOUNS[self.kind], value, known)
         return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin with the incomplete word, or with what follows its last comma."""
+        from adbench_text.cli.list import names_of
+
+        before, comma, last = incomplete.rpartition(",")
+        names = (name for name in names_of(self.kind) if name.startswith(last))
+        return [CompletionItem(f"{before}{comma}{name}") for name in names]
 
 
 class SectionedCommand(click.Command):
@@ -66,8 +78,15 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(rows)
 
 
-#: An option for names: given several times, as a list with commas, or as a pattern.
-Names = partial(click.Option, multiple=True, metavar="NAMES")
+class Names(click.Option):
+    """An option for names: given several times, as a list with commas, or as a pattern.
+
+    Its last name is that of the parameter, and the kind of the names: ``"--dataset", "-s", "datasets"``.
+    """
+
+    def __init__(self, param_decls: Sequence[str], **settings: Any) -> None:
+        kind = Name(param_decls[-1], several=True)
+        super().__init__(param_decls, multiple=True, type=kind, metavar="NAMES", **settings)
 
 
 def listed(kind: click.ParamType[Any]) -> Callable[..., list[Any]]:

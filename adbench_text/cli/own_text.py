@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import ENCODER_URL
+from adbench_text.cli.options import ENCODER_URL, Name
 from adbench_text.cli.show import print_table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
@@ -50,7 +50,7 @@ def _set_encoder(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
 CHOICE = [
-    click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, help="Detector."),
+    click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
     click.Option(["--preset"], help="Preset.  [default: what the detector has for the language]"),
     click.Option(
         ["--set", "settings"],
@@ -62,6 +62,7 @@ CHOICE = [
     ),
     click.Option(
         ["--encoder"],
+        type=Name("encoders"),
         expose_value=False,
         callback=_set_encoder,
         help="As --set encoder=...: name, path, openai:NAME.",

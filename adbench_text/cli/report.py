@@ -27,7 +27,7 @@ _OPTIONS = [
     "Input",
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
     Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
-    click.Option(["--sweep"], help="Only the cells of a sweep: a name or a TOML file."),
+    click.Option(["--sweep"], type=Name("sweeps"), help="Only the cells of a sweep: a name or a TOML file."),
     tracking_uri_option(several=True),
     EXPERIMENT,
     "Tables",

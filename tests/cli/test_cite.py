@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import adbench
+from commands import adbench, complete
 
 from adbench_text.cli.info import citation_of
 from adbench_text.plugins import registry
@@ -194,3 +194,8 @@ def test_wrong_names_are_one_line():
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "Error: No detector or dataset named 'ocsmv'. Did you mean 'ocsvm'?\n"
     assert "No detector or dataset matches 'zz*'." in adbench("cite zz*").stderr
+
+
+def test_a_shell_completes_detectors_and_datasets():
+    assert complete("cite", "kn") == ["knn-vectors", "knn-words"]
+    assert complete("cite", "20") == ["20news"]

@@ -1,4 +1,4 @@
-"""Sections of the help, options of every command, quiet and verbose runs."""
+"""Sections of the help, options of every command, quiet and verbose runs, and names that are completed."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands import adbench, dry_run
+from commands import adbench, complete, dry_run
 
 from adbench_text.cli.main import main
 
@@ -89,3 +89,24 @@ def test_a_sweep_file_takes_patterns_and_ranges(here):
     assert len(cells) == 9
     assert cells[1] == "pyod-kde(encoder=svd) on tiny/sea at 0%, seed 0"
     assert cells[-1] == "pyod-knn(encoder=svd) on tiny/sea at 0%, seed 7"
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "names"),
+    [
+        ("run -d", "ocsvm,ll", ["ocsvm,llr"]),
+        ("run --detector", "pyod-k", ["pyod-kde", "pyod-knn", "pyod-kpca"]),
+        ("run --dataset nonsense --inlier", "", []),
+        ("run --vectors", "fast", ["fasttext-wiki-news-subwords-300"]),
+        ("fetch", "py", ["pydocs"]),
+        ("fetch", "glove-wiki-gigaword-5", ["glove-wiki-gigaword-50"]),
+        ("list", "d", ["datasets", "detectors"]),
+        ("run --encoder", "m", ["mean", "minilm"]),
+        ("run --device", "c", ["cpu", "cuda"]),
+        ("report --table", "main,r", ["main,ranks"]),
+        ("report --format", "h", ["html"]),
+        ("report --metric", "aur", ["auroc"]),
+    ],
+)
+def test_a_shell_completes_names_also_after_a_comma(words, incomplete, names):
+    assert sorted(complete(words, incomplete)) == sorted(names)
