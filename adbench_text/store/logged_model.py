@@ -1,6 +1,7 @@
 """Registers saved models in MLflow, so that they can be listed, aliased and served."""
 
 import re
+import shutil
 import time
 import warnings
 from collections.abc import Mapping
@@ -76,7 +77,7 @@ def _as_mlflow_model(folder: Path, package: str, temporary: Path) -> Path:
                 path,
                 loader_module=pyfunc.__name__,
                 data_path=str(folder),
-                code_paths=_code(),
+                code_paths=[str(_copied_code(temporary))],
                 signature=_signature(),
                 pip_requirements=_requirements(package),
             )
@@ -85,11 +86,14 @@ def _as_mlflow_model(folder: Path, package: str, temporary: Path) -> Path:
     return path
 
 
-def _code() -> list[str]:
-    """Return the folders with the code of this package: in a checkout, plug-ins are beside it."""
+def _copied_code(folder: Path) -> Path:
+    """Copy the code of this package to a folder; return its path there."""
     package = Path(adbench_text.__file__).parent
-    beside = [] if (package / "detectors").is_dir() else ["detectors", "datasets", "reports"]
-    return [str(package), *(str(package.parent / name) for name in beside)]
+    ignored = shutil.ignore_patterns("__pycache__", "results")  # of reports; not installed
+    copied = shutil.copytree(package, folder / package.name, ignore=ignored)
+    for name in () if (package / "detectors").is_dir() else ("detectors", "datasets", "reports"):
+        shutil.copytree(package.parent / name, copied / name, ignore=ignored)  # of a checkout
+    return copied
 
 
 def _requirements(package: str) -> list[str]:
