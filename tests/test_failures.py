@@ -36,8 +36,10 @@ def test_the_place_is_that_of_the_innermost_frame_in_the_package(package):
 
 def test_one_of_our_plug_ins_is_its_own_file_or_folder():
     with pytest.raises(ValueError) as caught:
-        registry.detector("llr")(smoothing=-1).fit(["a text"])
-    assert place_of_error(caught.value, "adbench_text.detectors.llr.mixture").startswith(" (llr/__init__.py:")
+        registry.detector("date")(hidden=5).fit(["a text"])
+    assert place_of_error(caught.value, "adbench_text.detectors.date.windows").startswith(
+        " (date/__init__.py:"
+    )
     assert place_of_error(caught.value, "adbench_text.detectors.ocsvm") == ""
 
 

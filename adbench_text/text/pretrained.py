@@ -130,7 +130,7 @@ class PretrainedModel:
         known, new = self._known(texts, are_all=False)
         encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
-        memo.credit(sum(known[digest]["seconds"] for digest in {*digests} - new.keys()))
+        memo.credit(float(sum(known[digest]["seconds"] for digest in {*digests} - new.keys())))
         rows = [encoded[digest] if digest in encoded else known[digest]["vector"] for digest in digests]
         return np.array(rows) if rows else self.encode([])
 

@@ -113,7 +113,9 @@ def test_a_plug_in_that_cannot_be_made_is_one_line(monkeypatch):
             raise RuntimeError("no licence")
 
     monkeypatch.setattr(module.registry, "detector", lambda name: adapted(Broken))
-    with pytest.raises(PluginError, match="llr cannot be built: RuntimeError: no licence"):
+    with pytest.raises(
+        PluginError, match="Broken cannot be built without arguments: RuntimeError: no licence"
+    ):
         build_detector(a_cell())
 
 
