@@ -12,6 +12,7 @@ from functools import cache, partial
 from math import ceil
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from adbench_text import odd_documents
 from adbench_text.metrics import auroc
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.plugins import registry
-from adbench_text.text import pretrained
+from adbench_text.text.encoders import Encoding, fit_encoder
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(3600)]
 semhash = pytest.importorskip("semhash")
@@ -39,7 +40,9 @@ class Ranking(NamedTuple):
 
 def filtered(texts: list[str], encoder: str) -> Ranking:
     """Rank documents by SemHash: the mean cosine similarity to the 100 nearest others."""
-    model = pretrained.locate(encoder, None, "cpu", "fp32")
+    model = SimpleNamespace(
+        encode=fit_encoder(Encoding(encoder, "", normalize=False, svd_components=1, seed=0), [])
+    )
     records = [{"place": place, "text": text} for place, text in enumerate(texts)]
     index = semhash.SemHash.from_records(records, columns=["text"], model=model)
     result = index.self_filter_outliers()
