@@ -61,7 +61,8 @@ def _active() -> dict[int, Handler]:
 def ignored() -> Iterator[None]:
     """Ignore Ctrl-C; processes started in the block inherit this and ignore it as long as they live."""
     is_main = threading.current_thread() is threading.main_thread()
-    with _handled({signal.SIGINT: signal.SIG_IGN} if is_main and signal.getsignal(signal.SIGINT) else {}):
+    is_ours = is_main and signal.getsignal(signal.SIGINT) is not None  # None: a handler of a C library
+    with _handled({signal.SIGINT: signal.SIG_IGN} if is_ours else {}):
         yield
 
 

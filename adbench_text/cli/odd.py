@@ -75,7 +75,9 @@ _OPTIONS = [
         help="Path of the table and the page, without suffix.",
     ),
     click.Option(
-        ["--with-text"], is_flag=True, help=f"Write all columns of more than {_MOST_WRITTEN:,} rows, too."
+        ["--with-text"],
+        is_flag=True,
+        help=f"Write all columns, also of files with more than {_MOST_WRITTEN:,} rows.",
     ),
     "Execution",
     *WORK,
@@ -102,7 +104,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     """
     from adbench_text.documents.ranking import odd_documents
 
-    if not output.name:
+    if output.name in ("", ".."):
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
@@ -186,15 +188,15 @@ class _Rows:
 
     def marks(self, path: Path) -> dict[int, str]:
         """Return the marks of a file by row."""
-        from adbench_text.documents.marks import read_marks
+        from adbench_text.documents.marks import read_marks, row_of
 
         column = self._source.id_column
         if not column:
-            return read_marks(path, lambda name: int(name) if name.isdecimal() else None, ("row",))
+            return read_marks(path, row_of, ("row",))
         for _ in self.texts():  # the identifiers are not known before
             pass
-        row_of = {no_formula(name): row for row, name in enumerate(self._ids)}
-        return read_marks(path, lambda name: row_of.get(no_formula(name)), (f"input_{column}", column, "id"))
+        rows = {no_formula(name): row for row, name in enumerate(self._ids)}
+        return read_marks(path, lambda name: rows.get(no_formula(name)), (f"input_{column}", column, "id"))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""

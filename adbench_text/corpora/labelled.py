@@ -111,7 +111,9 @@ class LabelledFiles(Dataset):
             each for each in labelled if each[1] in number_of and (not is_split or each[0].split in _SPLITS)
         ]
         labels = np.array([number_of[name] for _, name, _ in kept], dtype=np.int64)
-        is_test = self._is_test([document for document, *_ in kept], labels, [text for *_, text in kept])
+        is_test = self._is_test(
+            [document for document, *_ in kept], labels, [text for *_, text in kept], is_split
+        )
         words = [_odd_words(document, self.odd_words) for document, *_ in kept] if self.odd_words else ()
         every = Documents([document.text for document, *_ in kept], labels, words)
         train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
@@ -136,10 +138,10 @@ class LabelledFiles(Dataset):
         return label
 
     def _is_test(
-        self, documents: list[Document], labels: NDArray[np.int64], texts: list[str]
+        self, documents: list[Document], labels: NDArray[np.int64], texts: list[str], is_split: bool
     ) -> NDArray[np.bool_]:
         is_test = np.ones(len(labels), dtype=np.bool_)
-        if self.split is None and {document.split for document in documents} != _SPLITS:
+        if self.split is None and not is_split:
             random = np.random.default_rng(_SEED)
             first_row: dict[str, int] = {}
             first: NDArray[np.int64]
@@ -175,11 +177,9 @@ class LabelledFiles(Dataset):
             notes.append(f"{known}, unknown in {unknown:,} test documents" if unknown else known)
         if left_out:
             listed = ", ".join(left_out[:10]) + (", ..." if len(left_out) > 10 else "")
-            notes.append(
-                f"{len(left_out):,} classes of fewer than {_LEAST} different texts are left out: {listed}"
-            )
+            notes.append(f"classes left out, with fewer than {_LEAST} different texts: {listed}")
         if n_unused:
-            notes.append(f"{n_unused:,} documents without a class or without words are left out")
+            notes.append(f"documents left out, without a class or words: {n_unused:,}")
         return "; ".join(notes)
 
 

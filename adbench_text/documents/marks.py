@@ -122,6 +122,11 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
     return marks
 
 
+def row_of(text: str) -> int | None:
+    """Return the row that a text names; None if it names none."""
+    return int(text) if text.isdecimal() and len(text) < 20 else None  # int refuses thousands of digits
+
+
 def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) -> list[str]:
     """Return the rows of the marks in a table of ``odd`` that none of `given`, the marked rows, replaces.
 
@@ -136,8 +141,8 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
         table = pd.read_csv(path, sep=separator, **options).reindex(columns=columns, fill_value="")
     except (OSError, ValueError):
         return []
-    marked = table[table[MARK].str.strip() != ""]
-    names = marked["row"].map(lambda row: name_of(int(row)) if row.isdecimal() else row)
-    family = marked["copy_of"].where(marked["copy_of"] != "", names)
-    is_given = marked["row"].isin([*map(str, given)])
-    return list(marked["row"][~family.isin(family[is_given])])
+    names = table["row"].map(lambda text: text if (row := row_of(text)) is None else name_of(row))
+    family = table["copy_of"].where(table["copy_of"] != "", names)
+    is_given = table["row"].isin([*map(str, given)])
+    is_lost = (table[MARK].str.strip() != "") & ~family.isin(family[is_given])
+    return list(table["row"][is_lost])

@@ -92,7 +92,7 @@ def cut(text: str, n_characters: int) -> tuple[str, int]:
     """Return the beginning of a text that is not too long, and the number of words after it."""
     if len(text) <= n_characters:
         return text, 0
-    places = range(n_characters, 0, -1)
+    places = range(n_characters, n_characters // 2, -1)  # a long word is shown in part
     end = next((end for end in places if text[end].isspace() or text[end - 1].isspace()), n_characters)
     beginning = text[:end].rstrip()
     return beginning, len(text[end:].split())

@@ -342,6 +342,7 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
         (["."], 2, "odd.csv would replace . or be among its documents; give a path elsewhere."),
         ([""], 2, "The path of the documents is empty (''); give a file, a folder, or - ."),
         (["a.csv", "--output", "."], 2, "'.' is a folder; --output is a path without suffix."),
+        (["a.csv", "--output", ".."], 2, "'..' is a folder; --output is a path without suffix."),
         (["a.csv", "-d", "llr", "--set", "cup=3"], 2, "No parameter of llr named 'cup'. Did you mean 'cap'?"),
     ],
 )

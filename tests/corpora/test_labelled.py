@@ -49,7 +49,7 @@ def test_copies_are_on_one_side(home, tmp_path):
 def test_copies_make_no_class_large_enough(home, tmp_path):
     rows = [*ROWS, *[("one letter", "spam", "test")] * 30]
     corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
-    assert "1 classes of fewer than 20 different texts are left out: spam" in corpus.edition
+    assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
 
 
 def test_a_column_can_split_them(home, tmp_path):
@@ -62,8 +62,8 @@ def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
     corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert corpus.classes == ("law", "sea")
-    assert "1 classes of fewer than 20 different texts are left out: tiny" in corpus.edition
-    assert "2 documents without a class or without words are left out" in corpus.edition
+    assert "classes left out, with fewer than 20 different texts: tiny" in corpus.edition
+    assert "documents left out, without a class or words: 2" in corpus.edition
 
 
 def test_an_edited_text_is_another_edition(home, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 from adbench_text.calibration import joined, odds_of_form, p_values_within
 from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks
+from adbench_text.documents.marks import row_of as row_named
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.testing.topics import texts_about
@@ -342,3 +343,10 @@ def test_a_given_row_replaces_the_marks_of_its_copies(tmp_path):
     (tmp_path / "odd.csv").write_text("mark,row,copy_of\nodd,0,\nodd,1,T0\nodd,2,T0\nodd,3,\n")
     for row in range(3):
         assert lost_marks(tmp_path / "odd.csv", {row: "odd"}, "T{}".format) == ["3"]
+    (tmp_path / "odd.csv").write_text("mark,row,copy_of\n,1,2\nodd,5,2\n")  # a copy that had no mark
+    assert lost_marks(tmp_path / "odd.csv", [1], str) == []
+
+
+def test_a_row_of_thousands_of_digits_names_no_document():
+    assert row_named("9" * 19) == int("9" * 19)
+    assert row_named("9" * 5000) is row_named("-1") is row_named("x") is None

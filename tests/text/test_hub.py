@@ -82,7 +82,13 @@ def test_without_a_labelled_test_split_seventy_percent_of_all_splits_are_drawn(s
     corpus = load(LabelledFiles(save({"train": [0, 1] * 30, "validation": [0, 1] * 10} | last)))
     assert (len(corpus.train), len(corpus.test)) == (56, 24)
     assert "70 % of the different texts of each class for training" in corpus.edition
-    assert ("40 documents without a class" in corpus.edition) == bool(last)
+    assert ("without a class or words: 40" in corpus.edition) == bool(last)
+
+
+def test_a_test_split_of_small_classes_alone_is_not_replaced_by_another_split(save, home, monkeypatch):
+    monkeypatch.setitem(globals(), "NAMES", ["sea", "law", "sky"])
+    with pytest.raises(AdbenchTextError, match="no test documents"):
+        load(LabelledFiles(save({"train": [0, 1] * 30, "test": [2] * 5})))
 
 
 def test_a_column_can_split_them_instead(save, home, library):

@@ -89,7 +89,11 @@ def test_all_words_are_listed_once_with_their_highest_score_also_those_of_a_text
 
 @pytest.mark.parametrize(
     ("text", "kept", "n_left_out"),
-    [("seven77 " * 1000, "seven77 " * 186 + "seven77", 813), ("x" * 5000, "x" * 1500, 1)],
+    [
+        ("seven77 " * 1000, "seven77 " * 186 + "seven77", 813),
+        ("x" * 5000, "x" * 1500, 1),
+        ("one " + "x" * 5000, "one " + "x" * 1496, 1),
+    ],
 )
 def test_a_long_document_is_cut_between_words_and_what_is_left_out_is_counted(text, kept, n_left_out):
     shown = prepare(Heatmap("", [example(text, [1.0] * len(text.split()))])).groups[0][0]
