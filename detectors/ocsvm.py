@@ -36,7 +36,7 @@ class OCSVM(VectorDetector):
     encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
-        See `TextDetector`; nothing is random except the encoder's SVD and local vectors.
+        See `TextDetector`; nothing is random except the encoder's SVD.
 
     Examples
     --------

@@ -22,7 +22,7 @@ class Ranking:
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
-    `left_out` lack some of them.
+    `left_out` are columns that lack some.
     """
 
     def __init__(self, comparison: Comparison) -> None:
@@ -58,7 +58,7 @@ class Ranking:
         ]
 
     def difference(self, first: int, second: int) -> Estimate | None:
-        """Return the mean difference of two columns with its interval; None of other metrics than AUROC."""
+        """Return the mean difference of two columns with its interval; None unless the metric is AUROC."""
         moved = self._moved[first], self._moved[second]
         if moved[0] is None or moved[1] is None:
             return None
@@ -79,10 +79,10 @@ class Ranking:
 
 
 def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows rank the columns that have all of them; none if no two columns share two.
+    """Return the rows that keep most figures: rows, times the columns that have all of them.
 
-    The more columns, the fewer rows they share. So these keep most figures, among the rows that two columns
-    share and those that the columns with most rows share.
+    Candidates are the rows that two columns share, and the rows that the n fullest columns share. None is
+    chosen if no two columns share two rows.
     """
     has = np.isfinite(figures).T
     most_first = has[np.argsort(-has.sum(axis=1), kind="stable")]

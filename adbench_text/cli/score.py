@@ -66,7 +66,7 @@ _OPTIONS = [
     ),
     click.Option(["--json", "as_json"], is_flag=True, help="Print the last line on stdout, as JSON."),
     click.Option(
-        ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from that of MODEL."
+        ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from MODEL's file."
     ),
     "Execution",
     *WORK,
@@ -88,7 +88,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
 
     A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
-    expected, and whether their p-values are uniform, as those of normal documents are.
+    expected, and whether their p-values are uniform, as for normal documents.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.models.folder import load_model

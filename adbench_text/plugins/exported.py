@@ -8,8 +8,8 @@
     labels.csv    id, outlier (0 or 1) and the digest of the text: not for a program that scores
 
 Another program adds ``scores.csv`` with the columns id and score, one row for each test document in any
-order; higher is more abnormal. The detector ``scores:DIR`` then returns these scores for the same texts, in
-whatever order they come. Of equal texts, the first gets the score of the lowest id.
+order; higher is more abnormal. The detector ``scores:DIR`` then returns these scores for the same texts and
+seed, in whatever order they come. Of equal texts, the first gets the score of the lowest id.
 """
 
 import json

@@ -26,7 +26,7 @@ from adbench_text.sweep.construct import cell_id
 TAG = "adbench_text."  # what the names of our tags begin with
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
-LONGEST_TAG = 5000  # characters; MLflow refuses longer ones, a param may have 6,000
+LONGEST_TAG = 5000  # characters; MLflow cuts tags at 8,000 and params at 6,000
 
 #: What made a run -> its tag, see `adbench_text.store.writing.run_tags`.
 MADE_BY = {

@@ -30,7 +30,7 @@ _MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
 
 
 def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | None = None) -> str:
-    """Log a run, or log to one; return its id. It is finished only once everything is written."""
+    """Log a new run, or to `run_id`; return its id. It is finished only once everything is written."""
     from mlflow.entities import Metric, Param
 
     if run_id is None:
@@ -91,7 +91,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         "edition": corpus.edition,
         "documents": corpus.counts(),
         "configurations": str(result.cell.n_configurations),
-        # without them a report knows only those that have results
+        # so that a report also knows splits without results
         "classes": classes if len(classes) <= LONGEST_TAG else "",
         "published": "true" if corpus.is_published else "",
         "limit": "" if corpus.limit is None else str(corpus.limit),
@@ -166,15 +166,15 @@ def run_of_summary(group: Sequence[Record]) -> Run:
 def summary(group: Sequence[Record]) -> dict[str, float]:
     """Average cells: seeds within each split first, then the splits; ``..._std`` is their spread."""
     good = [record for record in group if record.is_ok]
-    splits = sorted({record.inlier for record in good})
+    inliers = sorted({record.inlier for record in good})
     means: dict[str, float] = {}
     of_words = [name for name in OF_WORDS if any(name in record.metrics for record in good)]
     for metric in (*METRICS, *COSTS, *of_words):
-        # NaN where no cell is left that is finished: a number would be that of an earlier summary.
-        # And where a cell was run before the metric was measured: the mean would be of fewer cells.
+        # NaN if no cell has finished: an earlier summary's number would stay.
+        # NaN if a cell lacks the metric: the mean would leave that cell out.
         means |= {metric: math.nan, f"{metric}_std": math.nan}
         if good and all(metric in record.metrics for record in good):
-            of_split = [mean(r.metrics[metric] for r in good if r.inlier == split) for split in splits]
+            of_split = [mean(r.metrics[metric] for r in good if r.inlier == inlier) for inlier in inliers]
             means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
     # last: MLflow's comparison of selected runs opens on the first
     return means | {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}

@@ -99,9 +99,9 @@ def split_text(cell: Any) -> str:
 
 
 def of_splits(cell: Any) -> str:
-    """Return how the splits of a cell, a record or a sweep are made: ``", leave-one-out"``.
+    """Return how the documents of a cell differ from complete one-vs-rest: ``", leave-one-out"``.
 
-    It is empty for one-vs-rest with complete test sets, otherwise it also names the share of the outliers.
+    It names the protocol, the share of test outliers, labelled outliers and planted words, if any.
     """
     share = cell.test_outliers
     protocol = "" if cell.protocol in (None, ONE_VS_REST) else f", {cell.protocol}"

@@ -122,7 +122,7 @@ def forgets_the_first_fit(subject: Subject) -> Iterator[str]:
     if not np.array_equal(detector.decision_function(TEST), subject.scores):
         yield "a second fit gives other scores than a first one"
     if detector.decision_scores_.shape != (len(TRAIN),):
-        yield "after a second fit, decision_scores_ are those of the first"
+        yield "a second fit keeps the first decision_scores_"
 
 
 def leaves_texts_alone(subject: Subject) -> Iterator[str]:
@@ -142,8 +142,8 @@ def leaves_texts_alone(subject: Subject) -> Iterator[str]:
 def scores_odd_texts(subject: Subject) -> Iterator[str]:
     """Odd texts get finite scores: empty, very long, without any known word."""
     settings: list[dict[str, Any]] = [{"encoder": "svd"}] if "encoder" in subject.parameters else [{}]
-    if "vectors" in subject.parameters:  # or else there are none of the topics to average
-        settings = [{"encoder": "tfidf"}, *settings] if "encoder" in subject.parameters else settings
+    if {"encoder", "vectors"} <= subject.parameters.keys():  # tfidf averages word vectors
+        settings = [{"encoder": "tfidf"}, *settings]
     for more in settings:
         before = subject.fit(subject.make(**more)) if more else subject.fitted
         after = subject.fit(subject.make(**more), TRAIN + _ODD)

@@ -13,8 +13,8 @@ Differences from the paper (P), its released code (C) or both:
   a distance does not depend on a sum's length: leaving it out changes nothing.
 - A document without one known word has a distance of 1/2 from every context, as its zero sum has in C; in
   training it is left out.
-- alpha is 0 in the first fifth of the epochs and its last value, 1, is never reached: so does C. Of its
-  schedules there is the logarithmic one, which P has.
+- alpha is 0 in the first fifth of the epochs and never reaches its last value, 1, as in C. Its only schedule
+  is the logarithmic one, as in P.
 - Batches hold documents of similar length, and the last of an epoch may be smaller.
 - A stage of alpha and learning rate ends early when the loss has settled (`tolerance`; 0 for never).
 - Word vectors are 50-dimensional GloVe by default, where P has 300 dimensions.
@@ -245,7 +245,8 @@ class CVDD(TextDetector):
 
         Their mean is the document's mean distance over the heads. A word that heads attend to, and that
         points away from their contexts, has a high score; one that points the way of the contexts
-        further than the complete document a negative one; an unknown word 0.
+        further than the complete document a negative one; an unknown word 0, or 1/2 if the document has no
+        known word.
         """
         texts = self._check_fitted(texts)
         shares = word_shares(self._network, self._bags(texts))

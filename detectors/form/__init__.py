@@ -277,7 +277,7 @@ class _Scale(NamedTuple):
         return cls(different, norm.ppf(shares), float(distances.std()) or 1.0)
 
     def quantiles(self, distances: Scores) -> Scores:
-        """Return the normal quantile of the place of each distance; beyond the last it goes on growing."""
+        """Return the normal quantile of each distance; it goes on growing beyond the largest."""
         beyond = np.maximum(distances - self.distances[-1], 0) / self.deviation
         return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)
 
@@ -285,8 +285,7 @@ class _Scale(NamedTuple):
 def _nearest(rows: Numbers, references: Numbers, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
     """Return the distances of rows to their nearest references, in order, of shape (n_rows, n_nearest).
 
-    With `own`, the references are the rows at these
-    places, and each leaves itself out.
+    With `own`, the references are the rows at these places, and each leaves itself out.
     """
     n = min(_NEIGHBOURS + (own is not None), len(references))
     search = NearestNeighbors(n_neighbors=n, algorithm="brute").fit(references)
