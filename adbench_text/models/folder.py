@@ -84,13 +84,18 @@ def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}-") as temporary:
-            new = Path(temporary, "new")
+            new, old = Path(temporary, "new"), Path(temporary, "old")
             new.mkdir()
             for name, data in files.items():
                 (new / name).write_bytes(data)
             if target.exists():
-                target.rename(Path(temporary, "old"))
-            new.rename(target)
+                target.rename(old)
+            try:
+                new.rename(target)
+            except OSError:
+                if old.exists():
+                    old.rename(target)
+                raise
     except OSError as error:
         raise ModelError(
             f"Cannot write {folder}: {error.strerror or error}. Choose another folder."

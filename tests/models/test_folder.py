@@ -278,6 +278,22 @@ def test_a_detector_without_calibration_is_refused(tmp_path):
         save(detector, tmp_path / "model")
 
 
+def test_a_model_that_cannot_take_its_place_leaves_the_old_one(saved, tmp_path, monkeypatch):
+    model, rename = load(saved), Path.rename
+    folder = save(model, tmp_path / "model")
+
+    def fail(self: Path, target: Path) -> Path:
+        if self.name == "new":
+            raise OSError(39, "Directory not empty")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(ModelError, match="Directory not empty"):
+        save(model, folder, overwrite=True)
+    assert len(load(folder).calibration) == len(model.calibration)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
 def test_an_interrupted_save_leaves_the_old_model(saved, tmp_path, monkeypatch):
     model = load(saved)
     folder = save(model, tmp_path / "model")
