@@ -205,9 +205,10 @@ def _written(
         for table in stack.enter_context(closing(tables)):
             n_documents += len(table)
             evidence |= scorer.evidence(table)
-            with_p = pd.concat([*most_odd, table]).dropna(subset=[scorer.p_name])
-            ordered = with_p.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0))
-            most_odd = [ordered.head(n_kept)]
+            if n_kept or not most_odd:
+                with_p = pd.concat([*most_odd, table]).dropna(subset=[scorer.p_name])
+                ordered = with_p.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0))
+                most_odd = [ordered.head(n_kept)]
             rows = table[_names(scorer)]
             if fdr is None:
                 write(_lines(rows, suffix))
