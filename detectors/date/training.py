@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.optim import AdamW
 
 from adbench_text.detectors._batches import training_batches
-from adbench_text.detectors._cuda_graphs import CudaGraphs
+from adbench_text.detectors.date.cuda_graphs import CudaGraphs
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.plugins.detector import Observer, report_losses

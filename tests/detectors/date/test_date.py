@@ -10,9 +10,9 @@ from observers import Watching
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
-from adbench_text.detectors._cuda_graphs import CudaGraphs
 from adbench_text.detectors.date import DATE, training
 from adbench_text.detectors.date.corruption import RandomGenerator
+from adbench_text.detectors.date.cuda_graphs import CudaGraphs
 from adbench_text.detectors.date.electra import Judgement
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.windows import Windows
