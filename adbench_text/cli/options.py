@@ -122,7 +122,9 @@ SPLITS = [
         help="For files: column with the [start, end] pairs of the odd words.",
     ),
     click.Option(
-        ["--language"], metavar="CODE", help="For files: their language: de, fr, ...  [default: en]"
+        ["--language"],
+        metavar="CODE",
+        help="For files: their language, as de or fr, or the column that has it.  [default: en]",
     ),
     click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"

@@ -149,10 +149,15 @@ def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
         )
     datasets = list(names)
     if own:
-        from adbench_text.corpora.labelled import LabelledFiles
+        from adbench_text.corpora.labelled import by_language
 
-        files = {name: LabelledFiles(name.removeprefix(registry.OWN), **given) for name in own}
-        datasets = [registry.add_dataset(files[name]) if name in files else name for name in names]
+        given = {"language": "en", **given}
+        files = {
+            name: by_language(name.removeprefix(registry.OWN), on_note=_print_note, **given) for name in own
+        }
+        datasets = []
+        for name in names:
+            datasets += map(registry.add_dataset, files[name]) if name in files else [name]
     for name in datasets:
         if datasets.count(name) > 1:
             raise click.UsageError(f"Two datasets have the name {name!r}; rename one of the files.")

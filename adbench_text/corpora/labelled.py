@@ -3,11 +3,11 @@
 import json
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords
-from adbench_text.text.cleaning import check_language
+from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, is_language
 from adbench_text.text.hub import FOLDERS, HUB
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
@@ -48,13 +48,43 @@ def name_of(text: str) -> str:
     return _printable(f"{prefix}:{Path(path).name}" if is_path else text)
 
 
+def by_language(
+    path: str, language: str, on_note: Callable[[str], object], **given: Any
+) -> "list[LabelledFiles]":
+    """Return labelled documents as a dataset, or as one for each language that has enough of them.
+
+    `language` is a code, or the column with the language of each document; `given` is for `LabelledFiles`.
+    """
+    if is_language(language):
+        return [LabelledFiles(path, language=language, **given)]
+    file = DocumentFile(path, given.get("text"))
+    if language not in file.columns:
+        listed = ", ".join(file.columns)
+        raise InvalidValueError(
+            f"--language must be {LANGUAGE_CODE}, or a column ({listed}), got {language!r}."
+        )
+    large, refusals = list[LabelledFiles](), list[str]()
+    for code in sorted({_language(document, language) for document in file}):
+        of_language = LabelledFiles(path, language=code, language_column=language, **given)
+        try:
+            large += [of_language] if of_language.classes else []
+        except DataError as error:
+            refusals.append(str(error))
+    if not large:
+        raise DataError(refusals[0])
+    for refusal in refusals:
+        on_note(f"{refusal} This language is left out.")
+    return large
+
+
 @dataclass
 class LabelledFiles(Dataset):
     """Labelled documents of a file or folder, or of a data set of Hugging Face.
 
     Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out.
     Without splits train and test, or a column of them, 70 % of the different texts of each class are for
-    training, drawn with seed 0; copies go with the first.
+    training, drawn with seed 0; copies go with the first. With a column of languages, these are the documents
+    of one language.
     """
 
     path: str  # see `DocumentFile`
@@ -63,6 +93,7 @@ class LabelledFiles(Dataset):
     split: str | None = None  # column with train or test
     odd_words: str | None = None  # column with the [start, end] pairs of the odd words of a document
     language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
+    language_column: str | None = None  # column with the language of each document
     name: str = field(init=False)  # type: ignore[misc]  # likewise
     source = "a file of the user"
     licence = "unknown"
@@ -71,6 +102,8 @@ class LabelledFiles(Dataset):
     def __post_init__(self) -> None:
         check_language(self.language)
         self.name = name_of(self.path if self.path.startswith(HUB) else f"{registry.OWN}{self.path}")
+        if self.language_column is not None:
+            self.name += f":{self.language}"
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
@@ -91,7 +124,11 @@ class LabelledFiles(Dataset):
     def _content(self) -> _Content:
         file = DocumentFile(self.path, self.text)
         label, clean = self._label_column(file), Cleaner(self.language)
-        documents = list(file)
+        documents = [
+            each
+            for each in file
+            if self.language_column is None or _language(each, self.language_column) == self.language
+        ]
         labelled = [
             (document, _printable(str(document.fields[label])), text)
             for document in documents
@@ -102,7 +139,7 @@ class LabelledFiles(Dataset):
         if len(classes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
             raise DataError(
-                f"{self.path} needs at least two classes of {_LEAST} different texts in the column "
+                f"{self.name} needs at least two classes of {_LEAST} different texts in the column "
                 f"{label!r}, got {len(classes)}. The largest: {listed}."
             )
         number_of = {name: number for number, name in enumerate(classes)}
@@ -122,7 +159,7 @@ class LabelledFiles(Dataset):
         return _Content(classes, train, test, "; ".join([notes, *file.notes]))
 
     def _label_column(self, file: DocumentFile) -> str:
-        for column in (self.label, self.split, self.odd_words):
+        for column in (self.label, self.split, self.odd_words, self.language_column):
             if column is not None and column not in file.columns:
                 raise UnknownNameError("column", column, file.columns)
         known = file.class_columns if len(file.class_columns) == 1 else _LABELS
@@ -181,6 +218,14 @@ class LabelledFiles(Dataset):
         if n_unused:
             notes.append(f"documents left out, without a class or words: {n_unused:,}")
         return "; ".join(notes)
+
+
+def _language(document: Document, column: str) -> str:
+    """Return the language of a document."""
+    code = str(document.fields.get(column) or "").strip()
+    if not is_language(code):
+        raise InvalidValueError(f"{document.place}: {column!r} must be {LANGUAGE_CODE}, got {code!r:.40}.")
+    return code
 
 
 def _odd_words(document: Document, column: str) -> OddWords | None:

@@ -93,9 +93,14 @@ def english_words(text: str) -> Iterator[tuple[str, int, int]]:
             yield word, places[start], places[position - 1] + 1
 
 
+def is_language(language: Any) -> bool:
+    """Return whether a value of any type is the code of a language, such as ``"de"``."""
+    return isinstance(language, str) and bool(_CODE.fullmatch(language))
+
+
 def check_language(language: Any) -> None:
     """Raise InvalidValueError if a language, of any type, is not given by a code."""
-    if not (isinstance(language, str) and _CODE.fullmatch(language)):
+    if not is_language(language):
         raise InvalidValueError(f"language must be {LANGUAGE_CODE}, got {language!r}.")
 
 

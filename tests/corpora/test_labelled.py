@@ -186,3 +186,44 @@ def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
     assert "encoder" not in settings["members"]
     result = adbench(f"run -d llr(language=en) {files}")
     assert "the word frequencies of llr are English; files:a.csv is in 'de'" in result.stderr
+
+
+FRENCH = [(f"La rue et le pont {letter}x", "road", "fr") for letter in "abcdefghijklmnopqrstuvwx"]
+FRENCH += [(f"Le tribunal et le témoin {letter}x", "law", "fr") for letter in "abcdefghijklmnopqrstuvwx"]
+OF_LANGUAGES = [*FRENCH, ("En liten text", "road", "sv"), *[(text, name, "de") for text, name, _ in GERMAN]]
+
+
+def test_each_language_of_a_column_is_a_dataset(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv", OF_LANGUAGES, ("body", "queue", "lang"))
+    files = "-s files:a.csv --text body --label queue --language lang --contamination 0 --no-report --jobs 0"
+    result = adbench(f"run -d llr {files}")
+    assert result.exit_code == 0, result.output
+    note = (
+        "files:a.csv:sv needs at least two classes of 20 different texts in the column 'queue', got 0. The "
+        "largest: road 1. This language is left out."
+    )
+    assert note in result.stderr
+    cells = list(csv.DictReader(adbench("report --format csv").stdout.splitlines()))
+    assert {(row["dataset"], row["detector"], row["inlier"]) for row in cells} == {
+        (f"files:a.csv:{code}", f"llr(language={code})", inlier)
+        for code in ("de", "fr")
+        for inlier in ("law", "road")
+    }
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "message"),
+    [
+        ("sprache", "de", "or a column (body, queue, lang), got 'sprache'"),
+        ("lang", "German", "a.csv, line 2: 'lang' must be a code such as 'en', 'de' or 'fr', got 'German'"),
+        ("lang", "", "a.csv, line 2: 'lang' must be a code such as 'en', 'de' or 'fr', got ''"),
+        ("lang", "sv", "files:a.csv:sv needs at least two classes of 20 different texts"),
+    ],
+)  # fmt: skip
+def test_a_column_without_languages_is_refused(home, tmp_path, monkeypatch, language, code, message):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv", [(SEA[0], "sea", code)], ("body", "queue", "lang"))
+    result = adbench(f"run -d llr -s files:a.csv --text body --label queue --language {language} --dry-run")
+    assert result.exit_code == (1 if code == "sv" else 2)
+    assert message in result.stderr
