@@ -80,10 +80,8 @@ class Mixture(NamedTuple):
         """Count the words of training documents, some of which are set aside."""
         n_inliers, n_aside = counts.totals(~aside), counts.totals(aside)
         total, total_aside = float(n_inliers.sum()), float(n_aside.sum())
-        # In a small corpus the documents set aside would be smoothed less than the inliers, and a word
-        # equally frequent in both would be evidence against a document.
-        least = smoothing * total_aside / max(total, 1.0)
-        aside_smoothing = max(_ASIDE_WEIGHT * max(total + total_aside, 1.0), least)
+        # also of few training words: a few short documents set aside hold too few for strong evidence
+        aside_smoothing = _ASIDE_WEIGHT * max(total + total_aside, smoothing)
         sides = Side(n_inliers, total, smoothing), Side(n_aside, total_aside, aside_smoothing)
         return cls(*sides, background, cap)
 
@@ -154,8 +152,8 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     return chosen
 
 
-# Weight of the background in the frequencies of the documents set aside, as a share of the training words; at
-# least its share in the frequencies of the inliers.
+# Weight of the background in the frequencies of the documents set aside, as a share of the training words, or
+# of its weight in the frequencies of the inliers if that is more.
 _ASIDE_WEIGHT = 0.3
 _SHRINKAGE = 5.0  # words
 _LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
