@@ -72,7 +72,7 @@ _OPTIONS = [
         ["--output", "-o"],
         default="odd",
         type=click.Path(path_type=Path),
-        help="Path of the table and the page, without suffix.",
+        help="Path of the table and the page, which end in .csv and .html.",
     ),
     click.Option(
         ["--with-text"],
@@ -105,8 +105,9 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     from adbench_text.documents.ranking import odd_documents
 
     if output.name in ("", ".."):
-        raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
-    table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
+        raise InvalidValueError(f"{str(output)!r} is a folder; --output is the path of a file.")
+    name = output.name.removesuffix(".csv").removesuffix(".html")
+    table, page = (output.with_name(f"{name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
     choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
     rows = _Rows(opened(file, options, again=True))

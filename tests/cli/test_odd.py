@@ -341,8 +341,8 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
         (["odd.csv"], 2, "odd.csv would replace odd.csv or be among its documents; give a path elsewhere."),
         (["."], 2, "odd.csv would replace . or be among its documents; give a path elsewhere."),
         ([""], 2, "The path of the documents is empty (''); give a file, a folder, or - ."),
-        (["a.csv", "--output", "."], 2, "'.' is a folder; --output is a path without suffix."),
-        (["a.csv", "--output", ".."], 2, "'..' is a folder; --output is a path without suffix."),
+        (["a.csv", "--output", "."], 2, "'.' is a folder; --output is the path of a file."),
+        (["a.csv", "--output", ".."], 2, "'..' is a folder; --output is the path of a file."),
         (["a.csv", "-d", "llr", "--set", "cup=3"], 2, "No parameter of llr named 'cup'. Did you mean 'cap'?"),
     ],
 )
@@ -624,3 +624,10 @@ def test_marks_of_a_large_file_are_found_by_its_identifiers(odd, posts, tmp_path
     mark(tmp_path / "odd.csv", {"T150": "odd"}, "id")
     assert odd(posts, *COLUMNS, "--marked", "odd.csv").exit_code == 0
     assert marks_of(tmp_path / "odd.csv", "id") == {"T150": "odd"}
+
+
+@pytest.mark.parametrize("output", ["found", "found.csv", "found.html"])
+def test_the_table_and_the_page_have_the_name_that_is_given(odd, tmp_path, output):
+    write(tmp_path / "a.csv", [(n, "", text) for n, text in enumerate(texts_about("sea", 30, 0))])
+    assert odd(tmp_path / "a.csv", "--output", output).exit_code == 0
+    assert {path.name for path in tmp_path.glob("found*")} == {"found.csv", "found.html"}
