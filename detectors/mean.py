@@ -36,11 +36,12 @@ from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import METHODS, find_method
 
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be
-_PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"
+_CHARACTERS = "ngrams(references=10000)"
+_PARTS_OF_WORDS = f"knn-words(characters=5, references=1000), {_CHARACTERS}"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
-_OTHERS = {"topics": f"ngrams(references=10000), {_NEAREST}", "robust": _VECTORS}  # in English
+_OTHERS = {"topics": f"{_CHARACTERS}, {_NEAREST}", "robust": _VECTORS}  # in English; else parts of words
 
 
 def choices(members: Any) -> list[DetectorChoice]:
@@ -57,7 +58,7 @@ class Mean(TextDetector):
     `knn-vectors`: for normal training documents, and for those with outliers among them. ``topics`` also has
     `ngrams`. The vectors are those of ``wordllama``; ``encoder=minilm`` takes a sentence
     encoder instead (the extra ``[encoders]``). The vectors of ``wordllama`` are English: in other languages
-    `llr` and `knn-words` on parts of words are the members of both presets.
+    `llr`, `knn-words` on parts of words, and `ngrams` are the members of both presets.
 
     Parameters
     ----------
