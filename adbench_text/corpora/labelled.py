@@ -67,9 +67,11 @@ def by_language(
     for code in sorted({_language(document, language) for document in file}):
         of_language = LabelledFiles(path, language=code, language_column=language, **given)
         try:
-            large += [of_language] if of_language.classes else []
+            of_language.read()
         except DataError as error:
             refusals.append(str(error))
+        else:
+            large.append(of_language)
     if not large:
         raise DataError(refusals[0])
     for refusal in refusals:
