@@ -224,7 +224,7 @@ def test_a_language_without_word_vectors():
     assert odd_documents(german, language="xx").detector == "mean:robust, without word vectors"
 
 
-def test_a_setting_of_the_user_wins_and_is_named():
+def test_a_setting_of_the_user_wins_and_is_named(home):
     settings = "(background=uniform, cap=null, capped=0, coherence=0)"
     assert ranked(SEA).detector == f"llr:robust{settings}, without word vectors"
     with pytest.raises(UnknownNameError, match="parameter of llr"):
