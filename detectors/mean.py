@@ -38,6 +38,7 @@ from adbench_text.text.encoders import METHODS, find_method
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be
 _CHARACTERS = "ngrams(references=10000)"
 _PARTS_OF_WORDS = f"knn-words(characters=5, references=1000), {_CHARACTERS}"
+_OF_CHARACTERS = {"ja", "zh"}  # languages whose characters count as words, too little for `llr`
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
@@ -58,7 +59,8 @@ class Mean(TextDetector):
     `knn-vectors`: for normal training documents, and for those with outliers among them. ``topics`` also has
     `ngrams`. The vectors are those of ``wordllama``; ``encoder=minilm`` takes a sentence
     encoder instead (the extra ``[encoders]``). The vectors of ``wordllama`` are English: in other languages
-    `llr`, `knn-words` on parts of words, and `ngrams` are the members of both presets.
+    `llr`, `knn-words` on parts of words, and `ngrams` are the members of both presets; in Chinese and
+    Japanese, whose characters count as words, without `llr`.
 
     Parameters
     ----------
@@ -250,6 +252,8 @@ class Mean(TextDetector):
 
 def _members(of_llr: Mapping[str, Any], preset: str, language: str) -> str:
     """Return the members of a preset, given the settings of `llr`."""
+    if language.partition("-")[0] in _OF_CHARACTERS:
+        return _PARTS_OF_WORDS
     listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
     return f"llr({listed}), {_OTHERS[preset] if language == 'en' else _PARTS_OF_WORDS}"
 

@@ -133,6 +133,20 @@ def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language,
     assert encoders == ([encoder] if encoder else [])
 
 
+@pytest.mark.parametrize("normal", [True, False])
+@pytest.mark.parametrize(
+    ("language", "members"),
+    [
+        ("de", ["llr", "knn-words", "ngrams"]),
+        ("ja", ["knn-words", "ngrams"]),
+        ("zh-TW", ["knn-words", "ngrams"]),
+    ],
+)
+def test_members_in_other_languages(language, members, normal):
+    own = own_detector("mean", language=language, normal=normal)
+    assert [registry.name_of(type(member)) for member in own.detector.build_members()] == members
+
+
 def test_the_others_learn_what_the_first_member_keeps():
     odd = ["court judge verdict", "appeal court trial"]
     texts = [*TRAIN, *odd]
