@@ -151,10 +151,7 @@ def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
     if own:
         from adbench_text.corpora.labelled import by_language
 
-        given = {"language": "en", **given}
-        files = {
-            name: by_language(name.removeprefix(registry.OWN), on_note=_print_note, **given) for name in own
-        }
+        files = {name: by_language(name.removeprefix(registry.OWN), _print_note, **given) for name in own}
         datasets = []
         for name in names:
             datasets += map(registry.add_dataset, files[name]) if name in files else [name]

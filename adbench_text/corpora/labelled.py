@@ -49,7 +49,7 @@ def name_of(text: str) -> str:
 
 
 def by_language(
-    path: str, language: str, on_note: Callable[[str], object], **given: Any
+    path: str, on_note: Callable[[str], object], language: str = "en", **given: Any
 ) -> "list[LabelledFiles]":
     """Return labelled documents as a dataset, or as one for each language that has enough of them.
 

@@ -59,7 +59,7 @@ class Order(NamedTuple):
 
     def numbers(self, keys: Numbers) -> Numbers:
         """Return the numbers of n-grams."""
-        if len(keys) > len(self.keys):  # so many are found faster by a hash table
+        if len(keys) > len(self.keys):  # then a hash table is faster
             return np.maximum(pd.Index(self.keys).get_indexer(pd.Index(keys)), 0)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[places] == keys, places, 0)
