@@ -36,7 +36,10 @@ class Observer(Protocol):
     """
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Receive the mean losses since the last call, by name; `steps` is the number of all steps."""
+        """Receive the mean losses since the last call, by name; `steps` is the number of all steps.
+
+        Both are whole numbers of at least 0; otherwise InvalidValueError is raised, and the cell fails.
+        """
 
 
 def report_losses(observer: Observer | None, step: int, steps: int, losses: Mapping[str, float]) -> None:

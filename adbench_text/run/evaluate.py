@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from adbench_text.checks import Number
+from adbench_text.checks import Number, Whole
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.planted import planted
 from adbench_text.corpora.split import Split, draw
@@ -32,6 +32,7 @@ from adbench_text.run.word_scores import metrics_of_words, word_scores
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 
+_STEP = Whole(0, 2**63 - 1)  # of a training; databases hold no larger number
 _SECONDS = 0.02  # between two samples of the memory
 _SILENT = Progress()
 
@@ -181,12 +182,16 @@ class _Training:
         self.curves: Curves = {}
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Record the losses, and pass them on."""
-        for name, value in losses.items():
+        """Record the losses, and pass them on; raise InvalidValueError for a step that no store can hold."""
+        _STEP.check("step", step)
+        _STEP.check("steps", steps)
+        step, steps = int(step), int(steps)
+        values = {str(name): float(value) for name, value in losses.items()}
+        for name, value in values.items():
             # with a prefix: a name of the detector's choice never is that of a metric
             curve = self.curves.setdefault(f"{TRAINING}{name}", [])
-            curve.append(Point(step, float(value), time.time()))
-        self._step(step, steps, losses)
+            curve.append(Point(step, value, time.time()))
+        self._step(step, steps, values)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from posixpath import normpath
 from typing import TYPE_CHECKING
 
 from adbench_text.code_version import PROTOCOL, code_version, libraries
@@ -57,8 +58,13 @@ def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
 
 
 def accepted_name(name: str) -> str:
-    """Return a name that MLflow accepts for a param, tag or metric; different names stay different."""
+    """Return a name that MLflow accepts for a param, tag or metric; different names stay different.
+
+    MLflow takes a name for a path, which must be in its shortest form, and below the folder it is in.
+    """
     safe = _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
+    if normpath(safe) != safe or safe.startswith(("/", "..")) or safe == ".":
+        safe = safe.replace("/", "_").replace("..", "__").strip(".") or "_"
     return name if safe == name else f"{safe} {_digest(name)}"
 
 

@@ -1,3 +1,4 @@
+import json
 import platform
 import re
 import time
@@ -267,6 +268,51 @@ def test_the_losses_of_a_training_are_curves_and_are_passed_on(run, monkeypatch)
     assert result.started < result.curves["training/loss_total"][0].time < time.time()
     assert told == [(CELL, 2, 4, {"loss_total": 0.5}), (CELL, 4, 4, {"loss_total": 0.25})]
     assert result.ran_on == {"device": "abacus"}
+
+
+class Telling(Spy):
+    """Tells the losses that a test gives."""
+
+    observer = None
+
+    def __init__(self, *told) -> None:
+        super().__init__()
+        self.told = told
+
+    def fit(self, texts):
+        self.observer.losses(*self.told)
+        return super().fit(texts)
+
+
+@pytest.mark.parametrize("told", [(np.int64(1), np.int64(3)), (0, 3), (5, 3), (1, 2**63 - 1)])
+def test_any_whole_number_is_a_step(told, run, monkeypatch):
+    passed_on, progress = [], Progress()
+    monkeypatch.setattr(progress, "step", lambda cell, *what: passed_on.append(what))
+    result = run(Telling(*told, {"total": np.float32(0.5), 5: 1}), progress)
+    assert result.status == "ok"
+    assert {name: curve[0][:2] for name, curve in result.curves.items()} == {
+        "training/total": (told[0], 0.5),
+        "training/5": (told[0], 1.0),
+    }
+    assert json.loads(json.dumps(passed_on)) == [[*map(int, told), {"total": 0.5, "5": 1.0}]]
+
+
+@pytest.mark.parametrize(
+    ("told", "quoted"),
+    [
+        ((2**70, 2**70, {}), str(2**70)),
+        ((-1, 3, {}), "got -1"),
+        (("one", 3, {}), "got 'one'"),
+        ((1.5, 3, {}), "got 1.5"),
+        ((1, 2**70, {}), "steps must be"),
+        ((1, 3, {"total": "low"}), "'low'"),
+        ((1, 3, [1]), "AttributeError"),
+    ],
+)
+def test_losses_that_no_store_can_hold_fail_the_cell(told, quoted, run):
+    result = run(Telling(*told))
+    assert result.status == "failed"
+    assert quoted in result.reason
 
 
 def test_a_negative_cost_fails_the_cell(run):
