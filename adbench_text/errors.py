@@ -62,6 +62,10 @@ class TrackingError(AdbenchTextError):
     """The MLflow store cannot be reached or used."""
 
 
+class RefusedError(TrackingError):
+    """The MLflow store can be reached, and does not take what it is given."""
+
+
 class DetectorError(AdbenchTextError):
     """A detector raised an error or returned unusable scores; one cell fails, the sweep goes on."""
 

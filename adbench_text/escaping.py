@@ -33,6 +33,18 @@ def printable(text: str) -> str:
     return "".join("\ufffd" if c not in "\n\t" and unicodedata.category(c) in _HARMFUL else c for c in text)
 
 
+def markdown(text: str) -> str:
+    r"""Return a text as Markdown of one line that shows it as it is: no link, no picture, no HTML.
+
+    >>> print(markdown("ocsvm(svd_components=50) on [news](http://here)"))
+    ocsvm(svd\_components=50) on \[news\](http://here)
+    """
+    text = one_line(text)
+    for character in "\\|*_`<>[]":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
 def without_password(text: str) -> str:
     """Return an address, or a text with addresses, without users, passwords and secrets of a query.
 

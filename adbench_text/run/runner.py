@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
@@ -47,7 +47,7 @@ def run_sweep(
     corpora = load_corpora(sweep, progress)
     cells = _possible(cells, corpora, progress)
     definitions, unusable = prepare(cells, corpora, progress)
-    store.log_kept()
+    _log_kept(store, progress, {})  # of earlier sweeps
     before = {} if rerun else store.ended(corpora)
     statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
@@ -64,6 +64,8 @@ def run_sweep(
         return result
 
     work = Work(todo, corpora, definitions, progress, limits)
+    refused: dict[str, str] = {}  # cells whose results the store refused, by id
+    log_kept = partial(_log_kept, store, progress, refused)
     results, due = list[Result](), 0.0
     used = {cell.dataset: corpora[cell.dataset] for cell in todo}
     with store.sweep(used, _title(sweep, cells)):
@@ -72,21 +74,30 @@ def run_sweep(
                 for result in ended:
                     results.append(result.without_data())
                     progress.done(result)
-                    due = _next_attempt(store, progress, due)
-            store.log_kept()
+                    due = _next_attempt(log_kept, progress, due)
+            log_kept()
             report(used, cells)
         finally:
-            store.log_kept()
+            log_kept()
             store.summarise(definitions.values())
-    return unusable + results
+    reasons = {cell: refused.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
+    return unusable + [replace(result, reason=reasons[result.cell] or result.reason) for result in results]
 
 
-def _next_attempt(store: Any, progress: Progress, due: float) -> float:
+def _log_kept(store: Any, progress: Progress, refused: dict[str, str]) -> None:
+    """Log what is kept; note the results that the store refuses."""
+    found = store.log_kept()
+    for reason in found.values():
+        progress.message(f"A result is not logged: {reason}", "error")
+    refused |= found
+
+
+def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) -> float:
     """Log what is kept, if this is due; return when it is due again: 0 unless the store is lost."""
     if time.monotonic() < due:
         return due
     try:
-        store.log_kept()
+        log_kept()
     except TrackingError as error:
         if not due:
             progress.message(f"{error} Until then, results are kept and logged later.", "error")

@@ -12,13 +12,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adbench_text import interrupts
-from adbench_text.errors import InvalidValueError, TrackingError
+from adbench_text.errors import InvalidValueError, RefusedError, TrackingError
 from adbench_text.escaping import file_name, without_password
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
 _LONGEST = 100  # characters of the prefix of an experiment
 _CREATION_SECONDS = 120  # to wait for another process that creates the store
+# codes of MLflow's errors about what it is given; all others are about the store
+_REFUSALS = ("INVALID_PARAMETER_VALUE", "BAD_REQUEST")
 _NO_STORES = ("sqlite", "file", "postgresql", "postgres", "mysql", "mssql")  # schemes; the rest is MLflow's
 
 
@@ -177,7 +179,8 @@ class StoreClient:
         try:
             with guard:
                 return function(*args, **kwargs)
-        except (MlflowException, SQLAlchemyError, OSError, ImportError) as error:
+        # ValueError: a number that does not fit into a message to a server
+        except (MlflowException, SQLAlchemyError, OSError, ImportError, ValueError) as error:
             try:
                 check_reachable(self._uri)
             except TrackingError as lost:
@@ -189,6 +192,11 @@ class StoreClient:
         """Return the id of an experiment, which is created if it does not exist."""
         if name not in self._experiments:
             known = self.get_experiment_by_name(name)
+            if known and known.lifecycle_stage != "active":
+                raise TrackingError(
+                    f"The experiment {name} of {without_password(self._uri)} was deleted: restore it (mlflow "
+                    f"experiments restore -x {known.experiment_id}), or give another --experiment."
+                )
             self._experiments[name] = str(known.experiment_id) if known else self._new_experiment(name)
         return self._experiments[name]
 
@@ -218,7 +226,10 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
         return TrackingError(
             f"Cannot write to {place}: No space left on device. Make room, then run the same command again."
         )
-    return TrackingError(f"The store {shown} cannot be used: {first_line(error).removesuffix('.')}.")
+    reason = first_line(error).removesuffix(".")
+    if isinstance(error, ValueError) or getattr(error, "error_code", "") in _REFUSALS:
+        return RefusedError(f"The store {shown} refuses it: {reason}.")
+    return TrackingError(f"The store {shown} cannot be used: {reason}.")
 
 
 def _create(path: Path) -> None:

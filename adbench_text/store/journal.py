@@ -61,6 +61,13 @@ class Journal:
             except (ValueError, TypeError):  # the cell runs again
                 path.unlink(missing_ok=True)
 
+    def set_aside(self, entry: Path) -> Path:
+        """Move an entry that the store refuses out of the way of all others; return its new path."""
+        folder = self.folder / "refused"
+        with self._writable():
+            folder.mkdir(exist_ok=True)
+            return entry.replace(folder / entry.name)
+
     @contextmanager
     def _writable(self) -> Iterator[None]:
         """Create the folder; report a full disk or missing permissions in one line."""

@@ -15,7 +15,7 @@ from typing import Any
 import adbench_text
 from adbench_text.code_version import installed
 from adbench_text.errors import InvalidValueError, TrackingError
-from adbench_text.escaping import printable
+from adbench_text.escaping import markdown, printable
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import read_description
 from adbench_text.models.model import Training
@@ -126,8 +126,10 @@ def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
     label = training.options.get("configuration", detector["name"])
     tags = {
         KIND: "model",
-        DESCRIPTION: f"{label}, fitted on {training.n_documents:,} documents of {source}, digest "
-        f"{training.digest}, calibrated by its scores ({calibration['by']}).",
+        DESCRIPTION: markdown(
+            f"{label}, fitted on {training.n_documents:,} documents of {source}, digest "
+            f"{training.digest}, calibrated by its scores ({calibration['by']})."
+        ),
     }
     return Run(
         name=name,

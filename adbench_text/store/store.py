@@ -18,8 +18,8 @@ from typing import Any
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import TrackingError
-from adbench_text.escaping import file_name, without_password
+from adbench_text.errors import RefusedError, TrackingError
+from adbench_text.escaping import file_name, markdown, without_password
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.client import (
@@ -110,7 +110,7 @@ class Store:
         status = "FAILED"
         try:
             for dataset, corpus in corpora.items():
-                text = f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}."
+                text = f"{markdown(command_line())}\n\n{markdown(f'{corpus.edition}: {corpus.counts()}.')}"
                 tags = {DESCRIPTION: text, KIND: "sweep", **run_tags()}
                 run = self.client.create_run(experiments[dataset], tags=tags, run_name=f"sweep: {title}")
                 self._parents[dataset] = str(run.info.run_id)
@@ -130,30 +130,46 @@ class Store:
         """Write the result of a cell to the journal; `log_kept` logs it."""
         self.journal.write(run_of_cell(result, definition, corpus, self._parents[result.cell.dataset]))
 
-    def log_kept(self) -> None:
+    def log_kept(self) -> dict[str, str]:
         """Log what the journal holds, also results of other processes, which may have ended.
 
-        They stay in the journal if the store cannot be reached; TrackingError is raised then.
+        They stay in the journal if the store cannot be reached; TrackingError is raised then. A result that
+        the store refuses is set aside, so that it stops no other; the reasons are returned by cell.
         """
         self.client.try_again()
+        refused = {}
         with self.journal.held():
             for path, run in self.journal.entries():
-                self._log(run)
-                path.unlink(missing_ok=True)
+                try:
+                    self._log(run)
+                    path.unlink(missing_ok=True)
+                except RefusedError as error:
+                    refused[run.tags[CELL]] = f"{error} It was moved to {self.journal.set_aside(path)}."
+        return refused
 
     def _log(self, run: Run) -> None:
         cell, dataset = run.tags[CELL], run.params["dataset"]
         # a process was killed, perhaps after it had logged the cell; or logging it has failed in the middle
-        if run.tags[PARENT] not in self._parents.values() or cell in self._tried:
-            began = f"attributes.start_time = {run.started}"
-            found = self._search(dataset, "cell", f"tags.`{CELL}` = '{cell}'", began)
-            if any(each.info.status in ("FINISHED", "FAILED") for each in found):
-                return
-            for each in found:  # not complete
-                self.client.delete_run(each.info.run_id)
+        is_tried = run.tags[PARENT] not in self._parents.values() or cell in self._tried
+        if is_tried and self._is_logged(dataset, run):
+            return
         self._tried.add(cell)
-        self._write(dataset, run)
+        try:
+            self._write(dataset, run)
+        except RefusedError:
+            self._is_logged(dataset, run)
+            raise
         self._tried.remove(cell)
+
+    def _is_logged(self, dataset: str, run: Run) -> bool:
+        """Return whether the run of a cell is logged completely; what is logged of it otherwise is deleted."""
+        began = f"attributes.start_time = {run.started}"
+        found = self._search(dataset, "cell", f"tags.`{CELL}` = '{run.tags[CELL]}'", began)
+        if any(each.info.status in ("FINISHED", "FAILED") for each in found):
+            return True
+        for each in found:
+            self.client.delete_run(each.info.run_id)
+        return False
 
     def _write(self, dataset: str, run: Run, run_id: str | None = None) -> None:
         """Log a run to the experiment of a dataset; see `write_run`."""
@@ -233,7 +249,10 @@ class Store:
         """Return a text artifact of a cell of this store."""
         if self.file is not None:  # a store may be anybody's, so no address that it names is followed
             root = artifact_root(self.file, self._experiment(record.dataset))
-            return (root / file_name(record.run_id) / "artifacts" / name).read_text(encoding="utf-8")
+            path = root / file_name(record.run_id) / "artifacts" / name
+            if not path.is_file() or (self.file.parent / "mlruns").resolve() not in path.resolve().parents:
+                raise FileNotFoundError(path)  # a pipe would wait for ever, and a link may lead anywhere
+            return path.read_text(encoding="utf-8")
         with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
             path = self.client.download_artifacts(record.run_id, name, folder)
             return Path(path).read_text(encoding="utf-8")

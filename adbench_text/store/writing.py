@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
-from adbench_text.escaping import encodable, no_formula, printable
+from adbench_text.escaping import encodable, markdown, no_formula, printable
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS
 from adbench_text.plugins.configure import written
 from adbench_text.provenance import command_line, environment, git_commit
@@ -83,7 +83,7 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
     classes = "\n".join(splits(corpus, result.cell.protocol))
-    failed = f"Failed: {result.reason[:LONGEST_TAG]}\n\n" if result.reason else ""
+    failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
     ours = {
         "kind": "cell",
         "cell": cell_id(definition),
@@ -99,7 +99,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
     }
     return {
         **{f"{TAG}{name}": text for name, text in ours.items() if text},
-        DESCRIPTION: f"{failed}{result.cell}: {corpus.edition}.",
+        DESCRIPTION: failed + markdown(f"{result.cell}: {corpus.edition}."),
         **run_tags(),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
     }

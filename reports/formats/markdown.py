@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from adbench_text.escaping import one_line
+from adbench_text.escaping import markdown
 from adbench_text.reports.report import Entry, Report, Table
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as markdown."""
-    blocks = [_escape(headline) for headline in report.headlines]
+    blocks = [markdown(headline) for headline in report.headlines]
     blocks += [block for table in report.tables for block in (_table(table), _list(table.notes)) if block]
     blocks += [_list(report.notes)] if report.notes else []
     if report.provenance:
@@ -17,26 +17,19 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
 
 def _list(notes: Sequence[str]) -> str:
-    return "\n".join(f"- {_escape(note)}" for note in notes)
+    return "\n".join(f"- {markdown(note)}" for note in notes)
 
 
 def _table(table: Table) -> str:
     rule = ["---" if position < table.n_labels else "---:" for position in range(len(table.header))]
     rows = [
-        [_escape(name) for name in table.header],
+        [markdown(name) for name in table.header],
         rule,
         *([_entry(entry) for entry in row] for row in table.rows),
     ]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([f"**{_escape(table.title)}**", "", *lines] if table.title else lines)
+    return "\n".join([f"**{markdown(table.title)}**", "", *lines] if table.title else lines)
 
 
 def _entry(entry: Entry) -> str:
-    return f"**{_escape(entry.text)}**" if entry.best else _escape(entry.text)
-
-
-def _escape(text: str) -> str:
-    text = one_line(text)  # a line end would end the row
-    for character in "\\|*_`<>[]":
-        text = text.replace(character, f"\\{character}")
-    return text
+    return f"**{markdown(entry.text)}**" if entry.best else markdown(entry.text)

@@ -48,6 +48,7 @@ class Kept:
             self.results.append(result)
             self.statuses[cell] = result.status
         self.waiting.clear()
+        return {}
 
     def summarise(self, definitions):
         self.summarised += definitions
@@ -112,6 +113,25 @@ def test_failed_cells_are_run_again_on_request_only(corpus, sweep):
     again = runner.run_sweep(sweep, cells, store, listener, Local(0), retry_failed=True)
     assert [result.cell for result in again] == cells[:1]
     assert listener.begun == [(2, 0, 0), (0, 2, 1), (1, 1, 0)]
+
+
+def test_a_cell_whose_result_the_store_refuses_has_failed(corpus, sweep, monkeypatch):
+    store, listener = Kept(), Listener()
+    log_kept = store.log_kept
+
+    def refuse():
+        found = {runner.cell_id(store.definition): "no such name"} if store.waiting else {}
+        return found | log_kept()
+
+    def keep(result, definition, corpus):
+        store.definition = definition
+        Kept.keep(store, result, definition, corpus)
+
+    monkeypatch.setattr(store, "log_kept", refuse)
+    monkeypatch.setattr(store, "keep", keep)
+    results = runner.run_sweep(sweep, sweep.expand(), store, listener, Local(0))
+    assert [result.status for result in results] == ["failed", "failed"]
+    assert any("no such name" in message for message in listener.messages)
 
 
 def test_a_store_that_is_lost_costs_no_cell(corpus, sweep, monkeypatch):

@@ -1,5 +1,6 @@
 """The artifacts of a cell are read beside the database, or through the server."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,25 @@ def test_of_a_database_only_the_folder_beside_it_is_read(address, new_store, tmp
     execute(store, "UPDATE runs SET artifact_uri = ?", address.replace("RUN", record.run_id))
     assert Store(store.uri).artifact(record, "scores.csv") is None
     assert server.asked == []
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "link out of the store", "folder"])
+def test_an_artifact_that_is_no_file_of_the_store_is_left_out(kind, new_store, tmp_path):
+    store = new_store("theirs")
+    log(store, result())
+    (record,) = store.cells(["tiny"])
+    path = next((tmp_path / "theirs" / "mlruns").rglob("scores.csv"))
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        other = tmp_path / "other"
+        os.mkfifo(other) if "pipe" in kind else other.write_text("private")
+        path.symlink_to(other)
+    assert Store(store.uri).artifact(record, "scores.csv") is None
 
 
 @pytest.mark.slow

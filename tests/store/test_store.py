@@ -1,4 +1,5 @@
 import itertools
+import json
 import math
 import os
 import signal
@@ -432,6 +433,55 @@ def test_a_result_whose_logging_failed_in_the_middle_is_kept_and_logged_once(err
     assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
 
 
+def test_a_result_that_the_store_refuses_is_set_aside_and_stops_no_other(store):
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        for inlier in ("sea", "law"):
+            store.keep(result(inlier=inlier), definition(result(inlier=inlier)), corpus())
+        path, _ = sorted(store.journal.folder.glob("*.json"))
+        entry = json.loads(path.read_text())
+        path.write_text(json.dumps(entry | {"curves": {"training//loss": [[1, 0.5, 1]]}}))
+        refused = store.log_kept()
+    assert [*refused] == [entry["tags"]["adbench_text.cell"]]
+    assert "training//loss" in str(refused)
+    assert (store.journal.folder / "refused" / path.name).is_file()
+    assert len(store.ended(["tiny"])) == 1
+    assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
+    assert Store(store.uri).log_kept() == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a//b", "a/", "/a", "//a", "../a", "a/../b", "a/./b", ".", "..", "...", "\n", "x" * 300, "a/é", ""],
+)
+def test_curves_resources_and_facts_of_any_name_are_logged(name, store):
+    made = result(curves={f"training/{name}": [Point(1, 0.5, STARTED)]}, ran_on={name: "x"})
+    log(store, made, **{construct.accepted_name(f"resource.{name}"): "1"})
+    assert len(store.cells(["tiny"])) == 1
+    (run,) = runs(store, "cell")
+    assert any(curve.startswith("training") for curve in run.data.metrics)
+
+
+def test_results_wait_while_their_experiment_is_deleted(store):
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.keep(result(), definition(result()), corpus())
+    client = MlflowClient(store.uri)
+    number = client.get_experiment_by_name("adbench-text/tiny").experiment_id
+    client.delete_experiment(number)
+    with pytest.raises(TrackingError, match=f"restore -x {number}"):
+        Store(store.uri).log_kept()
+    client.restore_experiment(number)
+    Store(store.uri).log_kept()
+    assert list(store.ended(["tiny"]).values()) == ["ok"]
+
+
+def test_the_notes_of_runs_show_names_as_they_are(store):
+    name = "[sea](http://here) `x` <b>"
+    log(store, result(None, inlier=name, reason="![picture](http://here)"))
+    for run in runs(store, "cell") + runs(store, "sweep"):
+        note = run.data.tags["mlflow.note.content"].replace("\\[", "").replace("\\<", "")
+        assert not {"[", "<"} & set(note)
+
+
 def test_results_of_one_experiment_are_not_logged_in_another(store):
     with store.sweep({"tiny": corpus()}, "a sweep"):
         store.keep(result(), definition(result()), corpus())
@@ -529,12 +579,12 @@ def test_reading_makes_no_store(content, tmp_path):
     assert not path.exists() or path.read_bytes() == content
 
 
-def test_a_deleted_experiment_is_reported_as_mlflow_does(store):
+def test_a_deleted_experiment_is_reported_with_the_command_that_restores_it(store):
     log(store, result(dataset="gone"))
     client = MlflowClient(store.uri)
     client.delete_experiment(client.get_experiment_by_name("adbench-text/gone").experiment_id)
     again = Store(store.uri)
-    with pytest.raises(TrackingError, match="must be in the 'active' state"):
+    with pytest.raises(TrackingError, match="restore -x 1"):
         log(again, result(), result(dataset="gone"))
     assert again.datasets() == ["tiny"]
     assert again.cells(["gone"]) == []
