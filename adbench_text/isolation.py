@@ -1,6 +1,6 @@
 """Puts back what code of a plug-in changes in its process, after its import and after its cell.
 
-This is for comfort. A plug-in that is in no release can change anything, so its process ends after its cell:
+This is for comfort. A plug-in of another package can change anything, so its process ends after its cell:
 see `adbench_text.run.engine`.
 """
 

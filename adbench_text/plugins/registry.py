@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 KINDS = ("detectors", "datasets")  # each is a folder
 _NEEDED = ("__call__", "fit", "decision_function")  # of a detector
 _OURS = "adbench-text"
-#: Detectors of the last release. Any other one, also of a new file here, runs in a process of its own.
-_RELEASED = frozenset("cvdd date form iforest knn_vectors knn_words llr mean ocsvm pyod pytextad".split())
 
 #: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
 OWN = "files:"
@@ -266,14 +264,13 @@ _loaded_from_others: set[str] = set()
 
 
 def has_loaded_others() -> bool:
-    """Return whether this process has run code of a plug-in that is in no release of ours."""
+    """Return whether this process has run code of a plug-in that is not ours."""
     return bool(_loaded_from_others)
 
 
 @preserved()
 def _load(plugin: Plugin) -> Any:
-    is_new = plugin.kind == "detectors" and plugin.module.rpartition(".")[2] not in _RELEASED
-    if plugin.is_foreign or is_new:
+    if plugin.is_foreign:
         metrics.library()  # before code that may patch it
         _loaded_from_others.add(plugin.name)
     try:
