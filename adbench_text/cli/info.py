@@ -65,7 +65,9 @@ def _print_detector(name: str) -> None:
             parts = [", ".join(values.choices), values.text, "null" if values.nullable else ""]
             parameters.append((key, text_of_value(default), " or ".join(filter(None, parts))))
     print_table(facts.items(), indent=0)
-    click.echo("\npresets, of which a dataset may have others:")
+    click.echo(
+        f"\npresets, of which a dataset may have others; run -d {name} means {detector.default_preset}:"
+    )
     print_table(configurations.items())
     click.echo("\nparameters, defaults and values:")
     print_table(parameters)

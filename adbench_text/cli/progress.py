@@ -9,6 +9,7 @@ from datetime import timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, Self
 
+from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import one_line, printable
 from adbench_text.metrics import MAIN
 from adbench_text.run.progress import Kind, Progress
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 _LINE_SECONDS = 10.0  # between two lines about the work, at least, if there is no live bar
+_LONG = 1800.0  # seconds: a sweep that takes longer has a line on what is shorter
 _SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines: 100 lines in ten hours
 
 
@@ -46,14 +48,15 @@ class Shown(Progress):
         self._n_cells: Counter[tuple[str, str]] = Counter()
         self._values: dict[tuple[str, str], list[float | None]] = defaultdict(list)
         self._n_done = self._n_failed = 0
-        self._begin = self._last_line = self._started = time.monotonic()
+        self._begin = self._last_line = time.monotonic()
+        self._remaining, self._is_advised = Remaining(), False
         # the text takes the remaining width, and is cut off at its end
         column = Column(ratio=1, no_wrap=True)
         self._bar = progress.Progress(
             progress.BarColumn(bar_width=16),
             progress.MofNCompleteColumn(),
             progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[left]}", style="progress.remaining", markup=False),
             progress.TextColumn("{task.fields[text]}", markup=False, table_column=column),
             console=Console(stderr=True, highlight=False, markup=False, emoji=False),
             transient=True,
@@ -61,7 +64,7 @@ class Shown(Progress):
             disable=verbosity < 0 or not sys.stderr.isatty(),
             redirect_stdout=sys.stdout.isatty(),  # what goes to a file is not printed above the bar
         )
-        self._task = self._bar.add_task("", total=None, text="loading")
+        self._task = self._bar.add_task("", total=None, text="loading", left="")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -86,31 +89,50 @@ class Shown(Progress):
     def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
         self._begin = time.monotonic()
+        self._remaining = Remaining(todo)
         self._n_cells = Counter((cell.dataset, cell.choice) for cell in todo)
         before = f", {finished:,} finished before" if finished else ""
         if failed:
             before += f" ({failed:,} of them failed; --retry failed runs them again)"
         self.message(f"{count(len(todo))} to run{before}")
-        self._bar.reset(self._task, total=len(todo), text="starting")
+        self._bar.reset(self._task, total=len(todo), text="starting", left="")
         self._bar.live.transient = not todo  # the bar of a sweep stays
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
-        self._started = time.monotonic()
+        self._remaining.started(cell)
         self._bar.update(self._task, text=one_line(str(cell)))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Show the step and the losses of a training, and an estimate of the time left."""
-        left = timedelta(seconds=round((time.monotonic() - self._started) * (steps - step) / step))
+        """Show the step and the losses of a training, and an estimate of the time left for all cells."""
+        self._remaining.step(cell, step, steps)
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
-        status = f"step {step:,}/{steps:,}, {left} left; {values}"
-        self._bar.update(self._task, text=one_line(f"{status}; {cell}"))
+        status = f"step {step:,}/{steps:,}"
+        left = self._show_left()
+        self._bar.update(self._task, text=one_line(f"{status}; {values}; {cell}"))
         if self._is_due:
-            self.message(f"    {cell}: {status}")
+            scope = " for all cells" if self._n_cells.total() > 1 else ""
+            self.message(
+                f"    {cell}: {status}, {left}{scope}; {values}"
+                if left
+                else f"    {cell}: {status}; {values}"
+            )
+
+    def _show_left(self) -> str:
+        """Show and return the time that is left for all cells; empty if it is not known yet."""
+        seconds = sum(self._remaining.by_group().values())
+        left = f"{as_text(seconds)} left" if seconds else ""
+        self._bar.update(self._task, left=left)
+        if seconds > _LONG and not self._is_advised:
+            self._is_advised = True
+            if advice := self._remaining.advice():
+                self.message(f"Note: {advice}")
+        return left
 
     def done(self, result: "Result") -> None:
         """Show a cell that has ended, or the detector on a dataset that it ended."""
         cell, is_ok = result.cell, result.status == "ok"
+        self._remaining.ended(cell)
         group = cell.dataset, cell.choice
         values, n_cells = self._values[group], self._n_cells[group]
         values.append(result.metrics[MAIN.name] if is_ok else None)
@@ -135,17 +157,20 @@ class Shown(Progress):
             failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
             self.message(f"{place} {cell.choice} on {cell.dataset}: {mean}{failed}", "result")
         self._bar.update(self._task, advance=1)
+        self._show_left()
 
     def documents(self, what: str, n_done: int, n_total: int | None) -> None:
         """Show how many documents some work has done."""
         self._bar.update(self._task, completed=n_done, total=n_total, text=what)
+        seconds = self._bar.tasks[0].time_remaining
+        self._bar.update(self._task, left=f"{as_text(seconds)} left" if seconds else "")
         if self._is_due:
             done = "" if n_total is None else f"{n_done:,} of "
             self.message(f"{what}: {done}{count(n_total or n_done, 'document')}" if n_done else what)
 
     def end(self) -> None:
         """Leave the bar as it is, and show the number of cells that were run and the time they took."""
-        self._bar.update(self._task, text="")
+        self._bar.update(self._task, text="", left="")
         self._bar.stop()
         if self._n_done:
             took = timedelta(seconds=round(time.monotonic() - self._begin))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
 DEFAULT = "default"
+GPU = "GPU"  # see `TextDetector.faster`
 NOTATION = "NAME, NAME:PRESET or NAME(key=value, ...)"
 _WRITTEN = re.compile(r"([^():,]+\.py:\w+|[^():,]+)(?::([^():,]+))?(?:\((.+)\))?", re.DOTALL)
 
@@ -57,16 +58,21 @@ class DetectorChoice:
         return cls(name.strip(), preset, dict(map(setting, parts)))
 
     @property
+    def chosen(self) -> str:
+        """Name of the preset that is meant."""
+        return self.preset or registry.detector(self.name).default_preset
+
+    @property
     def label(self) -> str:
         """Name of the preset with the settings that override it, so that each label is unique."""
-        if self.preset in (None, DEFAULT):  # the configuration distinguishes these cells
+        if self.chosen == DEFAULT:  # the configuration distinguishes these cells
             return DEFAULT
-        return written(self.preset, settings=text_of_settings(self.settings))
+        return written(self.chosen, settings=text_of_settings(self.settings))
 
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one configuration, or several if the preset is a grid."""
         detector = registry.detector(self.name)
-        grids, preset = presets(detector, dataset), self.preset or DEFAULT
+        grids, preset = presets(detector, dataset), self.chosen
         if preset not in grids:
             place = f" on {dataset}" if dataset else ""
             raise UnknownNameError(f"preset of {self.name}{place}", preset, grids)

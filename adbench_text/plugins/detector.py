@@ -96,6 +96,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Hyper-parameters that move the threshold and never a score. Of the class.
     leaves_out_self : bool
         Whether no training document has a part in its own score in ``decision_scores_``. Of the class.
+    default_preset : str
+        Preset that the name of the detector means in a benchmark, ``"default"`` unless stated. Of the class.
+    faster : mapping of str to float
+        Presets, and ``"GPU"``, that are faster than `default_preset`, with their share of its time, for a
+        note on a long sweep. Of the class.
     takes_labels : bool
         Whether ``fit`` learns from `y`, the labels of some training documents. Of the class.
     reads_raw : bool
@@ -136,6 +141,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     computes_with: ClassVar[frozenset[str]] = frozenset({"numpy", "scipy", "scikit-learn"})
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     leaves_out_self: ClassVar[bool] = False
+    default_preset: ClassVar[str] = "default"
+    faster: ClassVar[Mapping[str, float]] = MappingProxyType({})
     takes_labels: ClassVar[bool] = False
     reads_raw: ClassVar[bool] = False
     trusted_types: frozenset[str] | None = None

@@ -87,9 +87,7 @@ class Local:
         gpus = provenance.visible_gpus() if n > 1 and any(map(work.may_use_gpu, work.cells)) else []
         n_on_gpu = min(n, self.gpu_jobs * len(gpus)) or n
         on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
-        options: dict[str, Any] = {"limits": work.limits}
-        if n == 1:
-            options["on_notice"] = lambda step: work.progress.step(*step)
+        options = {"limits": work.limits, "on_notice": lambda step: work.progress.step(*step)}
         with (
             _processes(n, variables=[variables], **options) as processes,
             _processes(n_on_gpu, variables=on_gpus, **options) as gpu_processes,

@@ -23,7 +23,7 @@ class Progress:
         """Receive a cell that begins."""
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Receive the state of a training; never while several cells run at the same time."""
+        """Receive the state of a training, perhaps in another thread, and while other cells run."""
 
     def done(self, result: "Result") -> None:
         """Receive a cell that has ended."""

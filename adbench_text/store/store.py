@@ -162,7 +162,7 @@ class Store:
         self._tried.remove(cell)
 
     def _is_logged(self, dataset: str, run: Run) -> bool:
-        """Return whether the run of a cell is logged completely; what is logged of it otherwise is deleted."""
+        """Return whether the run of a cell is logged completely; delete what is logged of it otherwise."""
         began = f"attributes.start_time = {run.started}"
         found = self._search(dataset, "cell", f"tags.`{CELL}` = '{run.tags[CELL]}'", began)
         if any(each.info.status in ("FINISHED", "FAILED") for each in found):

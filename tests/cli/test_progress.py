@@ -1,18 +1,22 @@
 import re
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from adbench_text.cli.progress import Shown, count, shown_documents
+from adbench_text.cli.remaining import Remaining
 
 
 @dataclass(frozen=True)
 class Cell:
     text: str
-    detector: str = "d"
+    detector: str = "llr"
     configuration: str = ""
     dataset: str = "tiny"
+    preset: str = "default"
+    inlier: str = "sea"
+    contamination: float = 0.0
 
     @property
     def choice(self) -> str:
@@ -73,7 +77,7 @@ def test_where_there_is_no_terminal_each_detector_on_a_dataset_is_a_plain_line_o
         "loading tiny",
         "3 cells to run, 5 finished before",
         "[2/3] failed: b: Odd: [bold]no luck[/nothing] :warning:",
-        "[3/3] d on tiny: mean AUROC 98.8% of 2 cells, 1 failed",
+        "[3/3] llr on tiny: mean AUROC 98.8% of 2 cells, 1 failed",
         "3 cells run in 0:00:00, 1 of them failed",
     ]
 
@@ -100,7 +104,7 @@ def test_a_verbose_run_has_a_line_for_each_cell(capsys):
     lines = [line for line in capsys.readouterr().err.splitlines() if "] " in line]
     assert [line.partition(",")[0] for line in lines] == [
         *("[1/3] a: AUROC 98.8%", "[2/3] b: AUROC 98.8%", "[3/3] c: AUROC 98.8%"),
-        "[3/3] d on tiny: mean AUROC 98.8% of 3 cells",
+        "[3/3] llr on tiny: mean AUROC 98.8% of 3 cells",
     ]
 
 
@@ -126,8 +130,8 @@ def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
         now[0] = seconds
         shown.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
     assert capsys.readouterr().err.splitlines() == [
-        "    a: step 100/1,000, 0:01:48 left; total 412, rtd 0.5",
-        "    a: step 400/1,000, 0:02:00 left; total 412, rtd 0.5",
+        "    a: step 100/1,000, 0:02:06 left; total 412, rtd 0.5",
+        "    a: step 400/1,000, 0:02:09 left; total 412, rtd 0.5",
     ]
 
 
@@ -138,7 +142,95 @@ def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
         shown.started(Cell("date on tiny/sea"))
         shown.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
         shown.done(Result(Cell("date on tiny/sea")))
-    assert re.search("step 50/5,000, [^;]+ left; rtd 0.123; date on tiny/sea", written())
+    assert "step 50/5,000; rtd 0.123; date on tiny/sea" in written()
+
+
+def cells_of_date() -> list[Cell]:
+    """The cells of date:paper on three splits at two levels."""
+    return [
+        Cell(f"{inlier} {level}", "date", preset="paper", inlier=inlier, contamination=level)
+        for inlier in ("sea", "law", "art")
+        for level in (0.0, 0.1)
+    ]
+
+
+def train(shown: Shown, cell: Cell, now: list[float], seconds: float = 0.3, steps: int = 5000) -> None:
+    """Start the training of a cell, and tell its first hundred steps."""
+    shown.started(cell)
+    for step in (50, 100):
+        now[0] += 50 * seconds
+        shown.step(cell, step, steps, {"loss_total": 1.0})
+
+
+def test_after_a_hundred_steps_the_bar_has_the_time_of_all_cells(terminal, now):
+    written = terminal(120)
+    with Shown() as shown:
+        shown.begin(cells_of_date()[:2], 0, 0)
+        train(shown, cells_of_date()[0], now)
+    # one cell takes 5,000 * 0.3 s = 25 minutes, of which half a minute is over
+    assert "0:49:30 left" in written()
+
+
+def test_a_sweep_of_more_than_half_an_hour_has_one_line_on_what_is_shorter(capsys, now, monkeypatch):
+    monkeypatch.setattr("adbench_text.cli.remaining.visible_gpus", lambda: [])
+    shown, cells = Shown(), cells_of_date()
+    shown.begin(cells, 0, 0)
+    for cell in cells[:2]:
+        train(shown, cell, now)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "Shorter" in line]
+    assert "date on tiny needs 2:29:30" in line
+    for shorter in (
+        "date:fast (0:37:22)",
+        "a GPU (0:04:29)",
+        "--contamination 0 (1:14:45)",
+        "--inlier sea (0:49:50)",
+    ):
+        assert shorter in line
+
+
+@pytest.mark.parametrize(
+    ("preset", "gpus", "seconds", "absent"),
+    [("fast", [], 0.3, ":fast"), ("paper", ["0"], 0.3, "a GPU"), ("paper", [], 0.05, "Shorter")],
+)
+def test_nothing_is_advised_that_is_there_or_that_is_not_needed(
+    preset, gpus, seconds, absent, capsys, now, monkeypatch
+):
+    monkeypatch.setattr("adbench_text.cli.remaining.visible_gpus", lambda: gpus)
+    shown, cells = Shown(), [replace(cell, preset=preset) for cell in cells_of_date()]
+    shown.begin(cells, 0, 0)
+    train(shown, cells[0], now, seconds)
+    assert absent not in capsys.readouterr().err
+
+
+def test_a_slow_detector_without_steps_has_the_time_after_its_first_cell(capsys, now):
+    shown, cells = Shown(), [Cell(str(n), inlier=str(n)) for n in range(7)]
+    shown.begin(cells, 0, 0)
+    shown.started(cells[0])
+    now[0] += 600
+    shown.done(Result(cells[0]))
+    assert "llr on tiny needs 1:00:00. Shorter: --inlier 0 (0:08:34)" in capsys.readouterr().err
+
+
+def test_cells_that_run_side_by_side_share_the_time(now):
+    cells = [Cell(str(n)) for n in range(6)]
+    remaining = Remaining(cells)
+    for cell in cells[:2]:
+        remaining.started(cell)
+    now[0] += 60
+    remaining.ended(cells[0])
+    remaining.started(cells[2])
+    assert remaining.by_group() == {("tiny", "llr"): (3 * 60 + 60) / 2}
+
+
+@pytest.mark.parametrize(("step", "steps"), [(0, 3), (5, 3), (1, 2**63 - 1), (2**63 - 2, 2**63 - 1)])
+def test_steps_of_any_size_are_shown(step, steps, capsys, now):
+    shown, cell = Shown(), Cell("a")
+    shown.begin([cell], 0, 0)
+    shown.started(cell)
+    for at in (1, 20):
+        now[0] = at
+        shown.step(cell, step, steps, {"loss": 1.0})
+    assert f"step {step:,}/{steps:,}" in capsys.readouterr().err
 
 
 def test_when_nothing_is_run_nothing_is_printed_at_the_end(capsys):
@@ -173,7 +265,7 @@ def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(term
         "[3/3] c: AUROC 80.0%",
     ]
     assert [line.strip("━") for line in lines[-3:]] == [
-        " 3/3 0:00:00 0:00:00",
+        " 3/3 0:00:00",
         "3 cells run in 0:00:00",
         "Next: ...",
     ]

@@ -1,0 +1,108 @@
+"""How long a sweep still takes, and what would be shorter."""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from statistics import fmean
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import GPU
+from adbench_text.provenance import visible_gpus
+
+if TYPE_CHECKING:
+    from adbench_text.sweep.cell import Cell
+
+_LEAST_STEPS = 100  # of a training: the first ones are slower than the others
+_LONGEST = 10**9  # seconds
+
+Group = tuple[str, str]  # a dataset and a detector
+
+
+def as_text(seconds: float) -> str:
+    """Return a duration for people: ``"4:10:00"``."""
+    return str(timedelta(seconds=round(min(seconds, _LONGEST))))
+
+
+class Remaining:
+    """Estimates the time that the cells of a sweep still take.
+
+    A cell is expected to take as long as the others of its detector on its dataset: those that have ended, or
+    else one that runs, by the speed of its steps. Steps may be told from several threads.
+    """
+
+    def __init__(self, todo: "Sequence[Cell]" = ()) -> None:
+        self._todo = todo
+        self._waiting = Counter(map(_group, todo))
+        self._began: dict[Cell, float] = {}
+        self._first: dict[Cell, tuple[float, int]] = {}  # time and number of the first step that was told
+        self._durations: dict[Group, list[float]] = defaultdict(list)  # of cells that have ended
+        self._expected: dict[Group, float] = {}  # by the steps of cells that run
+        self._lock = Lock()
+
+    def started(self, cell: "Cell") -> None:
+        """Receive a cell that begins."""
+        with self._lock:
+            self._waiting[_group(cell)] -= 1
+            self._began[cell] = time.monotonic()
+
+    def step(self, cell: "Cell", step: int, steps: int) -> None:
+        """Receive how far a training is."""
+        now = time.monotonic()
+        with self._lock:
+            at, first = self._first.setdefault(cell, (now, step))
+            if cell in self._began and step >= _LEAST_STEPS and step > first:
+                rest = (now - at) / (step - first) * max(steps - step, 0)
+                self._expected[_group(cell)] = now - self._began[cell] + rest
+
+    def ended(self, cell: "Cell") -> None:
+        """Receive a cell that has ended."""
+        with self._lock:
+            now = time.monotonic()
+            self._durations[_group(cell)].append(now - self._began.pop(cell, now))
+
+    def _of_cell(self, group: Group) -> float:
+        """Return the seconds that a cell takes; 0 if nothing is known of it yet."""
+        return fmean(self._durations[group]) if self._durations[group] else self._expected.get(group, 0.0)
+
+    def by_group(self) -> dict[Group, float]:
+        """Return the seconds that are left for the cells of each detector on each dataset."""
+        now = time.monotonic()
+        with self._lock:
+            left = {group: max(n, 0) * self._of_cell(group) for group, n in self._waiting.items()}
+            for cell, began in self._began.items():
+                left[_group(cell)] += max(self._of_cell(_group(cell)) - (now - began), 0)
+            return {group: seconds / max(len(self._began), 1) for group, seconds in left.items()}
+
+    def advice(self) -> str:
+        """Return what takes most of the time, and what would be shorter; empty if nothing would."""
+        left = self.by_group()
+        slow = max(left, key=lambda group: left[group])
+        cells = [cell for cell in self._todo if _group(cell) == slow]
+        shorter = [f"{name} ({as_text(share * left[slow])})" for name, share in _shorter(cells)]
+        if not shorter:
+            return ""
+        dataset, detector = slow
+        return f"{detector} on {dataset} needs {as_text(left[slow])}. Shorter: {', '.join(shorter)}."
+
+
+def _group(cell: "Cell") -> Group:
+    return cell.dataset, cell.choice
+
+
+def _shorter(cells: "Sequence[Cell]") -> Iterator[tuple[str, float]]:
+    """Yield options that make cells of one detector on one dataset shorter, with their share of the time."""
+    first = cells[0]
+    detector = registry.detector(first.detector)
+    if first.preset == detector.default_preset:
+        for name, share in detector.faster.items():
+            if name != GPU:
+                yield f"-d {first.detector}:{name}", share
+            elif not visible_gpus():
+                yield "a GPU", share
+    if (n_levels := len({cell.contamination for cell in cells})) > 1:
+        yield f"--contamination {min(cell.contamination for cell in cells):g}", 1 / n_levels
+    if (n_inliers := len({cell.inlier for cell in cells})) > 1:
+        yield f"--inlier {first.inlier}", 1 / n_inliers
