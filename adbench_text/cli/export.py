@@ -43,6 +43,11 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
     if folder.exists() and any(folder.iterdir()):
         raise InvalidValueError(f"{folder} is not empty; give a new folder.")
     sweep = splits_of(options)
+    if any(sweep.labelled):
+        numbers = ", ".join(map(str, sweep.labelled))
+        raise InvalidValueError(
+            f"A split with known outliers cannot be exported, got --labelled {numbers}: no file is for them."
+        )
     corpora = {name: load(registry.dataset(name), sweep.limit) for name in sweep.datasets}
     cells = sweep.splits()
     left_out = impossible(cells, corpora)
@@ -51,7 +56,8 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
     cells = [cell for cell in cells if cell not in left_out]
     for cell in cells:
         split = split_of(cell, corpora[cell.dataset], raw=True)
-        name = f"{cell.inlier}-{cell.contamination:g}-seed{cell.seed}"
+        planted = f"-{cell.planted}" if cell.planted else ""
+        name = f"{cell.inlier}-{cell.contamination:g}-seed{cell.seed}{planted}"
         facts = {key: text for key, text in cell.texts.items() if text and key != "preset"}
         facts["texts"] = "as written" if is_raw else "cleaned"
         place = folder / file_name(cell.dataset) / file_name(name)

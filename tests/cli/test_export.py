@@ -242,3 +242,19 @@ def test_folders_are_never_written_over(exported):
     assert first(exported).read_text() == before
     result = adbench("run -s tiny -d scores:elsewhere")
     assert "elsewhere has no scores.csv. Run adbench-text export --to elsewhere" in result.stderr
+
+
+def test_each_split_has_a_folder(here):
+    assert (
+        adbench("export -s tiny --planted letters,de --contamination 0 --inlier law --to out").exit_code == 0
+    )
+    folders = list(Path("out").rglob("split.json"))
+    planted = {json.loads(path.read_text())["planted"] for path in folders}
+    assert len(folders) == len(planted) == 2
+
+
+def test_known_outliers_which_no_file_would_have_are_refused(here):
+    result = adbench("export -s tiny --labelled 0,10 --to out")
+    assert result.exit_code == 2
+    assert "--labelled 0, 10" in result.stderr
+    assert not Path("out").exists()
