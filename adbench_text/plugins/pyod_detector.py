@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from adbench_text.checks import Range, check_choice, declared_ranges
 from adbench_text.code_version import installed
@@ -136,11 +137,15 @@ class PyODDetector(VectorDetector):
 
     @contextmanager
     def _called(self) -> Iterator[None]:
-        """Seed what the wrapped detector draws from, and keep what it prints off standard output."""
+        """Seed what the wrapped detector draws from, and keep what it prints off standard output.
+
+        It computes in one thread: their number changes the last bits of sums, and a training or a clustering
+        that depends on these ends elsewhere.
+        """
         if self.random_state is not None:  # some draw from NumPy's or torch's global generators only
             seed_generators(self.random_state)
         try:
-            with redirect_stdout(sys.stderr):
+            with redirect_stdout(sys.stderr), threadpool_limits(1):
                 yield
         except ImportError as error:
             raise DetectorError(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from adbench_text.checks import check_choice
 from adbench_text.code_version import releases
@@ -167,7 +168,8 @@ class SVD(Encoder):
         )
         weights = self._tfidf.fit_transform(csr_array(entries, shape=counts.shape))
         self._reduction.n_components = min(self.encoding.svd_components, *weights.shape)
-        self._reduction.fit(weights)
+        with threadpool_limits(1):  # their number would change the last bits, and with them the cuts of trees
+            self._reduction.fit(weights)
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         counts = self._vocabulary.count(texts).astype(np.float32)
