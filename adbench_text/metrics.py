@@ -120,6 +120,8 @@ OF_WORDS = tuple(
     for of_documents in ("", HIGHEST)
     for name in WORD_METRICS
 )
+#: AUROC on the outliers of labelled classes, and on those of other classes.
+OF_LABELLED = ("auroc_seen", "auroc_unseen")
 #: The first metric: reports, charts and progress show it unless another one is asked for.
 MAIN = next(iter(METRICS.values()))
 
@@ -133,6 +135,11 @@ ROUNDING = 1e-4
 def is_possible(value: float) -> bool:
     """Return whether a value of a metric is in [0, 1], apart from rounding."""
     return abs(value - 0.5) <= 0.5 + 1e-9  # False for NaN
+
+
+def is_lower_better(name: str) -> bool:
+    """Return whether a metric, of documents or of words, is an error rate."""
+    return any(name.endswith(metric.name) for metric in METRICS.values() if not metric.higher_is_better)
 
 
 def all_metrics(outlier: "Labels", scores: "Scores") -> dict[str, float]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
-from adbench_text.metrics import COSTS, METRICS, OF_WORDS
+from adbench_text.metrics import COSTS, METRICS, OF_LABELLED, OF_WORDS
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, written
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH
@@ -78,7 +78,8 @@ class Cells:
     `Record.edition_key` and `Record.corpus`. `table` has a row for each cell, in the order of columns,
     corpora and levels: ``column`` (its number in `columns`), ``record``, ``corpus``, ``inlier``, ``level``,
     ``seed``, ``is_ok``, ``n_configurations`` (that a split should have), and the values of `METRICS`,
-    `MEASURED` and `own_metrics` as the records have them (NaN if the cell lacks one).
+    `MEASURED`, `OF_LABELLED`, `OF_WORDS` and `own_metrics` as the records have them (NaN if the cell lacks
+    one).
     """
 
     def __init__(
@@ -96,7 +97,9 @@ class Cells:
         self.columns = list(of_columns)
         corpora = list(self.corpora)
         self.table = pd.DataFrame(
-            _row(record, number, n_configurations, (*METRICS, *MEASURED, *own_metrics))
+            _row(
+                record, number, n_configurations, (*METRICS, *MEASURED, *OF_LABELLED, *OF_WORDS, *own_metrics)
+            )
             for number, of_column in enumerate(of_columns.values())
             for record in sorted(of_column, key=lambda r: (corpora.index(r.corpus), r.contamination))
         )

@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import groupby
 from statistics import mean
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.metrics import METRICS, OF_WORDS, ROUNDING, Metric
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS, Metric, is_lower_better
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.means import Place, means
 from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import of_splits
@@ -26,7 +26,6 @@ _SOURCES = {
     published.WU: "(Wu et al.): published at ACL 2023, five seeds; MDF+IMLM†: chosen on the test labels.",
 }
 _OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in bold."
-_GROUP = ["column", "corpus", "level"]
 
 
 class Corpus:
@@ -77,13 +76,15 @@ class Corpus:
         """The label of the row of means; no class of the corpus is called so."""
         return "mean" if "mean" not in self.inliers else "mean of all classes"
 
-    def entry(self, column: Column, inlier: str | None = None, level: float | None = None) -> Entry:
-        """Return the mean over the seeds and its spread, in percent, for one split (`inlier`).
+    def entry(
+        self, column: Column, inlier: str | None = None, level: float | None = None, name: str | None = None
+    ) -> Entry:
+        """Return the mean of a split (`inlier`) over the seeds, or of all splits without one; see `means`.
 
-        Without a split, first average over all splits for each seed. The default level is the lowest.
+        The default level is the lowest, the default of what is measured (`name`) the metric.
         """
-        level = self.lowest if level is None else level
-        return self._comparison.entries.get((column, self.digest, level, inlier), NONE)
+        place = self._comparison.columns.index(column), self.digest, self.lowest if level is None else level
+        return self._comparison.means_of(name or self._comparison.metric.name).get((*place, inlier), NONE)
 
     def entries(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
         """Return the figures of all columns."""
@@ -102,11 +103,15 @@ class Corpus:
         is_here = (cells["corpus"] == self.digest) & (cells["level"] == self.lowest) & cells["is_ok"]
         return cells[is_here & (cells["column"] == number)].sort_values("seed", kind="stable")
 
-    def means(self, column: Column, names: list[str]) -> list[Entry]:
-        """Return the means of what is measured over the `finished` cells, in percent; none without cells."""
-        measured = pd.DataFrame([record.metrics for record in self.finished(column)["record"]])
-        means = 100 * measured.reindex(columns=names).mean()
-        return [NONE if pd.isna(mean) else figure(mean) for mean in means] if len(measured) else []
+    def measured(self, names: Sequence[str]) -> list[tuple[Column, list[Entry]]]:
+        """Return the means over the splits of what is measured besides the metric, at the lowest level.
+
+        There is an entry for each name, `NONE` if no cell has it. A column has finished cells.
+        """
+        columns = [column for column in self._comparison.columns if len(self.finished(column))]
+        of_columns = [[self.entry(column, name=name) for name in names] for column in columns]
+        entries = [[e if e.kind is Kind.FIGURE else NONE for e in of_column] for of_column in of_columns]
+        return list(zip(columns, entries, strict=True))
 
     def of_splits(self, column: Column) -> dict[str, Record]:
         """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
@@ -147,6 +152,7 @@ class Comparison:
         self.metric = METRICS[metric] if isinstance(metric, str) else metric
         self.cells, self.evidence = cells, evidence or Evidence()
         self.columns, self.levels = cells.columns, cells.levels
+        self._means: dict[str, dict[Place, Entry]] = {}  # by what is measured
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
         self.corpora = [Corpus(self, digest) for digest in cells.corpora]
@@ -161,42 +167,19 @@ class Comparison:
         """The heads of the columns."""
         return [column.label for column in self.columns]
 
-    @cached_property
-    def entries(self) -> dict[tuple[Column, str, float, str | None], Entry]:
-        """The figures by column, digest of the corpus, level, and inlier class (None for the mean)."""
-        table = self.cells.table
-        rows = table.assign(value=100 * table[self.metric.name], row=table["inlier"], n_splits=1)
-        of_columns = rows.groupby(_GROUP)
-        rows["n_expected"] = of_columns["n_configurations"].transform("first")
-        rows["n_expected"] *= of_columns["seed"].transform("nunique")
-        # a mean over the splits is one more row of each corpus
-        n_splits = rows["corpus"].map({corpus.digest: len(corpus.inliers) for corpus in self.corpora})
-        means = rows.assign(row=None, n_splits=n_splits, n_expected=rows["n_expected"] * n_splits)
-        rows = pd.concat([rows, means])
-        key = [*_GROUP, "row"]
+    def means_of(self, name: str) -> dict[Place, Entry]:
+        """Return the `means` of what is measured: metrics in percent, costs as they are.
 
-        def by(table: pd.DataFrame | pd.Series, *names: str) -> Any:
-            return table.groupby([*key, *names], dropna=False)
-
-        best = "max" if self.metric.higher_is_better else "min"  # of a grid
-        figures = by(rows, "inlier", "seed")["value"].agg(best).dropna()
-        splits, seeds = by(figures, "inlier").mean(), by(figures, "seed").mean()
-        summary = by(rows).agg(
-            n_cells=("value", "count"),
-            is_ok=("is_ok", "all"),
-            n_splits=("n_splits", "first"),
-            n_expected=("n_expected", "first"),
-        )
-        summary = summary.assign(value=by(splits).mean(), spread=by(seeds).std()).reset_index()
-        return {
-            (
-                self.columns[row.column],
-                row.corpus,
-                row.level,
-                row.row if isinstance(row.row, str) else None,
-            ): _entry(row)
-            for row in summary.itertuples(index=False)
-        }
+        Of a grid they are the best of its configurations, but all of them cost time.
+        """
+        if name not in self._means:
+            is_cost = name in (*COSTS, "n_test")
+            best = self.metric.higher_is_better if name == self.metric.name else not is_lower_better(name)
+            of_grid: Literal["max", "min", "sum"] = "sum" if is_cost else "max" if best else "min"
+            values = self.cells.table[name] * (1 if is_cost else 100)
+            n_splits = {corpus.digest: len(corpus.inliers) for corpus in self.corpora}
+            self._means[name] = means(self.cells.table, values, n_splits, of_grid)
+        return self._means[name]
 
     def figures(
         self,
@@ -280,13 +263,3 @@ class Comparison:
                 starts.add(len(rows))
                 rows += [[Entry(corpus.label), *row] for row in group]
         return Table(title, ["dataset", *header], rows, starts, **more)
-
-
-def _entry(row: Any) -> Entry:
-    if not row.n_cells:
-        kind = Kind.MISSING if row.is_ok else Kind.FAILED  # without the metric, which is newer than the cell
-        return Entry(kind.name.lower(), kind, n_cells=0, n_expected=int(row.n_expected))
-    # seeds that lack some splits have no comparable means
-    has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
-    value, spread = float(row.value), float(row.spread) if has_spread else None
-    return replace(figure(value), spread=spread, n_cells=int(row.n_cells), n_expected=int(row.n_expected))

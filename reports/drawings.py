@@ -48,10 +48,11 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
     for corpus in comparison.corpora:
         costs = {}
         for column in comparison.fair:
-            seconds = corpus.finished(column)[[*COSTS]].sum(axis=1, skipna=False)
+            seconds = [corpus.entry(column, name=name).complete_value for name in COSTS]
             value = corpus.entry(column).complete_value
-            if value is not None and seconds.notna().all():
-                costs[column.label] = float(seconds.mean()), value
+            known = [each for each in seconds if each is not None]
+            if value is not None and len(known) == len(COSTS):
+                costs[column.label] = sum(known), value
         if costs:
             yield Drawing(
                 f"cost-{stem(corpus.label)}",

@@ -1,9 +1,11 @@
 """Seconds, documents per second, memory."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 
+from adbench_text.metrics import COSTS
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Table, figure, significant
 from adbench_text.sweep.cell import percent
@@ -13,14 +15,10 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the cost of each detector on each corpus; a grid costs the sum over its configurations."""
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
-        rows = []
-        for column in comparison.columns:
-            of_cells = corpus.finished(column)
-            # the finished cells, also those that lack the metric because they are older
-            n, n_expected = len(of_cells), corpus.entry(column).n_expected
-            label = column.label + ("" if n == n_expected else f" ({n} of {n_expected})")
-            rows += [[Entry(label), *_costs(of_cells)]] if n else []
-        return rows
+        return [
+            [Entry(column.label), *_costs(*entries), _memory(corpus.finished(column)["peak_memory_mb"].max())]
+            for column, entries in corpus.measured((*COSTS, "n_test"))
+        ]
 
     title = (
         f"Cost of a split, mean over the splits, {percent(comparison.lowest)} of outliers in the training "
@@ -30,12 +28,15 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     yield comparison.table(title, header, lambda corpus: [rows(corpus)])
 
 
-def _costs(of_cells: pd.DataFrame) -> list[Entry]:
-    n_splits = len(of_cells[["inlier", "seed"]].drop_duplicates())
-    fit, score, n_test = of_cells[["fit_seconds", "score_seconds", "n_test"]].sum(skipna=False) / n_splits
-    memory = of_cells["peak_memory_mb"].max()
-    costs = fit, score, n_test / max(score, 1e-9)
-    return [
-        *(NONE if pd.isna(cost) else significant(cost) for cost in costs),
-        NONE if pd.isna(memory) else figure(memory / 1000, 2),
-    ]
+def _costs(fit: Entry, score: Entry, n_test: Entry) -> Iterator[Entry]:
+    """Yield both times and the documents per second, which need the times of the same cells."""
+    rate = None
+    if score.value is not None and n_test.value is not None and score.n_cells == n_test.n_cells:
+        rate = n_test.value / max(score.value, 1e-9)
+    for entry, value in ((fit, fit.value), (score, score.value), (score, rate)):
+        words = "" if value is None else significant(value).words
+        yield replace(entry, words=words, value=value, spread=None) if words else NONE
+
+
+def _memory(megabytes: float) -> Entry:
+    return NONE if pd.isna(megabytes) else figure(megabytes / 1000, 2)

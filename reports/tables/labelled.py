@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
+from adbench_text.metrics import MAIN, OF_LABELLED
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Entry, Table
 
-_KINDS = {"auroc": "all classes", "auroc_seen": "of labelled classes", "auroc_unseen": "of other classes"}
+_MEASURED = MAIN.name, *OF_LABELLED
+_TITLES = "all classes", "of labelled classes", "of other classes"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the mean AUROC over the splits and seeds, a row for each detector and number of labelled ones."""
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
-        of_columns = ((column.label, corpus.means(column, [*_KINDS])) for column in comparison.columns)
-        return [[Entry(label), *means] for label, means in of_columns if means]
+        return [[Entry(column.label), *entries] for column, entries in corpus.measured(_MEASURED)]
 
     if any(corpus.n_labelled for corpus in comparison.corpora):
         title = "AUROC (%) with labelled outliers, mean over the splits"
-        yield comparison.table(title, ["detector", *_KINDS.values()], lambda corpus: [rows(corpus)])
+        yield comparison.table(title, ["detector", *_TITLES], lambda corpus: [rows(corpus)])

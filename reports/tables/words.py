@@ -29,15 +29,14 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         yield comparison.table(
             "Words (%), cut alike and as published; documents by their highest word and by their own score",
             ["detector", *titles, *(f"{title}, as published" for title in titles), *of_documents],
-            lambda corpus: [_rows(comparison, corpus)] if corpus.has_words else [],
+            lambda corpus: [_rows(corpus)] if corpus.has_words else [],
             notes=[notes[corpus.dataset] for corpus in corpora if corpus.dataset in notes],
         )
 
 
-def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
+def _rows(corpus: Corpus) -> list[list[Entry]]:
     names = [*_OF_WORDS, *_OF_DOCUMENTS]
-    of_columns = ((column.label, corpus.means(column, names)) for column in comparison.columns)
-    rows = [[Entry(label), *means] for label, means in of_columns if means]
+    rows = [[Entry(column.label), *entries] for column, entries in corpus.measured(names)]
     for row in read(_FIGURES)["percent"].get(corpus.dataset, ()):
         of_method = [row.get(_OF_METHODS.get(name, "")) for name in names]
         rows.append([Entry(f"{row['method']} (published)"), *map(figure, of_method)])

@@ -19,6 +19,12 @@ def test_all_seen_and_unseen_classes_are_columns_and_each_number_is_a_block():
     ]
 
 
+def test_figures_of_some_splits_are_marked():
+    part = record("y", "a", 0.99, labelled="10", metrics={"auroc_seen": 0.95})
+    (table,) = labelled.tables(compare([*with_labels("x", 0.92), part]))
+    assert texts(table)[1][2:] == ["99.0 (1 of 2)", "95.0 (1 of 2)", "–"]
+
+
 def test_the_class_of_the_labelled_ones_is_named():
     (table,) = labelled.tables(compare(with_labels("x", 0.92, labelled_from="c")))
     assert texts(table)[0][0] == "made-up, 10 labelled of c"

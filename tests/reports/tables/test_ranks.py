@@ -181,8 +181,14 @@ def test_costs_are_means_over_the_splits_and_the_peak_of_any():
     comparison = compare([first, second, record("old", "a"), failed("new", "a")])
     assert texts(only_table(cost, comparison)) == [
         ["made-up", "llr", "1.5", "1", "100", "2.05"],
-        ["made-up", "old (1 of 2)", "1.5", "0.25", "80", "–"],
+        ["made-up", "old", "1.5 (1 of 2)", "0.25 (1 of 2)", "80 (1 of 2)", "–"],
     ]
+
+
+def test_costs_are_averaged_over_the_seeds_of_a_split_first():
+    seeds = [record("llr", "a", seed=seed, metrics=costs(1.0, 1.0, 0.5)) for seed in range(3)]
+    (row,) = texts(only_table(cost, compare([*seeds, record("llr", "b", metrics=costs(1.0, 5.0, 1.5))])))
+    assert row[2:5] == ["3 (4 of 6)", "1 (4 of 6)", "100 (4 of 6)"]
 
 
 def test_detectors_without_known_costs_have_no_figures_and_no_point():

@@ -1,0 +1,71 @@
+"""Means of cells: over the seeds of each split, then over the splits. Nothing else averages cells."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import pandas as pd
+
+from adbench_text.metrics import ROUNDING
+from adbench_text.reports.report import Entry, Kind, figure
+
+#: Column, corpus, level, and inlier class (None for the mean over the splits).
+Place = tuple[int, str, float, str | None]
+_GROUP = ["column", "corpus", "level"]
+
+
+def means(
+    cells: pd.DataFrame, values: pd.Series, n_splits: Mapping[str, int], of_grid: Literal["max", "min", "sum"]
+) -> dict[Place, Entry]:
+    """Return the mean of each split over its seeds, and of each corpus over its splits.
+
+    Each counts the cells behind it, and those that should be: all configurations and splits with the seeds
+    that the detector was run with. One that lacks cells is incomplete, and its text says so.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Rows of `Cells.table`.
+    values : Series
+        A value for each cell, NaN if it lacks one.
+    n_splits : mapping of str to int
+        Number of splits of each corpus.
+    of_grid : {"max", "min", "sum"}
+        What stands for the configurations of a grid in a split and seed.
+    """
+    rows = cells.assign(value=values, row=cells["inlier"], n_splits=1)
+    of_columns = rows.groupby(_GROUP)
+    rows["n_expected"] = of_columns["n_configurations"].transform("first")
+    rows["n_expected"] *= of_columns["seed"].transform("nunique")
+    # a mean over the splits is one more row of each corpus
+    of_corpus = rows["corpus"].map(n_splits)
+    of_all = rows.assign(row=None, n_splits=of_corpus, n_expected=rows["n_expected"] * of_corpus)
+    rows = pd.concat([rows, of_all])
+    key = [*_GROUP, "row"]
+
+    def by(table: pd.DataFrame | pd.Series, *names: str) -> Any:
+        return table.groupby([*key, *names], dropna=False)
+
+    present = by(rows.dropna(subset="value"), "inlier", "seed")["value"].agg(of_grid)
+    splits, seeds = by(present, "inlier").mean(), by(present, "seed").mean()
+    summary = by(rows).agg(
+        n_cells=("value", "count"),
+        is_ok=("is_ok", "all"),
+        n_splits=("n_splits", "first"),
+        n_expected=("n_expected", "first"),
+    )
+    summary = summary.assign(value=by(splits).mean(), spread=by(seeds).std()).reset_index()
+    return {
+        (row.column, row.corpus, row.level, row.row if isinstance(row.row, str) else None): _entry(row)
+        for row in summary.itertuples(index=False)
+    }
+
+
+def _entry(row: Any) -> Entry:
+    if not row.n_cells:
+        kind = Kind.MISSING if row.is_ok else Kind.FAILED  # without the metric, which is newer than the cell
+        return Entry(kind.name.lower(), kind, n_cells=0, n_expected=int(row.n_expected))
+    # seeds that lack some splits have no comparable means
+    has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
+    value, spread = float(row.value), float(row.spread) if has_spread else None
+    return replace(figure(value), spread=spread, n_cells=int(row.n_cells), n_expected=int(row.n_expected))
