@@ -101,8 +101,9 @@ def heatmaps(comparison: "Comparison") -> list[Heatmap]:
 
 def _scores(text: str, n_test: int) -> pd.DataFrame:
     """Read scores of test documents from CSV; raise an error if they are anything else."""
-    types = {"document": np.int64, "class": str, "outlier": np.int64, "score": np.float64}
+    types = {"document": np.int64, "class": str, "outlier": np.int64, "score": str}
     table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types, keep_default_na=False)
+    table["score"] = table["score"].map(float)  # exact, unlike pandas' parser before version 3
     places = table["document"].to_numpy()
     if (np.diff(places, prepend=-1) <= 0).any() or len(places) != n_test:
         raise ValueError("the documents are not the test documents")

@@ -117,7 +117,7 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
 
 
 def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -> str:
-    """Return the scores of all test documents, in the order of the corpus."""
+    """Return the scores of all test documents, in the order of the corpus; read back, they are equal."""
     import numpy as np
     import pandas as pd
 
@@ -126,7 +126,7 @@ def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -
     names = [escaped[label] for label in corpus.test.labels[documents].tolist()]
     table = pd.DataFrame({"class": names, "outlier": outlier.astype(int), "score": scores}, index=documents)
     table = table.sort_index()
-    return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")
+    return table.to_csv(index_label="document", lineterminator="\n")
 
 
 # The summary of cells

@@ -134,6 +134,13 @@ def test_the_scores_of_documents_join_their_cells_and_are_written_as_parquet(sto
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "scores.parquet"), documents)
 
 
+def test_scores_are_those_of_the_detector_to_the_last_bit(store):
+    made = [1e10 + 1 / 7, np.nextafter(1e10 + 1 / 7, 0), -1e-300 / 3, np.pi, 5e-324, -0.1]
+    log(store, result(0.9, dataset="other", scores=np.array(made)))
+    documents = scores(URI)
+    assert documents[documents["dataset"] == "other"]["score"].tolist() == made
+
+
 def test_the_scores_of_several_datasets_are_one_table(store):
     log(store, result(0.9, dataset="other"))
     assert scores(URI).groupby("dataset", observed=True).size().to_dict() == {"tiny": 12, "other": 6}

@@ -24,6 +24,9 @@ def missed(outlier, scores):
 
 missed.lower_is_better = True
 
+def area(outlier, scores):
+    return (scores[outlier][:, None] > scores[~outlier]).mean()
+
 def count(outlier, scores): return outlier.sum()
 def no_number(outlier, scores): return "0.5"
 def undefined(outlier, scores): return np.nan
@@ -61,6 +64,12 @@ def test_it_is_in_every_table_under_the_name_of_the_function():
     assert "mean share (%)" in ranks
     assert "better on" in ranks
     assert "p over documents" not in ranks
+
+
+def test_the_auroc_of_stored_scores_is_that_of_the_cell():
+    close = 1e10 + np.array([0, 1, 2, 3, 4, 5]) / 1000  # equal in nine digits
+    log(Store(), result(1.0, detector="offset", scores=close))
+    assert "| tiny | sea | 100.0 |" in printed("./mine.py:area -t main -d offset")
 
 
 def test_lower_is_better_if_the_function_says_so_and_it_may_change_what_it_gets():

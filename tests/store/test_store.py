@@ -111,8 +111,8 @@ def test_an_older_store_is_read_and_continued(store):
 def test_the_scores_of_the_test_documents_are_an_artifact_with_all_other_classes_as_outliers(store):
     log(store, result(inlier="law", scores=np.array([1 / 3, 1, 2, 3, 4, 5])))
     rows = artifact(store, runs(store, "cell")[0], "scores.csv").splitlines()
-    assert rows[:2] == ["document,class,outlier,score", "0,sea,1,0.333333333"]
-    assert rows[2:] == ["1,sea,1,1", "2,sea,1,2", "3,law,0,3", "4,law,0,4", "5,law,0,5"]
+    assert rows[:2] == ["document,class,outlier,score", "0,sea,1,0.3333333333333333"]
+    assert rows[2:] == ["1,sea,1,1.0", "2,sea,1,2.0", "3,law,0,3.0", "4,law,0,4.0", "5,law,0,5.0"]
 
 
 def thinned_result(**more) -> Result:
@@ -127,7 +127,7 @@ def test_a_thinned_test_set_is_named_in_runs_and_scores(store):
     suffix = ", 25% outliers in the test set"
     assert cell.info.run_name == f"d(k=3) | sea | 0% | seed 0{suffix}"
     assert artifact(store, cell, "scores.csv").splitlines()[1:] == [
-        *("0,sea,0,0", "1,sea,0,1", "2,sea,0,2", "4,law,1,3")
+        *("0,sea,0,0.0", "1,sea,0,1.0", "2,sea,0,2.0", "4,law,1,3.0")
     ]
     assert runs(store, "summary")[0].info.run_name == f"d(k=3) | 0%{suffix}"
 
