@@ -143,6 +143,11 @@ def best_of_each(found: Iterable[Row], higher_is_better: bool = True) -> dict[st
     return {kind: best(rows, key=lambda row: row.figure) for kind, rows in of_kinds.items() if rows}
 
 
+def knowledge_of(regime: str | None) -> str:
+    """Return what a detector of ours knows, one of `KNOWLEDGE`; empty if it is none of them."""
+    return KNOWLEDGE[_REGIMES.index(regime)] if regime in _REGIMES else ""
+
+
 def knows_no_more(regime: str | None, knowledge: str) -> bool:
     """Return whether a detector of ours knows as much as a published method, or less."""
     return regime in _REGIMES[: KNOWLEDGE.index(knowledge) + 1]

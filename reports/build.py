@@ -16,7 +16,7 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence, heatmaps
 from adbench_text.reports.own_metric import measured
 from adbench_text.reports.report import Report, Table
-from adbench_text.reports.summary import headlines, provenance
+from adbench_text.reports.summary import headline, provenance
 from adbench_text.reports.tables.leaderboard import leaders
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell
@@ -114,7 +114,7 @@ class Builder:
             [*of_report, *of_no_table, *self.evidence.notes],
             drawn,
             maps,
-            headlines(comparison),
+            headline(comparison),
             boards,
             provenance(comparison, place),
             self.cells.facts(),

@@ -169,7 +169,7 @@ class Report:
     notes: list[str]  #: those that belong to no table; failures last
     pictures: "Sequence[Drawing]" = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
-    headlines: Sequence[str] = ()  #: the result in a sentence, over all datasets and for each
+    headline: str = ""  #: the result in a sentence
     #: In place of the leaderboard, by the contamination level, for formats that can show pictures.
     leaders: Mapping[str, Table] = field(default_factory=dict)
     provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order

@@ -82,7 +82,7 @@ def write(sweep: str, folder: Path) -> list[Path]:
 def page_of(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> str:
     """The tables of a sweep and its figures below."""
     report = builder.report(TABLES.get(sweep, [name for name in contents.TABLES if name != OF_SCORES]))
-    tables = contents.FORMATS["markdown"].render(replace(report, headlines=[]))
+    tables = contents.FORMATS["markdown"].render(replace(report, headline=""))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
     made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
     made += "[Reports](../../docs/reports.md)."

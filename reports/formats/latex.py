@@ -32,7 +32,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
     A table that is wider than a line is cut between columns, and one that is longer than a page between rows.
     """
-    facts = [*report.headlines, *(f"{name}: {value}" for name, value in report.provenance)]
+    facts = [*filter(None, [report.headline]), *(f"{name}: {value}" for name, value in report.provenance)]
     blocks = ["\n".join([r"% needs \usepackage{booktabs}", *(f"% {one_line(fact)}" for fact in facts)])]
     for table in report.tables:
         pieces = [(part, rows) for part in _wide_parts(table) for rows in _pages(part)]

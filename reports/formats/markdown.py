@@ -8,7 +8,7 @@ from adbench_text.reports.report import Entry, Report, Table
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as markdown."""
-    blocks = [markdown(headline) for headline in report.headlines]
+    blocks = [markdown(report.headline)] if report.headline else []
     blocks += [block for table in report.tables for block in (_table(table), _list(table.notes)) if block]
     blocks += [_list(report.notes)] if report.notes else []
     if report.provenance:

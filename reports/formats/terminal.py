@@ -29,8 +29,7 @@ def render(report: Report, width: int | None = None) -> str:
         for line in lines:
             console.print(Text(printable(line), style=style), width=width)
 
-    write(report.headlines, "bold")
-    write([""] if report.headlines else [])
+    write([report.headline, ""] if report.headline else [], "bold")
     for table in report.tables:
         write([table.title] if table.title else [], "bold")
         widths = [_width(table, column, bold) for column in range(len(table.header))]

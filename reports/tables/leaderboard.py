@@ -49,11 +49,10 @@ def leaders(comparison: Comparison) -> dict[str, Table]:
 
 
 def _leaders(comparison: Comparison, level: float | None) -> Table | None:
-    corpora = _with_figures(comparison, level)
+    corpora, of_mean = leading(comparison, level), shared(comparison, level)
     if not corpora:
         return None
-    of_mean = shared(comparison, level)
-    ranked = [column for column, _ in comparison.best_first(*(of_mean or corpora[:1]), level=level)]
+    ranked = [column for column, _ in comparison.best_first(*corpora, level=level)]
 
     def group(column: Column) -> tuple[bool, bool]:
         return column.is_oracle, column.is_apart
@@ -70,11 +69,16 @@ def _leaders(comparison: Comparison, level: float | None) -> Table | None:
     return replace(board, rows=rows, n_labels=1, bars_from=50 if is_roc else 0).with_columns(columns)
 
 
+def leading(comparison: Comparison, level: float | None = None) -> list[Corpus]:
+    """Return the corpora that order the leaders: those with a common mean, otherwise the first, if any."""
+    return shared(comparison, level) or _with_figures(comparison, level)[:1]
+
+
 def _with_figures(comparison: Comparison, level: float | None = None) -> list[Corpus]:
-    """Return the corpora that have a figure at a level, the lowest by default."""
+    """Return the corpora that have a figure at a level, the lowest by default; those to rank on first."""
     return [
         corpus
-        for corpus in comparison.corpora
+        for corpus in sorted(comparison.corpora, key=lambda corpus: corpus.is_apart)
         if any(entry.kind is not Kind.NONE for entry in corpus.entries(level=level))
     ]
 
@@ -95,7 +99,7 @@ def _board(
         ]
         of_corpora.append(comparison.marked([_mean(of_column) for of_column in values]))
     entries = dict(zip(comparison.columns, zip(*of_corpora, strict=True), strict=True))
-    rows = [[Entry(column.label), Entry(_knows(column)), *entries[column]] for column in columns]
+    rows = [[Entry(column.label), Entry(knows(column)), *entries[column]] for column in columns]
     blocks = [block_of(column) for column in columns]
     starts = {0} | {place for place, (one, other) in enumerate(pairwise(blocks), start=1) if one != other}
     compared = corpora if level is None else []  # published figures are of clean training data
@@ -120,7 +124,8 @@ def _board(
     )
 
 
-def _knows(column: Column) -> str:
+def knows(column: Column) -> str:
+    """Return what a detector knows besides the training texts, in short."""
     return _SHORT.get(column.regime or "", column.regime_title)
 
 

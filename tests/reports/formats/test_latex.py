@@ -95,9 +95,7 @@ def test_a_part_of_a_document():
 
 
 def test_the_result_and_its_provenance_are_comments_of_one_line():
-    report = replace(
-        golden_report(), headlines=["llr is best\n\\end{document}"], provenance=[("a", "b\x85c é")]
-    )
+    report = replace(golden_report(), headline="llr is best\n\\end{document}", provenance=[("a", "b\x85c é")])
     lines = FORMATS["latex"].render(report).splitlines()
     assert lines[1:3] == ["% llr is best \\end{document}", "% a: b c é"]
 
