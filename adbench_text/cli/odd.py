@@ -228,7 +228,7 @@ def _summary(ranked: "OddDocuments", seconds: float) -> str:
     is_copy = documents["copy_of"].notna()
     n_copies = (is_copy & (documents["rank"].notna() | (documents["mark"] != ""))).sum()
     n_different = (~is_copy & documents["p"].notna()).sum()
-    n_empty = documents["score"].isna().sum()
+    n_empty = (documents["score"].isna() & documents["rank"].isna()).sum()  # form ranks some without words
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""

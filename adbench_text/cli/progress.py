@@ -13,6 +13,7 @@ from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import one_line, printable
 from adbench_text.metrics import MAIN
 from adbench_text.run.progress import Kind, Progress
+from adbench_text.sweep.cell import of_splits, percent
 
 if TYPE_CHECKING:
     from adbench_text.documents import OnProgress
@@ -44,9 +45,9 @@ class Shown(Progress):
         from rich.table import Column
 
         self._verbosity, self._debug = verbosity, debug
-        # by dataset and detector: the cells to run, and the values of those that ended (None if they failed)
+        # by dataset and detector: the cells to run, and those that ended, each with its value (None: failed)
         self._n_cells: Counter[tuple[str, str]] = Counter()
-        self._values: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+        self._ended: dict[tuple[str, str], list[tuple[Cell, float | None]]] = defaultdict(list)
         self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
         self._remaining, self._is_advised = Remaining(), False
@@ -134,8 +135,8 @@ class Shown(Progress):
         cell, is_ok = result.cell, result.status == "ok"
         self._remaining.ended(cell)
         group = cell.dataset, cell.choice
-        values, n_cells = self._values[group], self._n_cells[group]
-        values.append(result.metrics[MAIN.name] if is_ok else None)
+        ended, n_cells = self._ended[group], self._n_cells[group]
+        ended.append((cell, result.metrics[MAIN.name] if is_ok else None))
         self._n_done += 1
         self._n_failed += not is_ok
         place = f"[{self._n_done}/{self._n_cells.total()}]"
@@ -149,13 +150,12 @@ class Shown(Progress):
             numbers = [f"{name} {value:.4g}" for name, value in result.metrics.items()]
             facts = [f"{name} {value}" for name, value in result.ran_on.items()]
             self.message(f"    {', '.join(numbers + facts)}")
-        elif "steps" in result.ran_on and len(values) == 1:  # a training that was shorter than its settings
+        elif "steps" in result.ran_on and len(ended) == 1:  # a training that was shorter than its settings
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
-        finished = [value for value in values if value is not None]
-        if len(values) == n_cells > 1 and finished:
-            mean = f"mean {MAIN.title} {fmean(finished):.1%} of {count(len(finished))}"
+        finished = [(each, value) for each, value in ended if value is not None]
+        if len(ended) == n_cells > 1 and finished:
             failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
-            self.message(f"{place} {cell.choice} on {cell.dataset}: {mean}{failed}", "result")
+            self.message(f"{place} {cell.choice} on {cell.dataset}: {_means(finished)}{failed}", "result")
         self._bar.update(self._task, advance=1)
         self._show_left()
 
@@ -176,6 +176,17 @@ class Shown(Progress):
             took = timedelta(seconds=round(time.monotonic() - self._begin))
             failed = f", {self._n_failed:,} of them failed" if self._n_failed else ""
             self.message(f"{count(self._n_done)} run in {took}{failed}")
+
+
+def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
+    """Return the mean of each level; of a grid only the number of cells, because the best of each counts."""
+    if any(cell.n_configurations > 1 for cell, _ in finished):
+        return count(len(finished))
+    of_levels = defaultdict(list)
+    for cell, value in finished:
+        of_levels[f"{percent(cell.contamination)}{of_splits(cell)}"].append(value)
+    means = [f"{fmean(each):.1%} of {count(len(each))} at {level}" for level, each in of_levels.items()]
+    return f"mean {MAIN.title} {'; '.join(means)}"
 
 
 @contextmanager

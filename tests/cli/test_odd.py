@@ -411,7 +411,7 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     result = odd(posts, *COLUMNS, "--marked", "odd.csv")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("162 documents, 0 duplicates, 2 empty; mean:robust, without word vectors")
+    assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; mean:robust, without word vectors")
     assert re.fullmatch(
         r"Marks: 3 odd, 1 fine; form counts 1\.\d times as much beside words as without marks\.",
         lines[1],
@@ -530,6 +530,17 @@ def test_without_marks_there_are_two_lists(odd, tmp_path, marks):
     assert result.exit_code == 0, result.output
     assert "Odd by form:" in result.stdout
     assert "Marks:" not in result.stdout
+
+
+@pytest.mark.parametrize("by", ["words", "form", "both"])
+def test_the_numbers_of_documents_add_up(odd, tmp_path, by):
+    wordless = ["12 34 56", "78-90!", "12 34 56", "", " "]
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *wordless]], ("text",))
+    printed = odd("a.csv", "--by", by).stdout
+    numbers = re.match(r"(\d+) documents, (\d+) duplicates?, (\d+) empty", printed).groups()
+    n, n_copies, n_empty = map(int, numbers)
+    assert n - n_copies - n_empty == int(re.search(r"of (\d+) different", printed)[1])
+    assert n_empty == (5 if by == "words" else 2)
 
 
 def test_what_marks_change_about_form_is_printed(odd, tmp_path):

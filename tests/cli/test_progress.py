@@ -6,6 +6,7 @@ import pytest
 
 from adbench_text.cli.progress import Shown, count, shown_documents
 from adbench_text.cli.remaining import Remaining
+from adbench_text.sweep.cell import ONE_VS_REST
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,12 @@ class Cell:
     preset: str = "default"
     inlier: str = "sea"
     contamination: float = 0.0
+    n_configurations: int = 1
+    test_outliers: float | None = None
+    protocol: str = ONE_VS_REST
+    labelled: int = 0
+    labelled_from: str = ""
+    planted: str = ""
 
     @property
     def choice(self) -> str:
@@ -77,7 +84,7 @@ def test_where_there_is_no_terminal_each_detector_on_a_dataset_is_a_plain_line_o
         "loading tiny",
         "3 cells to run, 5 finished before",
         "[2/3] failed: b: Odd: [bold]no luck[/nothing] :warning:",
-        "[3/3] llr on tiny: mean AUROC 98.8% of 2 cells, 1 failed",
+        "[3/3] llr on tiny: mean AUROC 98.8% of 2 cells at 0%, 1 failed",
         "3 cells run in 0:00:00, 1 of them failed",
     ]
 
@@ -104,7 +111,7 @@ def test_a_verbose_run_has_a_line_for_each_cell(capsys):
     lines = [line for line in capsys.readouterr().err.splitlines() if "] " in line]
     assert [line.partition(",")[0] for line in lines] == [
         *("[1/3] a: AUROC 98.8%", "[2/3] b: AUROC 98.8%", "[3/3] c: AUROC 98.8%"),
-        "[3/3] llr on tiny: mean AUROC 98.8% of 3 cells",
+        "[3/3] llr on tiny: mean AUROC 98.8% of 3 cells at 0%",
     ]
 
 
@@ -261,7 +268,7 @@ def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(term
         shown.message("Next: ...")
     lines = [line.rsplit("\r", 1)[-1].rstrip() for line in written().splitlines()]
     assert [line for line in lines if "AUROC" in line] == [
-        "[2/3] llr on tiny: mean AUROC 75.0% of 2 cells",
+        "[2/3] llr on tiny: mean AUROC 75.0% of 2 cells at 0%",
         "[3/3] c: AUROC 80.0%",
     ]
     assert [line.strip("━") for line in lines[-3:]] == [
@@ -269,6 +276,35 @@ def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(term
         "3 cells run in 0:00:00",
         "Next: ...",
     ]
+
+
+def lines_about(capsys, *cells: Cell) -> list[str]:
+    with Shown() as shown:
+        shown.begin(cells, 0, 0)
+        for cell in cells:
+            shown.done(Result(cell, value=float(cell.text)))
+    return capsys.readouterr().err.splitlines()[1:]
+
+
+def test_a_mean_is_of_one_level(capsys):
+    values = {0.0: ("0.9", "0.8"), 0.1: ("0.7", "0.5")}
+    cells = [Cell(text, contamination=level) for level, texts in values.items() for text in texts]
+    assert lines_about(capsys, *cells) == [
+        "[4/4] d on tiny: mean AUROC 85.0% of 2 cells at 0%; 60.0% of 2 cells at 10%"
+    ]
+
+
+def test_known_outliers_and_planted_words_have_a_mean_of_their_own(capsys):
+    cells = [Cell("0.9"), Cell("0.7", labelled=10), Cell("0.5", planted="letters")]
+    assert lines_about(capsys, *cells) == [
+        "[3/3] d on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at 0%, 10 labelled; "
+        "50.0% of 1 cell at 0%, planted letters"
+    ]
+
+
+def test_a_grid_has_no_mean_because_the_best_configuration_counts(capsys):
+    cells = [Cell(text, n_configurations=2) for text in ("0.9", "0.5")]
+    assert lines_about(capsys, *cells) == ["[2/2] d on tiny: 2 cells"]
 
 
 def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
