@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adbench_text.reports.figures.export import Drawing
     from adbench_text.store.store import Store
 
-_BOARD = "leaderboard"
+_BOARD, _TESTS = "leaderboard", "significance"
 
 
 def held_records(store: "Store", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
@@ -59,7 +59,7 @@ class Builder:
 
     `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. Tables and figures
     show `metric`: the name of one of `METRICS`, or another, which is computed from the scores in the store.
-    `store` keeps scores, curves and examples.
+    `store` keeps scores, curves and examples. Paired tests compare with `baseline`, the label of a column.
     `cells` are all cells of the sweep: a note names what was not run.
     """
 
@@ -70,6 +70,7 @@ class Builder:
         store: "Store | None" = None,
         cells: Sequence[Cell] = (),
         notes: Sequence[str] = (),
+        baseline: str | None = None,
     ) -> None:
         self._store, self._notes = store, notes
         self.evidence = Evidence(store)
@@ -77,7 +78,7 @@ class Builder:
         if isinstance(metric, Metric):
             records = list(measured(records, metric, self.evidence))
         self.cells = Cells(records, cells, own)
-        self.comparison = Comparison(self.cells, metric, self.evidence)
+        self.comparison = Comparison(self.cells, metric, self.evidence, baseline)
 
     def report(
         self, tables: Sequence[str] = contents.BRIEF, only: bool = False, pictures: bool = False
@@ -102,7 +103,7 @@ class Builder:
         of_no_table = [
             f"No table {name!r}: it needs {contents.TABLES[name]}."
             for name, of_name in of_names.items()
-            if only and not of_name
+            if (only or (name == _TESTS and comparison.baseline)) and not of_name
         ]
         place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
         general = notes_on.of_comparison(comparison, self._notes)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adbench_text.errors import UnknownNameError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, Metric, is_lower_better
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells, Column, known_splits
@@ -143,18 +144,31 @@ class Corpus:
 
 
 class Comparison:
-    """The figures of one metric; `fair` are the columns that were not chosen on the test labels.
+    """The figures of one metric.
 
-    Without `evidence` there are no scores, intervals and examples.
+    `fair` are the columns that were not chosen on the test labels, `ranked` those of them that do not use the
+    test batch.
+    Without `evidence` there are no scores, intervals and examples. Paired tests compare all detectors with
+    the `baseline`, which is the label of a ranked column, or all with each other.
     """
 
-    def __init__(self, cells: Cells, metric: str | Metric, evidence: Evidence | None = None) -> None:
+    def __init__(
+        self,
+        cells: Cells,
+        metric: str | Metric,
+        evidence: Evidence | None = None,
+        baseline: str | None = None,
+    ) -> None:
         self.metric = METRICS[metric] if isinstance(metric, str) else metric
         self.cells, self.evidence = cells, evidence or Evidence()
         self.columns, self.levels = cells.columns, cells.levels
         self._means: dict[str, dict[Place, Entry]] = {}  # by what is measured
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
+        self.ranked = [column for column in self.fair if not column.is_apart]
+        self.baseline = next((column for column in self.ranked if column.label == baseline), None)
+        if baseline is not None and self.baseline is None:
+            raise UnknownNameError("ranked detector", baseline, [column.label for column in self.ranked])
         self.corpora = [Corpus(self, digest) for digest in cells.corpora]
 
     @property

@@ -17,8 +17,9 @@ class Ranking:
     """Detectors ranked over splits that all of them have, at the lowest contamination level.
 
     Columns chosen on the test labels or scored by the test batch are left out, and so are columns that lack
-    splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
-    published one, otherwise the one with most figures; thinned test sets only if there are no others.
+    splits, where they would leave fewer figures for the others. With a baseline, only its splits count. Only
+    one edition of a dataset counts: the published one, otherwise the one with most figures; thinned test sets
+    only if there are no others.
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
@@ -27,12 +28,15 @@ class Ranking:
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
-        columns = [column for column in comparison.fair if not column.is_apart]
+        columns = comparison.ranked
         counted = _one_edition_each(comparison, columns)
         self.other_editions = [c.label for c in comparison.corpora if c not in counted]
         self._corpora = {corpus.label: corpus for corpus in counted}
         splits = sorted((corpus.label, inlier) for corpus in counted for inlier in corpus.inliers)
         figures = comparison.figures(columns, [(self._corpora[label], inlier) for label, inlier in splits])
+        if comparison.baseline is not None:
+            has_baseline = np.isfinite(figures[:, columns.index(comparison.baseline)])
+            figures, splits = figures[has_baseline], list(compress(splits, has_baseline))
         shared = shared_by_most(figures)
         is_ranked = np.asarray(np.isfinite(figures[shared]).all(axis=0))
         self.columns = list(compress(columns, is_ranked))

@@ -69,6 +69,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
+def lowest_p(n_splits: int, n_tests: int) -> float:
+    """Return the lowest p-value that Wilcoxon's signed-rank test can give with Holm's correction."""
+    # all differences have one sign then, which 2 of the 2^n equally likely choices of signs have
+    return min(1.0, n_tests * 2.0 ** (1 - n_splits))
+
+
 class Estimate(NamedTuple):
     """A mean or a difference of means in percent, with its 95 % interval and two-sided p for zero."""
 

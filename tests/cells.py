@@ -58,8 +58,8 @@ def of_another_edition(record):
     return replace(record, **changes, is_published=False)
 
 
-def compare(records, metric="auroc", cells=(), store=None) -> Comparison:
-    return Comparison(Cells(records, cells), metric, Evidence(store) if store else None)
+def compare(records, metric="auroc", cells=(), store=None, baseline=None) -> Comparison:
+    return Comparison(Cells(records, cells), metric, Evidence(store) if store else None, baseline)
 
 
 def build(records, tables=contents.BRIEF, metric="auroc", cells=()) -> Report:

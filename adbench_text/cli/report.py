@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
+_OF_BASELINE = "significance"  # the table that has it
+
 _OPTIONS = [
     "Input",
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
@@ -38,6 +40,11 @@ _OPTIONS = [
         help=f"{', '.join(METRICS)}; or ./mine.py:first_100, a function in a file, of outliers and scores.",
     ),
     Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
+    click.Option(
+        ["--baseline"],
+        metavar="DETECTOR",
+        help="Test all detectors against this one in the table significance, and not each pair: llr:robust.",
+    ),
     "Output",
     click.Option(
         ["--format", "form"], default="terminal", type=click.Choice(list(contents.FORMATS)), help="Format."
@@ -70,6 +77,9 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     tables = _known("table", options["tables"], list(contents.TABLES))
     if tables and not renderer.tables:
         raise click.UsageError(f"--format {form} prints single cells and cannot be combined with --table.")
+    baseline, shown = options["baseline"], tables or [*renderer.tables]
+    if baseline is not None and (tables or not shown) and _OF_BASELINE not in tables:
+        raise click.UsageError(f"--baseline is for the table {_OF_BASELINE}, which is not among those shown.")
     metric = options["metric"]
     if metric not in METRICS:
         from adbench_text.reports.own_metric import own_metric
@@ -80,8 +90,10 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     from adbench_text.reports.build import Builder
 
     records, expected, notes = _records(store, **options)
-    builder = Builder(records, metric, store, expected, notes)
-    built = builder.report(tables or [*renderer.tables], bool(tables), renderer.has_pictures)
+    if baseline is not None:
+        baseline, shown = registry.with_files(baseline), [*shown, _OF_BASELINE]
+    builder = Builder(records, metric, store, expected, notes, baseline)
+    built = builder.report(shown, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)

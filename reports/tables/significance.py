@@ -8,19 +8,24 @@ import numpy as np
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
-from adbench_text.reports.significance import ALPHA, holm, wilcoxon
+from adbench_text.reports.significance import ALPHA, holm, lowest_p, wilcoxon
 
 _LEAST_P = 1e-4  # smaller ones are not told apart
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield each pair of detectors, the largest difference first, tested over documents and over splits."""
+    """Yield each pair of detectors, the largest difference first, tested over documents and over splits.
+
+    With a baseline these are its pairs only.
+    """
     ranking = Ranking(comparison)
     if not ranking.is_possible:
         return
-    n_splits = len(ranking.splits)
+    n_splits, baseline = len(ranking.splits), comparison.baseline
     pairs = []
     for pair in combinations(range(len(ranking.columns)), 2):
+        if baseline is not None and ranking.columns.index(baseline) not in pair:
+            continue
         merits = ranking.merits[:, pair[0]] - ranking.merits[:, pair[1]]
         # the mean decides, the median where it is zero
         better, worse = pair if (merits.mean(), np.median(merits)) >= (0, 0) else pair[::-1]
@@ -44,7 +49,8 @@ def tables(comparison: Comparison) -> Iterator[Table]:
                 Entry(_significant(p, p_splits)),
             ]
         )
-    title = f"{comparison.metric.title}: paired differences over {n_splits} splits, the largest first"
+    to_one = f" from {baseline.label}" if baseline else ""
+    title = f"{comparison.metric.title}: paired differences{to_one} over {n_splits} splits, the largest first"
     header = [
         "better",
         "worse",
@@ -55,7 +61,18 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         "p over splits",
         "significant over",
     ]
-    yield Table(title, header, rows, notes=ranking.notes)
+    yield Table(title, header, rows, notes=[*_on_lowest_p(ranking, len(pairs)), *ranking.notes])
+
+
+def _on_lowest_p(ranking: Ranking, n_tests: int) -> list[str]:
+    """Return the lowest p over splits where no pair can be significant, and whether a baseline would help."""
+    n_splits, n_others = len(ranking.splits), len(ranking.columns) - 1
+    if (lowest := lowest_p(n_splits, n_tests)) < ALPHA:
+        return []
+    tests = f"{n_tests} test{'' if n_tests == 1 else 's'}"
+    is_helped = lowest_p(n_splits, n_others) < ALPHA
+    advice = f" Against one --baseline there are only {n_others}." if is_helped else ""
+    return [f"With {n_splits} splits and {tests}, no p over splits can be below {lowest:.2g}.{advice}"]
 
 
 def _p_value(p: float) -> Entry:

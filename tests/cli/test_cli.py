@@ -168,6 +168,23 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     assert f"| tiny | sea | {float(record['aupr_in']):.1%} |".replace("%", "") in table
 
 
+def test_a_baseline_is_compared_with_all_other_detectors(store):
+    run("-d counting -d llr -d knn-words --inlier sea,law")
+    report = adbench("report -q --format markdown --baseline llr")
+    assert report.exit_code == 0, report.stderr
+    assert "paired differences from llr over 2 splits" in report.stdout
+    pairs = [line.split(" | ")[:2] for line in report.stdout.splitlines() if " of 2 | " in line]
+    assert len(pairs) == 2
+    assert all("llr" in " ".join(pair) for pair in pairs)
+    assert "Did you mean 'llr'?" in adbench("report --baseline lrl").stderr
+    alone = adbench("report --baseline llr --detector llr")
+    assert "No table 'significance'" in alone.stdout
+    for words in ("--table main", "--format csv"):
+        wrong = adbench(f"report --baseline llr {words}")
+        assert wrong.exit_code == 2
+        assert "--baseline is for the table significance" in wrong.stderr
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "summary"),
     [

@@ -1,12 +1,15 @@
+import re
+
 import numpy as np
 import pytest
 from cells import compare, failed, of_another_edition, only_table, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
+from adbench_text.errors import UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.reports import drawings, published
 from adbench_text.reports.ranking import Ranking
-from adbench_text.reports.significance import mean_ranks
+from adbench_text.reports.significance import holm, mean_ranks
 from adbench_text.reports.tables import cost, ranks, significance
 from adbench_text.reports.tables import published as published_table
 from adbench_text.sweep.file import find, read
@@ -125,6 +128,49 @@ def test_the_paired_tests_name_the_better_one_first_and_begin_with_the_largest_d
     assert rows[2][5] == "5 of 6"
     backwards = compare(records()[::-1])
     assert [row[:2] for row in texts(only_table(significance, backwards))] == [row[:2] for row in rows]
+
+
+def test_a_note_names_the_lowest_p_that_so_few_splits_can_give():
+    table = only_table(significance, compare(records()))
+    assert any("With 6 splits and 3 tests" in note and "below 0.094" in note for note in table.notes)
+    assert not any("--baseline" in note for note in table.notes)  # two tests are too many, too
+    many = [record(n, f"c{i}", f) for n, f in (("a", 0.9), ("b", 0.8)) for i in range(6)]
+    table = only_table(significance, compare(many))
+    assert not any("can be below" in note for note in table.notes)
+    assert float(texts(table)[0][6]) == pytest.approx(2**-5, rel=0.05)
+
+
+def test_a_baseline_is_in_each_pair_and_holm_corrects_for_these_alone():
+    table = only_table(significance, compare(records(), baseline="fair"))
+    assert "from fair" in table.title
+    rows = texts(table)
+    assert [row[:2] for row in rows] == [["fair", "poor"], ["good", "fair"]]
+    p = [wilcoxon(FIGURES["fair"], FIGURES[name]).pvalue for name in ("poor", "good")]
+    assert [float(row[6]) for row in rows] == pytest.approx(holm(p), rel=0.05)
+    assert any("With 6 splits and 2 tests" in note and "below 0.062" in note for note in table.notes)
+
+
+def test_a_baseline_is_recommended_where_it_lets_p_fall_below_the_level():
+    seven = [record(name, f"c{i}", n / 10 + i / 100) for n, name in enumerate("abcd") for i in range(7)]
+    table = only_table(significance, compare(seven))
+    assert any("below 0.094" in note and "--baseline there are only 3" in note for note in table.notes)
+    assert only_table(significance, compare(seven, baseline="a")).notes == []
+
+
+def test_a_baseline_is_tested_on_the_splits_that_it_has():
+    few = [record("late", f"c{i}") for i in range(2)]
+    assert [c.label for c in ranking(*few).left_out] == ["late"]
+    table = only_table(significance, compare([*records(), *few], baseline="late"))
+    assert "over 2 splits" in table.title
+    assert len(table.rows) == 3
+
+
+@pytest.mark.parametrize("name", ["godo", "best (oracle)", "ecod"])
+def test_a_baseline_that_is_not_ranked_is_refused_with_the_names_of_those_that_are(name):
+    oracle = [record("best", f"c{i}", 0.99, oracle="true") for i in range(6)]
+    batch = [record("ecod", f"c{i}", 0.99, regime="unlabelled test batch") for i in range(6)]
+    with pytest.raises(UnknownNameError, match=re.escape(f"No ranked detector named '{name}'.")):
+        compare([*records(), *oracle, *batch], baseline=name)
 
 
 def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative():
