@@ -24,15 +24,15 @@ def missed(outlier, scores):
 
 missed.lower_is_better = True
 
-def area(outlier, scores):
-    return (scores[outlier][:, None] > scores[~outlier]).mean()
-
 def count(outlier, scores): return outlier.sum()
 def no_number(outlier, scores): return "0.5"
 def undefined(outlier, scores): return np.nan
 def raises(outlier, scores): raise KeyError("sea")
 def of_one(scores): return 1.0
 constant = 1
+
+def area(outlier, scores):
+    return (scores[outlier][:, None] > scores[~outlier]).mean()
 """
 SCORES = {"best": [0, 1, 2, 3, 4, 5], "next": [0, 4, 1, 5, 3, 2], "worst": [5, 4, 3, 2, 1, 0]}
 
