@@ -108,16 +108,11 @@ class Shown(Progress):
         """Show the step and the losses of a training, and an estimate of the time left for all cells."""
         self._remaining.step(cell, step, steps)
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
-        status = f"step {step:,}/{steps:,}"
-        left = self._show_left()
+        status, left = f"step {step:,}/{steps:,}", self._show_left()
         self._bar.update(self._task, text=one_line(f"{status}; {values}; {cell}"))
         if self._is_due:
-            scope = " for all cells" if self._n_cells.total() > 1 else ""
-            self.message(
-                f"    {cell}: {status}, {left}{scope}; {values}"
-                if left
-                else f"    {cell}: {status}; {values}"
-            )
+            scope = " for all cells" if left and self._n_cells.total() > 1 else ""
+            self.message(f"    {cell}: {', '.join(filter(None, (status, left)))}{scope}; {values}")
 
     def _show_left(self) -> str:
         """Show and return the time that is left for all cells; empty if it is not known yet."""

@@ -290,21 +290,21 @@ def test_a_mean_is_of_one_level(capsys):
     values = {0.0: ("0.9", "0.8"), 0.1: ("0.7", "0.5")}
     cells = [Cell(text, contamination=level) for level, texts in values.items() for text in texts]
     assert lines_about(capsys, *cells) == [
-        "[4/4] d on tiny: mean AUROC 85.0% of 2 cells at 0%; 60.0% of 2 cells at 10%"
+        "[4/4] llr on tiny: mean AUROC 85.0% of 2 cells at 0%; 60.0% of 2 cells at 10%"
     ]
 
 
 def test_known_outliers_and_planted_words_have_a_mean_of_their_own(capsys):
     cells = [Cell("0.9"), Cell("0.7", labelled=10), Cell("0.5", planted="letters")]
     assert lines_about(capsys, *cells) == [
-        "[3/3] d on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at 0%, 10 labelled; "
+        "[3/3] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at 0%, 10 labelled; "
         "50.0% of 1 cell at 0%, planted letters"
     ]
 
 
 def test_a_grid_has_no_mean_because_the_best_configuration_counts(capsys):
     cells = [Cell(text, n_configurations=2) for text in ("0.9", "0.5")]
-    assert lines_about(capsys, *cells) == ["[2/2] d on tiny: 2 cells"]
+    assert lines_about(capsys, *cells) == ["[2/2] llr on tiny: 2 cells"]
 
 
 def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
