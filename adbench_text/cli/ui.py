@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,23 +11,25 @@ import click
 
 from adbench_text.cli.options import tracking_uri_option
 from adbench_text.errors import AdbenchTextError
+from adbench_text.escaping import one_line
 from adbench_text.store.client import check_reachable
 
 _PORT = 5000
 _HOST = "127.0.0.1"
-_PAGE = "/#/experiments"
 
 
 @click.command("ui", params=[tracking_uri_option()])
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
 def command(port: int, tracking_uri: str) -> None:
-    """Start MLflow's web interface for the store, and print the address of its experiments, one a dataset."""
+    """Start MLflow's web interface, and print the address of the comparison of detectors on each dataset."""
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, create=False)
     check_reachable(tracking_uri)  # MLflow's server writes to its store
+    comparisons = store.comparisons()
     if tracking_uri.startswith(("http://", "https://")):
-        click.echo(f"The store is a server; open in a browser: {store.shown.rstrip('/')}{_PAGE}")
+        click.echo("The store is a server. Open in a browser:")
+        _print_addresses(store.shown.rstrip("/"), comparisons)
         return
     with socket.socket() as connection:
         connection.settimeout(1)
@@ -34,8 +37,8 @@ def command(port: int, tracking_uri: str) -> None:
             raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
     # one process is enough for one reader; MLflow would start four
     server = ["mlflow", "server", "--backend-store-uri", tracking_uri, "--workers", "1"]
-    address = f"http://{_HOST}:{port}{_PAGE}"
-    click.echo(f"Once it has started, open in a browser (press Ctrl-C to stop): {address}")
+    click.echo("Once it has started, open in a browser (press Ctrl-C to stop):")
+    _print_addresses(f"http://{_HOST}:{port}", comparisons)
     process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
     try:
         code = process.wait()
@@ -44,6 +47,15 @@ def command(port: int, tracking_uri: str) -> None:
         process.wait()
     if code:
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
+
+
+def _print_addresses(server: str, comparisons: Mapping[str, str]) -> None:
+    """Print the address of each comparison, by the name of its experiment, and that of all experiments."""
+    for experiment, page in comparisons.items():
+        click.echo(f"{one_line(experiment)}: {server}/{page}")
+    click.echo(f"all experiments: {server}/#/experiments")
+    if not comparisons:
+        click.echo("The store compares no detectors yet: adbench-text run writes a comparison when it ends.")
 
 
 def _terminate(process: "subprocess.Popen[Any]") -> None:

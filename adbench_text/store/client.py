@@ -204,7 +204,7 @@ class StoreClient:
         file = sqlite_file(self._uri)
         # artifacts go beside a database file, not where the command happens to run
         artifacts = artifact_root(file, name).absolute().as_uri() if file else None
-        # without the tag MLflow's pages take it for an experiment on language models
+        # older pages of MLflow take an experiment without the tag for one on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         try:
             return str(self.create_experiment(name, artifacts, tags))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adbench_text.store.client import StoreClient, as_tracking_error, pages
-from adbench_text.store.record import KIND, MADE_BY, TAG, Run
+from adbench_text.store.record import KIND, MADE_BY, TAG, Run, of_kind
 
 _ENDED = ("FINISHED", "FAILED")  # any other is being written, or the process that wrote it was killed
 _PAGE = 1000  # runs asked for at once
@@ -29,6 +29,13 @@ _RUNS = f"""
         JOIN tags k ON k.run_uuid = r.run_uuid AND k.key = '{KIND}' AND k.value = 'cell'
     WHERE e.name = ? AND r.lifecycle_stage = 'active' AND r.status IN {_ENDED}
     ORDER BY r.start_time DESC, r.run_uuid
+"""
+_SUMMARISED = f"""
+    SELECT DISTINCT e.experiment_id, e.name
+    FROM runs r
+        JOIN experiments e ON e.experiment_id = r.experiment_id
+        JOIN tags k ON k.run_uuid = r.run_uuid AND k.key = '{KIND}' AND k.value = 'summary'
+    WHERE e.lifecycle_stage = 'active' AND r.lifecycle_stage = 'active'
 """
 
 
@@ -52,6 +59,10 @@ class DatabaseReader:
             name for (name,) in self._rows("SELECT name FROM experiments WHERE lifecycle_stage = 'active'")
         ]
 
+    def summarised(self) -> dict[str, str]:
+        """Return the names of the experiments with summary runs, by their ids."""
+        return {str(experiment_id): name for experiment_id, name in self._rows(_SUMMARISED)}
+
     def runs(self, experiment: str) -> Iterator[Run]:
         """Yield the ended runs of cells, newest first."""
         for run_id, name, status, started, *values in self._rows(_RUNS, experiment):
@@ -70,12 +81,20 @@ class ClientReader:
         """Return the names of the experiments that are not deleted."""
         return [each.name for each in pages(self._client.search_experiments)]
 
+    def summarised(self) -> dict[str, str]:
+        """Return the names of the experiments with summary runs, by their ids."""
+        names = {each.experiment_id: each.name for each in pages(self._client.search_experiments)}
+        if not names:
+            return {}
+        found = pages(self._client.search_runs, list(names), of_kind("summary"), max_results=_PAGE)
+        return {run.info.experiment_id: names[run.info.experiment_id] for run in found}
+
     def runs(self, experiment: str) -> Iterator[Run]:
         """Yield the ended runs of cells, newest first."""
         match = self._client.get_experiment_by_name(experiment)
         if match is None:
             return
-        ended = f"tags.`{KIND}` = 'cell' and attributes.status != 'RUNNING'"
+        ended = f"{of_kind('cell')} and attributes.status != 'RUNNING'"
         for run in pages(self._client.search_runs, [match.experiment_id], ended, max_results=_PAGE):
             info, data = run.info, run.data
             if info.status in _ENDED:

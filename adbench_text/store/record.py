@@ -42,6 +42,11 @@ _RESOURCE = "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 
 
+def of_kind(kind: str) -> str:
+    """Return the filter of MLflow's search that finds the runs of a kind: sweep, cell or summary."""
+    return f"tags.`{KIND}` = '{kind}'"
+
+
 @dataclass(frozen=True)
 class Run:
     """A run of MLflow: it is logged, waits in the journal, and is read back, in this one shape.

@@ -40,12 +40,14 @@ from adbench_text.store.record import (
     Record,
     Run,
     newest_of,
+    of_kind,
     record_of,
 )
 from adbench_text.store.writing import (
     DESCRIPTION,
     PARENT,
     SUMMARY,
+    comparison_page,
     run_of_cell,
     run_of_summary,
     run_tags,
@@ -107,6 +109,8 @@ class Store:
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
         """Open a parent run per dataset for the cells logged inside; how it ended is written too."""
         experiments = {name: self.client.experiment_id(self._experiment(name)) for name in corpora}
+        for experiment_id in experiments.values():
+            self._describe(experiment_id)
         status = "FAILED"
         try:
             for dataset, corpus in corpora.items():
@@ -125,6 +129,13 @@ class Store:
                 with suppress(TrackingError) if status != "FINISHED" else nullcontext():
                     self.client.set_terminated(run_id, status)
             self._parents.clear()
+
+    def _describe(self, experiment_id: str) -> None:
+        """Link the comparison in the description of an experiment that has none."""
+        if DESCRIPTION not in self.client.get_experiment(experiment_id).tags:
+            link = f"[means over splits and seeds]({comparison_page(experiment_id)})"
+            text = f"Compare the detectors: {link}, one run per detector and contamination level."
+            self.client.set_experiment_tag(experiment_id, DESCRIPTION, text)
 
     def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
         """Write the result of a cell to the journal; `log_kept` logs it."""
@@ -209,6 +220,14 @@ class Store:
         others = (name for other in self.others for name in other.datasets())
         return sorted({*own, *others})
 
+    def comparisons(self) -> dict[str, str]:
+        """Return the address of each comparison within MLflow's pages, by the name of its experiment.
+
+        That are all experiments with summary runs, whatever `experiment` is.
+        """
+        addresses = {name: comparison_page(each) for each, name in self.reader.summarised().items()}
+        return dict(sorted(addresses.items()))
+
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
         """Return the status of all cells that have ended, that of the newest run, by their ids."""
         statuses: dict[str, str] = {}
@@ -262,7 +281,7 @@ class Store:
         experiment = self.client.get_experiment_by_name(self._experiment(dataset))
         if experiment is None:
             return []
-        wanted = " and ".join([f"tags.`{KIND}` = '{kind}'", *conditions])
+        wanted = " and ".join([of_kind(kind), *conditions])
         return list(pages(self.client.search_runs, [experiment.experiment_id], wanted, max_results=_PAGE))
 
 

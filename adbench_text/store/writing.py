@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
@@ -15,7 +16,7 @@ from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient
-from adbench_text.store.record import KIND, LONGEST_TAG, TAG, Record, Run, params_and_tags
+from adbench_text.store.record import KIND, LONGEST_TAG, TAG, Record, Run, of_kind, params_and_tags
 from adbench_text.sweep.cell import of_splits, percent
 from adbench_text.sweep.construct import accepted_name, cell_id
 
@@ -130,6 +131,18 @@ def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -
 
 
 # The summary of cells
+
+
+def comparison_page(experiment_id: str) -> str:
+    """Return the address within MLflow's pages that shows the summary runs in charts, best AUROC first."""
+    query = {
+        "workflowType": "machine_learning",  # otherwise MLflow shows its pages on language models
+        "searchFilter": of_kind("summary"),
+        "orderByKey": "metrics.`auroc`",
+        "orderByAsc": "false",
+        "compareRunsMode": "CHART",
+    }
+    return f"#/experiments/{experiment_id}/runs?{urlencode(query, quote_via=quote)}"
 
 
 def summary_key(definition: Mapping[str, str]) -> str:

@@ -22,6 +22,7 @@ from click.testing import Result
 from commands import adbench, dry_run
 
 from adbench_text.cli.list import names_of
+from adbench_text.store.store import Store
 from adbench_text.text import vectors, wordpiece
 
 pytestmark = pytest.mark.usefixtures("toy_path")
@@ -238,7 +239,8 @@ def test_ui_prints_its_address_and_starts_the_server(store, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", start)
     result = adbench(f"ui --port {port}")
     assert result.exit_code == 0
-    assert f"(press Ctrl-C to stop): http://127.0.0.1:{port}/#/experiments\n" in result.stdout
+    assert "(press Ctrl-C to stop)" in result.stdout
+    assert f": http://127.0.0.1:{port}/#/experiments\n" in result.stdout
     server = ["mlflow", "server", "--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
     assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
 
@@ -283,10 +285,40 @@ def test_the_server_ends_with_ui(store):
     assert not any(server.is_running() for server in servers)
 
 
-def test_ui_of_a_server_is_its_own(server):
-    result = adbench(f"ui --tracking-uri {server.url}")
+def test_ui_of_a_server_is_its_own(server, monkeypatch):
+    monkeypatch.setattr(Store, "comparisons", lambda self: {"team/20news": "#/experiments/7/runs?a=b"})
+    result = adbench(f"ui --tracking-uri {server.url}/base/")
     assert result.exit_code == 0
-    assert result.stdout == f"The store is a server; open in a browser: {server.url}/#/experiments\n"
+    assert f"team/20news: {server.url}/base/#/experiments/7/runs?a=b\n" in result.stdout
+    assert f": {server.url}/base/#/experiments\n" in result.stdout
+
+
+def test_ui_prints_one_address_per_dataset_that_opens_on_its_comparison(here, monkeypatch):
+    assert run("-d counting --inlier sea").exit_code == 0
+    assert run("-d counting --inlier law --experiment team/x").exit_code == 0
+    port, popen = free_port(), subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", ""]))
+    result = adbench(f"ui --port {port}")
+    assert result.exit_code == 0
+    addresses = dict(line.split(": http", 1) for line in result.stdout.splitlines() if ": http" in line)
+    assert list(addresses) == ["adbench-text/tiny", "team/x/tiny", "all experiments"]
+    assert len(set(addresses.values())) == 3
+    for address in list(addresses.values())[:2]:
+        assert re.match(
+            rf"://127.0.0.1:{port}/#/experiments/\d+/runs\?workflowType=machine_learning&", address
+        )
+
+
+def test_ui_of_a_store_without_results_says_what_to_do(store, monkeypatch):
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", ""]))
+    result = adbench(f"ui --port {free_port()}")
+    assert result.exit_code == 0
+    assert "adbench-text run" in result.stdout
+    (store.parent / "mlflow.db").unlink()
+    absent = adbench("ui")
+    assert absent.exit_code == 1
+    assert "begin with adbench-text run" in absent.stderr
 
 
 def test_a_dry_run_prints_the_cells_and_does_nothing(here):

@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from statistics import pstdev
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -175,6 +177,59 @@ def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
     assert tags["mlflow.source.git.commit"] == "abc-dirty"
     assert {"env.python", "env.platform", "env.scikit-learn", "env.adbench-text"} <= tags.keys()
     assert tags["mlflow.note.content"] == "d(k=3) on tiny/sea at 0%, seed 0: published."
+
+
+def test_the_address_of_a_comparison_finds_the_summary_runs_best_first(store):
+    log(store, result(0.7), result(0.9, level=0.1), result(0.8, detector="e", level=0.05))
+    log(store, result(0.6, dataset="other"))
+    store.client.create_experiment("adbench-text/empty")
+    pages = store.comparisons()
+    assert list(pages) == ["adbench-text/other", "adbench-text/tiny"]
+    path, query = pages["adbench-text/tiny"].split("?")
+    (experiment_id,) = re.fullmatch(r"#/experiments/(\d+)/runs", path).groups()
+    assert not {"'", "`", " ", ")"}.intersection(query)  # no Markdown ends the address there
+    values = {name: value for name, (value,) in parse_qs(query, strict_parsing=True).items()}
+    assert (values["workflowType"], values["compareRunsMode"]) == ("machine_learning", "CHART")
+    order = [f"{values['orderByKey']} {'ASC' if values['orderByAsc'] == 'true' else 'DESC'}"]
+    found = MlflowClient(store.uri).search_runs([experiment_id], values["searchFilter"], order_by=order)
+    assert [run.info.run_id for run in found] == [
+        run.info.run_id for run in sorted(runs(store, "summary"), key=lambda run: -run.data.metrics["auroc"])
+    ]
+    assert [run.data.metrics["auroc"] for run in found] == [0.9, 0.8, 0.7]
+
+
+@pytest.mark.parametrize("read_by", ["database", "client"])
+def test_only_experiments_with_summary_runs_have_a_comparison(read_by, store):
+    if read_by == "client":
+        store.reader = ClientReader(store.client)
+    assert store.comparisons() == {}
+    log(store, result(0.7), result(0.6, dataset="other"), result(0.5, dataset="gone"))
+    log(Store(store.uri, "team/x"), result(0.7))
+    store.client.create_experiment("somebody's")
+    store.client.delete_run(runs(store, "summary", "other")[0].info.run_id)
+    store.client.delete_experiment(store.client.experiment_id("adbench-text/gone"))
+    assert list(store.comparisons()) == ["adbench-text/tiny", "team/x/tiny"]
+
+
+def test_the_description_of_an_experiment_links_its_comparison_until_somebody_writes_another(store):
+    def description() -> str:
+        return store.client.get_experiment_by_name("adbench-text/tiny").tags["mlflow.note.content"]
+
+    log(store, result())
+    first, *_ = description().splitlines()
+    assert f"]({store.comparisons()['adbench-text/tiny']})" in first
+    store.client.set_experiment_tag(
+        store.client.experiment_id("adbench-text/tiny"), "mlflow.note.content", ""
+    )
+    log(store, result(seed=1))
+    assert description() == ""
+
+
+def test_an_experiment_of_an_older_store_gets_its_description(store):
+    store.client.create_experiment("adbench-text/tiny")
+    log(store, result())
+    tags = store.client.get_experiment_by_name("adbench-text/tiny").tags
+    assert store.comparisons()["adbench-text/tiny"] in tags["mlflow.note.content"]
 
 
 def test_a_failed_cell_keeps_its_reason_of_any_length_and_traceback(store):
