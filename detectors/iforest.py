@@ -3,6 +3,8 @@
 References
 ----------
 F. T. Liu, K. M. Ting, Z.-H. Zhou: Isolation Forest. ICDM 2008.
+
+J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.
 """
 
 from collections.abc import Mapping, Sequence

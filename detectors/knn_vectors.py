@@ -8,6 +8,8 @@ everything.
 References
 ----------
 F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD 2002.
+
+J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.
 """
 
 from collections.abc import Mapping

@@ -15,6 +15,8 @@ References
 ----------
 C. C. Aggarwal, S. Sathe: Theoretical Foundations and Algorithms for Outlier Ensembles. ACM SIGKDD
 Explorations 17, 2015.
+
+D. L. Miller: WordLlama: Recycled Token Embeddings from Large Language Models. 2024.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,8 +59,9 @@ class Mean(TextDetector):
 
     The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
     `knn-vectors`: for normal training documents, and for those with outliers among them. ``topics`` also has
-    `ngrams`. The vectors are those of ``wordllama``; ``encoder=minilm`` takes a sentence
-    encoder instead (the extra ``[encoders]``). The vectors of ``wordllama`` are English: in other languages
+    `ngrams`. The vectors are those of ``wordllama``: token vectors of LLaMA 2 70B, no network at run time.
+    ``encoder=minilm`` takes a sentence encoder instead (the extra ``[encoders]``). Without pre-trained
+    vectors, take `llr` with these presets. The vectors of ``wordllama`` are English: in other languages
     `llr`, `knn-words` on parts of words, and `ngrams` are the members of both presets; in Chinese and
     Japanese, whose characters count as words, without `llr`.
 

@@ -4,6 +4,8 @@ References
 ----------
 B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola, R. C. Williamson: Estimating the Support of a
 High-Dimensional Distribution. Neural Computation 13, 2001.
+
+J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.
 """
 
 from collections.abc import Mapping, Sequence

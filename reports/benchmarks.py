@@ -11,7 +11,7 @@ from adbench_text.store.record import Record
 from adbench_text.sweep.cell import ONE_VS_REST
 
 #: What a published method knows besides the training texts, from less to more.
-KNOWLEDGE = ("none", "word vectors", "encoder", "commercial encoder", "labels")
+KNOWLEDGE = ("none", "word vectors", PRE_TRAINED, "commercial encoder", "labels")
 NONE, WORD_VECTORS, ENCODER, COMMERCIAL, LABELS = KNOWLEDGE
 _REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # our names of the first three
 

@@ -1,11 +1,11 @@
-"""``adbench-text info``: Describe a detector or a dataset."""
+"""``adbench-text info``: Describe a detector, a dataset or a file of vectors."""
 
 import inspect
 import sys
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,22 +17,29 @@ from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.storage import forbid_downloads
+from adbench_text.text.sources import SOURCES
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
 
 
 @click.command("info")
-@click.argument("name", type=Name("checkable"))
+@click.argument("name", type=Name("describable"))
 def command(name: str) -> None:
-    """Describe the detector or dataset NAME.
+    """Describe the detector, dataset, word vectors or encoder NAME.
 
     For a detector: what it knows besides the training documents; the files it reads; its package and licence;
     its presets; its hyper-parameters with default and range; its documentation. For a dataset: its classes,
-    source, licence, publication, edition and numbers of documents. Nothing is downloaded.
+    source, licence, publication, edition and numbers of documents. For vectors and encoders: what they are
+    made of, their licence, source and publication. Nothing is downloaded.
     """
     with preserved():
         forbid_downloads()
         name = registry.with_files(name)
         if name in registry.names("detectors"):
             _print_detector(name)
+        elif name in SOURCES and name not in registry.names("datasets"):
+            print_table(_of_source(name).items(), indent=0)
         else:
             print_table(_of_dataset(name).items(), indent=0)
 
@@ -51,7 +58,7 @@ def _print_detector(name: str) -> None:
             resources = str(error)
         facts = {
             **_general("detector", name, detector, wrapped.__module__),
-            "regime": built.regime or "not stated",
+            "regime": _regimes(name, built),
             "oracle": str(built.is_oracle),
             "reads raw": str(built.reads_raw),
             "resources": resources,
@@ -59,6 +66,7 @@ def _print_detector(name: str) -> None:
         configurations = {
             preset: "; ".join(map(text_of_settings, grid)) for preset, grid in presets(detector, "").items()
         }
+        read = {each: f"{SOURCES[each].made_of}; {SOURCES[each].licence}" for each in _read(name, built)}
         ranges, parameters = detector.parameter_ranges(), []
         for key, default in detector.default_params().items():
             values = ranges.get(key, Range())
@@ -69,9 +77,45 @@ def _print_detector(name: str) -> None:
         f"\npresets, of which a dataset may have others; run -d {name} means {detector.default_preset}:"
     )
     print_table(configurations.items())
+    if read:
+        click.echo("\nknowledge that it reads, by default or in a preset:")
+        print_table(read.items())
     click.echo("\nparameters, defaults and values:")
     print_table(parameters)
     click.echo(printable(f"\n{inspect.cleandoc(wrapped.__doc__ or '')}"))
+
+
+def _configured(name: str, built: "TextDetector") -> "dict[str, TextDetector]":
+    """Return the detector with its defaults, and with the first configuration of each preset."""
+    from adbench_text.plugins.configure import DEFAULT, build, presets
+
+    grids = {preset: grid for preset, grid in presets(type(built), "").items() if preset != DEFAULT and grid}
+    return {DEFAULT: built, **{preset: build(name, grid[0]) for preset, grid in grids.items()}}
+
+
+def _regimes(name: str, built: "TextDetector") -> str:
+    """Return what a detector knows by default, and what else it knows with which presets."""
+    named: dict[str, list[str]] = {}
+    for preset, detector in _configured(name, built).items():
+        named.setdefault(detector.regime or "not stated", []).append(f"{name}:{preset}")
+    first, *others = named
+    return "; ".join([first, *(f"{each}: {', '.join(named[each])}" for each in others)])
+
+
+def _read(name: str, built: "TextDetector") -> list[str]:
+    """Return the sources of `SOURCES` that a detector reads by default or in a preset."""
+    found: dict[str, None] = {}
+    for detector in _configured(name, built).values():
+        for member in detector.build_members() if hasattr(detector, "build_members") else [detector]:
+            params = member.get_params()
+            with suppress(AdbenchTextError):  # a file that is not downloaded
+                found |= {str(params.get(each, each)): None for each in member.resources()}
+    return [each for each in found if each in SOURCES]
+
+
+def _of_source(name: str) -> dict[str, str]:
+    """Return the facts about vectors, an encoder or word frequencies."""
+    return {"name": name, **{key.replace("_", " "): text for key, text in SOURCES[name]._asdict().items()}}
 
 
 def _of_dataset(name: str) -> dict[str, str]:

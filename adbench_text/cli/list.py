@@ -63,6 +63,10 @@ def names_of(kind: str) -> Sequence[str]:
         from adbench_text.text import vectors, wordpiece
 
         return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+    if kind == "describable":
+        from adbench_text.text.sources import SOURCES
+
+        return [*names_of("checkable"), *SOURCES]
     return [name for name, _ in _ROWS[kind]()] if kind in _ROWS else []
 
 

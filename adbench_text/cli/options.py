@@ -14,10 +14,11 @@ PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corp
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {
     "checkable": "detector or dataset",
+    "describable": "detector, dataset, word vectors or encoder",
     "fetchable": "dataset, word vectors or vocabulary",
     "metrics": "metric",
 }
-_IN_FILES = ("checkable", "metrics")  # of these kinds, ./mine.py:Mine is one
+_IN_FILES = ("checkable", "describable", "metrics")  # of these kinds, ./mine.py:Mine is one
 
 
 class Name(click.ParamType[str]):

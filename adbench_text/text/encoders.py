@@ -206,12 +206,14 @@ class Pretrained(Encoder):
 
 
 class WordLlama(Encoder):
-    """Static vectors of word pieces, which Miller (2024) distilled from large language models.
+    """Token vectors of LLaMA 2 70B, no network at run time: the mean over the tokens of a document.
 
-    It reads the lower-case words of a document. A word has the same pieces everywhere, so it is cut once.
+    Miller (WordLlama, 2024) concatenated the token embeddings of LLaMA 2 70B, phi-3 medium and other models
+    that share the tokens, and trained a projection to 256 dimensions for sentence similarity. It reads the
+    lower-case words of a document. A word has the same tokens everywhere, so it is cut once.
     """
 
-    description = "mean of the vectors of word pieces in the package wordllama"
+    description = "token vectors of LLaMA 2 70B, no network at run time; from the package wordllama"
     needs_vectors = False
     is_pretrained = True
 
@@ -245,7 +247,7 @@ class WordLlama(Encoder):
 class MiniLM(Pretrained):
     """The sentence encoder of Reimers and Gurevych (EMNLP 2019), distilled by Wang et al. (NeurIPS 2020)."""
 
-    description = "sentence encoder MiniLM, from an installed package"
+    description = "sentence encoder MiniLM, a pre-trained network; from an installed package"
 
 
 METHODS: dict[str, type[Encoder]] = {

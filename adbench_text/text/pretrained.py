@@ -2,8 +2,8 @@
 
 sentence-transformers and model2vec compute the vectors. They are imported when a text is encoded. Weights
 come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
-and no code that comes with a model is run. The vectors of wordllama's word pieces are read here, and
-`encoders` takes their mean.
+and no code that comes with a model is run. The token vectors of wordllama are read here, and `encoders`
+takes their mean.
 
 A corpus is encoded once for all cells, by these libraries or a server: each file of ``encodings/<identity>``
 in the cache directory has digests of texts, their vectors, and the seconds that a text took. The seconds are
@@ -260,7 +260,7 @@ def _sentence_transformer(model: PretrainedModel) -> "SentenceTransformer":
 
 @lru_cache(1)
 def word_pieces() -> tuple[Matrix, Callable[[str], list[int]]]:
-    """Return the vectors of wordllama's pieces, (n_pieces, n_dimensions), and what cuts words into them."""
+    """Return the token vectors of wordllama, (n_tokens, n_dimensions), and what cuts words into tokens."""
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 

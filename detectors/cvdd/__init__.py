@@ -23,6 +23,8 @@ References
 ----------
 L. Ruff, Y. Zemlyanskiy, R. Vandermeulen, T. Schnake, M. Kloft: Self-Attentive, Multi-Context One-Class
 Classification for Unsupervised Anomaly Detection on Text. ACL 2019.
+
+J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.
 """
 
 from collections.abc import Mapping, Sequence

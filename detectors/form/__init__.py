@@ -32,6 +32,8 @@ F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD
 
 J. Sherman, W. J. Morrison: Adjustment of an Inverse Matrix Corresponding to a Change in One Element of a
 Given Matrix. Annals of Mathematical Statistics 21, 1950.
+
+R. Speer: wordfreq 3.0. Zenodo, 2022.
 """
 
 from collections.abc import Mapping, Sequence

@@ -37,6 +37,10 @@ References
 ----------
 A. Manolache, F. Brad, E. Burceanu: DATE: Detecting Anomalies in Text via Self-Supervision of Transformers.
 NAACL 2021.
+
+R. Speer: wordfreq 3.0. Zenodo, 2022.
+
+J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.
 """
 
 from collections.abc import Mapping, Sequence

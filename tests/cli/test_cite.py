@@ -66,6 +66,8 @@ def test_several_names_have_each_publication_once():
     assert list(entries("llr date:paper", "20*")) == [
         "adbench-text",
         "manolache2021date",
+        "speer2022wordfreq",
+        "pennington2014glove",
         "lang1995newsweeder",
     ]
     assert list(entries("pyod-k*", "pytextad-sik", "pydocs")) == [
@@ -97,6 +99,9 @@ def test_all_have_entries_with_different_keys():
                 "year": "2021",
             },
         ),
+        ("form", "speer2022wordfreq", {"title": "{wordfreq 3.0}", "author": "R. Speer"}),
+        ("mean", "miller2024wordllama", {"author": "D. L. Miller", "year": "2024"}),
+        ("iforest", "pennington2014glove", {"booktitle": "EMNLP", "year": "2014"}),
         ("ocsvm", "scholkopf2001estimating", {"journal": "Neural Computation", "volume": "13"}),
         (
             "banking-near",
@@ -147,7 +152,10 @@ def test_an_entry_is_headed_by_the_names_that_state_it():
     assert {key: entry["heading"] for key, entry in found.items()} == {
         "adbench-text": None,
         "manolache2021date": f"date in {mean}, date:paper, llr",
+        "speer2022wordfreq": "llr",
+        "pennington2014glove": "llr",
         "aggarwal2015theoretical": mean,
+        "miller2024wordllama": mean,
         "zhao2019pyod": f"KNN in {mean}",
     }
     assert entries("pyod-*")["zhao2019pyod"]["heading"].endswith(" more")
@@ -155,11 +163,12 @@ def test_an_entry_is_headed_by_the_names_that_state_it():
 
 def test_the_members_of_a_preset_are_cited():
     def headings(name):
-        return [entry["heading"] for entry in entries(name).values()][1:]
+        return list(dict.fromkeys(entry["heading"] for entry in entries(name).values()))[1:]
 
     assert headings("mean:topics") == [
         "mean:topics",
         "llr in mean:topics",
+        "knn-vectors in mean:topics, llr in mean:topics",
         "ngrams in mean:topics",
         "knn-vectors in mean:topics",
     ]

@@ -1,12 +1,18 @@
 """The facts that ``adbench-text info`` prints."""
 
 import re
+from pathlib import Path
 
 import pytest
 from commands import adbench
 
 from adbench_text import __version__
 from adbench_text.plugins import registry
+from adbench_text.text.encoders import METHODS
+from adbench_text.text.sources import SOURCES
+from adbench_text.text.vectors import DOWNLOADS
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
@@ -62,4 +68,36 @@ def test_a_dataset_is_described_and_counted_if_it_is_downloaded():
 def test_an_unknown_name_is_one_line():
     result = adbench("info ocsmv")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "No detector or dataset named 'ocsmv'. Did you mean 'ocsvm'?" in result.stderr
+    assert "named 'ocsmv'. Did you mean 'ocsvm'?" in result.stderr
+
+
+def test_the_regime_of_each_preset_is_named_where_it_differs():
+    assert facts_of("mean")["regime"] == "word frequencies or vectors; pre-trained: mean:topics, mean:robust"
+    assert facts_of("knn-words")["regime"] == "from scratch"
+
+
+def test_a_detector_names_the_licence_of_what_it_reads_in_each_preset(monkeypatch):
+    monkeypatch.setattr("adbench_text.text.vectors.digest", lambda name: "d1")
+    monkeypatch.setattr("adbench_text.text.wheels.Wheel.locate", lambda self, what: None)
+    facts = facts_of("mean")
+    assert facts["wordllama"].startswith("token vectors of LLaMA 2 70B, no network at run time")
+    assert "MIT" in facts["wordllama"]
+    assert "CC BY-SA 4.0" in facts["wordfreq"]
+    assert "PDDL" in facts["glove-wiki-gigaword-50"]
+    assert "wordfreq" not in facts_of("knn-words")
+
+
+@pytest.mark.parametrize("name", [*DOWNLOADS, "wordllama", "minilm"])
+def test_vectors_have_a_licence_a_source_and_a_publication(name):
+    facts = facts_of(name)
+    assert facts["name"] == name
+    assert facts["licence"]
+    assert facts["source"].startswith("https://")
+    assert re.search(r" (19|20)\d\d\.$", facts["citation"])
+    known = name if name == "fasttext-wiki-news-subwords-300" else re.sub(r"-\d+$", "", name)
+    assert f"`{known}" in (DOCS / "datasets.md").read_text(encoding="utf-8")
+
+
+def test_every_pre_trained_encoder_that_has_a_name_has_a_source():
+    named = {name for name, method in METHODS.items() if method.is_pretrained}
+    assert named <= SOURCES.keys()

@@ -89,7 +89,7 @@ def test_the_best_rows_are_those_of_the_tables():
     assert best("nlpad-bbc") == {
         "none": ("DATE", 90.3),
         "word vectors": ("CVDD", 72.21),
-        "encoder": ("BERT + LUNAR", 93.81),  # MCA2; 93.20 by LOF in NLP-ADBench
+        "pre-trained": ("BERT + LUNAR", 93.81),  # MCA2; 93.20 by LOF in NLP-ADBench
         "commercial encoder": ("MCA2 (OpenAIs)", 98.6),
         "labels": ("FATE (labels)", 93.1),
     }
@@ -98,12 +98,12 @@ def test_the_best_rows_are_those_of_the_tables():
     assert best("nlpad-email")["none"] == ("DATE", 96.97)
     assert best("nlpad-sms")["commercial encoder"] == ("OpenAI-large + LOF", 78.62)
     assert best("tad-sms") == {
-        "encoder": ("stella + COPOD", 85.89),
+        "pre-trained": ("stella + COPOD", 85.89),
         "commercial encoder": ("O-ada + ECOD", 88.22),
     }
     assert best("textad-20news") == {
         "word vectors": ("GloVe + LOF", 60.16),
-        "encoder": ("LLM2Vec + PCA, best of 27", 73.68),
+        "pre-trained": ("LLM2Vec + PCA, best of 27", 73.68),
         "commercial encoder": ("OpenAI + KNN, best of 3", 74.56),
     }
     # 56.08 is the area of equal scores there
@@ -183,7 +183,7 @@ def test_contaminated_or_other_training_data_have_no_figures_of_wu():
 
 
 def test_a_kind_of_knowledge_is_that_of_the_reference():
-    kinds = {"none": "none", "word pieces": "none", "BERT": "encoder", "GPT-2": "encoder"}
+    kinds = {"none": "none", "word pieces": "none", "BERT": "pre-trained", "GPT-2": "pre-trained"}
     known = {published.method(row["method"]): kinds[row["knows"]] for row in WU}
     rows = [*compare(news()).corpora[0].published_rows, *benchmarks.rows("rostd", "auroc")]
     assert {row.method: row.knowledge for row in rows if row.source == "Wu et al."} == known
@@ -208,10 +208,10 @@ def test_sst_and_rostd_have_rows_of_wu(name, label, n_rows, none, encoder):
         assert rows == {(row[metric], row[f"{metric}_sd"]) for row in WU if row["dataset"] == name}
         assert len(rows) == n_rows
     best = benchmarks.best_of_each(benchmarks.rows(name, "fpr95"), higher_is_better=False)
-    assert {kind: row.figure for kind, row in best.items()} == {"none": none, "encoder": encoder}
+    assert {kind: row.figure for kind, row in best.items()} == {"none": none, "pre-trained": encoder}
     table = only_table(beside, comparison)
     of_name = [row for row in table.rows if row[0].text != "20news"]
-    assert [row[1].text for row in of_name] == ["none", "encoder", "same method"]
+    assert [row[1].text for row in of_name] == ["none", "pre-trained", "same method"]
     assert [row[2].text for row in of_name][2] == "DATE, run again"
 
 
@@ -222,16 +222,16 @@ def test_a_leaderboard_has_all_rows_of_wu_and_of_the_paper():
     assert table.header[2:] == ["20news", "agnews", "sst-far (exact)"]
     assert texts(table)[1:] == [
         ["best published", "none", "83.9", "90.0", "96.6 ± 0.7"],
-        ["best published", "encoder", "85.8", "–", "98.0 ± 0.4"],
+        ["best published", "pre-trained", "85.8", "–", "98.0 ± 0.4"],
         ["DATE (paper)", "none", "83.2", "90.0", "–"],
         ["DATE, run again (Wu et al.)", "none", "81.9", "–", "82.2 ± 0.2"],
         ["CVDD† (paper)", "word vectors", "69.7", "83.1", "–"],
         ["OCSVM† (paper)", "word vectors", "71.5", "84.1", "–"],
         ["IForest† (paper)", "word vectors", "63.7", "78.6", "–"],
-        ["MDF+IMLM† (Wu et al.)", "encoder", "75.6", "–", "96.8 ± 0.1"],
-        ["GPT-2 fine-tuned (Wu et al.)", "encoder", "76.6", "–", "92.7 ± 0.2"],
+        ["MDF+IMLM† (Wu et al.)", "pre-trained", "75.6", "–", "96.8 ± 0.1"],
+        ["GPT-2 fine-tuned (Wu et al.)", "pre-trained", "76.6", "–", "92.7 ± 0.2"],
         ["GPT-2 from scratch (Wu et al.)", "none", "83.9", "–", "96.6 ± 0.7"],
-        ["MLKD (Wu et al.)", "encoder", "85.8", "–", "98.0 ± 0.4"],
+        ["MLKD (Wu et al.)", "pre-trained", "85.8", "–", "98.0 ± 0.4"],
     ]
     assert [note.partition(":")[0] for note in table.notes] == ["(paper)", "(Wu et al.)"]
 
@@ -278,7 +278,7 @@ def test_the_best_of_each_kind_is_beside_our_best_that_knows_no_more():
     assert [row[1:] for row in texts(table)] == [
         ["none", "DATE", "90.3", "date", "80.0", "-10.3", "NLP-ADBench"],
         ["word vectors", "CVDD", "72.2", "llr", "95.0", "+22.8", "NLP-ADBench"],
-        ["encoder", "BERT + LUNAR", "93.8", "knn", "97.0", "+3.2", "MCA2"],
+        ["pre-trained", "BERT + LUNAR", "93.8", "knn", "97.0", "+3.2", "MCA2"],
         ["commercial encoder", "MCA2 (OpenAIs)", "98.6", "knn", "97.0", "-1.6", "MCA2"],
         ["labels", "FATE (labels)", "93.1", "knn", "97.0", "+3.9", "NLP-ADBench"],
         ["same method", "DATE", "90.3", "date", "80.0", "-10.3", "NLP-ADBench"],
@@ -305,11 +305,11 @@ def test_a_report_of_several_corpora_opens_with_detectors_by_corpora():
     assert table.header == ["detector", "knows", "nlpad-bbc (exact)", "textad-sst2 (rebuilt)", "mean"]
     assert texts(table) == [
         ["llr", "words", "95.0", "*99.0", "*97.0"],
-        ["knn", "encoder", "*97.0", "90.0", "93.5"],
+        ["knn", "pre-trained", "*97.0", "90.0", "93.5"],
         ["ecod", "test batch", "98.0", "98.0", "98.0"],
         ["best published", "none", "90.3", "–", "–"],
         ["best published", "word vectors", "72.2", "58.7", "65.5"],
-        ["best published", "encoder", "93.8", "85.2", "89.5"],
+        ["best published", "pre-trained", "93.8", "85.2", "89.5"],
         ["best published", "commercial encoder", "98.6", "81.4", "90.0"],
         ["best published", "labels", "93.1", "–", "–"],
         ["DATE (NLP-ADBench)", "none", "90.3", "–", "–"],
@@ -345,7 +345,7 @@ def test_a_page_of_one_dataset_has_leaders_too():
     assert board.header == ["detector", board.header[1], "knows"]
     assert texts(board)[:4] == [
         ["x", "*90.0", "none"],
-        ["knn", "70.0", "encoder"],
+        ["knn", "70.0", "pre-trained"],
         ["late", "failed", "none"],  # what is not complete comes after what is
         ["best (oracle)", "100.0", "none"],
     ]
@@ -363,7 +363,7 @@ def test_the_leaders_of_each_level_are_ranked_and_marked_at_that_level():
     assert texts(first)[:3] == texts(leaderboard.leaders(compare(TWO))["0%"])[:3]
     assert second.header == first.header
     assert texts(second) == [  # equal figures are all marked; nothing is beside contaminated training data
-        ["knn", "*85.0", "*90.0", "*80.0", "encoder"],
+        ["knn", "*85.0", "*90.0", "*80.0", "pre-trained"],
         ["llr", "80.0", "*90.0", "70.0", "words"],
         ["late", "–", "60.0", "–", "none"],
     ]
