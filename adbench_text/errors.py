@@ -50,6 +50,10 @@ class DataError(AdbenchTextError):
     """A file is missing, truncated or has the wrong content."""
 
 
+class NotDownloadedError(DataError):
+    """A file is missing, and downloads are forbidden."""
+
+
 class ModelError(AdbenchTextError):
     """A saved model is missing, damaged, not trusted, or cannot be used in this environment."""
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from adbench_text.errors import DataError
+from adbench_text.errors import DataError, NotDownloadedError
 from adbench_text.escaping import without_password
 from adbench_text.failures import message_of
 
@@ -214,7 +214,7 @@ class RemoteFile:
                 f"({self.algorithm} {self.digest}) and put it there."
             )
         if is_offline():
-            raise DataError(
+            raise NotDownloadedError(
                 f"{local} is missing and downloads are off. "
                 f"Put the file from {url} there, or run without --offline."
             )

@@ -11,7 +11,7 @@ import click
 
 from adbench_text.cli.options import Name
 from adbench_text.cli.show import print_table
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, NotDownloadedError
 from adbench_text.escaping import one_line, printable
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
@@ -132,6 +132,8 @@ def _of_dataset(name: str) -> dict[str, str]:
     }
     try:
         loaded = corpus.load(dataset)
+    except NotDownloadedError:  # `info` itself forbids it
+        return {**facts, "edition": f"not downloaded; run: adbench-text fetch {name}"}
     except AdbenchTextError as error:
         return {**facts, "edition": f"not downloaded; run: adbench-text fetch {name}", "problem": str(error)}
     return {**facts, "edition": loaded.edition, "digest": loaded.digest, "documents": loaded.counts()}

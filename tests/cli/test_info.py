@@ -63,6 +63,9 @@ def test_a_dataset_is_described_and_counted_if_it_is_downloaded():
     assert missing["citation"]
     assert missing["edition"] == "not downloaded; run: adbench-text fetch agnews"
     assert missing["classes"].startswith("world, ")
+    assert "problem" not in missing  # downloads are not off: fetch can get it
+    by_hand = facts_of("textad-sms")
+    assert "sms/SMSSpamCollection is missing" in by_hand["problem"]
 
 
 def test_an_unknown_name_is_one_line():
