@@ -11,6 +11,7 @@ from cells import cells_csv, failed, record
 from measured import RESULTS, SWEEPS, read_cells, records, write
 
 from adbench_text import results
+from adbench_text.plugins.scores import PRE_TRAINED
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
 
 ROOT = Path(__file__).parents[1]
@@ -108,6 +109,17 @@ def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
         shown = {column: figure.strip("* ") for column, figure in zip(COLUMNS, figures, strict=False)}
         expected = {key: f"{measured[row[1], *key]:.1f}" for key, figure in shown.items() if figure}
         assert {key: figure for key, figure in shown.items() if figure} == expected
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
+def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_pre_trained(page):
+    regimes = {cell.name: cell.regime for sweep in SWEEPS for cell in records(sweep)}
+    rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
+    said = {row[1]: "pre-trained" in row[0] for row in rows}
+    assert said == {name: regimes[name] == PRE_TRAINED for name in said}
+    of_llama = [row[0] for row in rows if re.fullmatch(r"mean:\w+", row[1])]
+    assert of_llama
+    assert all("token vectors of LLaMA 2 70B, no network at run time" in row for row in of_llama)
 
 
 BESIDE = re.compile(r"^\| (ours|theirs): (.+?) (?:† )?\| (.*?) \| (.*) \| (.*) \| (.*) \|$", re.MULTILINE)
