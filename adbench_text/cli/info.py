@@ -86,11 +86,15 @@ def _print_detector(name: str) -> None:
 
 
 def _configured(name: str, built: "TextDetector") -> "dict[str, TextDetector]":
-    """Return the detector with its defaults, and with the first configuration of each preset."""
+    """Return the detector with its defaults, and with the first configuration of each valid preset."""
     from adbench_text.plugins.configure import DEFAULT, build, presets
 
-    grids = {preset: grid for preset, grid in presets(type(built), "").items() if preset != DEFAULT and grid}
-    return {DEFAULT: built, **{preset: build(name, grid[0]) for preset, grid in grids.items()}}
+    configured = {DEFAULT: built}
+    for preset, grid in presets(type(built), "").items():
+        if preset != DEFAULT and grid:
+            with suppress(AdbenchTextError):  # wrong settings of a plug-in: ``check`` names them
+                configured[preset] = build(name, grid[0])
+    return configured
 
 
 def _regimes(name: str, built: "TextDetector") -> str:

@@ -79,6 +79,12 @@ def test_the_regime_of_each_preset_is_named_where_it_differs():
     assert facts_of("knn-words")["regime"] == "from scratch"
 
 
+def test_a_detector_with_a_preset_of_wrong_settings_is_described(monkeypatch):
+    kind = registry.detector("knn-words")
+    monkeypatch.setattr(kind, "presets", classmethod(lambda cls, dataset: {"wrong": [{"k": -1}]}))
+    assert facts_of("knn-words")["wrong"] == "k=-1"
+
+
 def test_a_detector_names_the_licence_of_what_it_reads_in_each_preset(monkeypatch):
     monkeypatch.setattr("adbench_text.text.vectors.digest", lambda name: "d1")
     monkeypatch.setattr("adbench_text.text.wheels.Wheel.locate", lambda self, what: None)
