@@ -37,6 +37,8 @@ def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | N
     if run_id is None:
         created = client.create_run(experiment_id, start_time=run.started, tags=run.tags, run_name=run.name)
         run_id = str(created.info.run_id)
+    else:
+        client.update_run(run_id, name=run.name)
     params = [Param(name, value) for name, value in run.params.items()]
     metrics = [Metric(name, value, run.started, 0) for name, value in run.metrics.items()]
     for name, curve in run.curves.items():
@@ -155,8 +157,10 @@ def _shared(definition: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_of_summary(group: Sequence[Record]) -> Run:
-    """Return the run of the cells of one summary."""
-    first = group[0]
+    """Return the run of the cells of one summary; its name says if it lacks splits."""
+    first = group[-1]  # the newest; older ones may not know all splits
+    n_splits = len({record.inlier for record in group if record.is_ok})
+    lacking = f" ({n_splits} of {len(first.classes)} splits)" if n_splits < len(first.classes) else ""
     is_grid = any(record.n_configurations > 1 for record in group)
     name = f"{written(first.detector, first.preset)}: {first.configuration}" if is_grid else first.name
     params, versions = params_and_tags(_shared(first.definition))
@@ -167,7 +171,7 @@ def run_of_summary(group: Sequence[Record]) -> Run:
         **run_tags(),
     }
     return Run(
-        name=f"{name} | {percent(first.contamination)}{of_splits(first)}",
+        name=f"{name} | {percent(first.contamination)}{of_splits(first)}{lacking}",
         status="FINISHED",
         started=int(time.time() * 1000),
         tags=tags | versions,

@@ -131,7 +131,7 @@ def test_a_thinned_test_set_is_named_in_runs_and_scores(store):
     assert artifact(store, cell, "scores.csv").splitlines()[1:] == [
         *("0,sea,0,0.0", "1,sea,0,1.0", "2,sea,0,2.0", "4,law,1,3.0")
     ]
-    assert runs(store, "summary")[0].info.run_name == f"d(k=3) | 0%{suffix}"
+    assert runs(store, "summary")[0].info.run_name == f"d(k=3) | 0%{suffix} (1 of 2 splits)"
 
 
 def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(store):
@@ -354,7 +354,17 @@ def test_the_summary_of_a_preset_bears_its_name_and_that_of_a_grid_its_configura
         of_grid = replace(made, cell=replace(made.cell, n_configurations=2))
         log(store, of_grid, preset="grid", configuration=f"nu={nu}")
     names = sorted(run.info.run_name for run in runs(store, "summary"))
-    assert names == [*(f"d:grid: nu={nu} | 0%" for nu in (0.05, 0.1)), "d:paper | 0%"]
+    of_all = [name.removesuffix(" (1 of 2 splits)") for name in names]
+    assert of_all == [*(f"d:grid: nu={nu} | 0%" for nu in (0.05, 0.1)), "d:paper | 0%"]
+
+
+def test_the_name_of_a_summary_says_how_many_splits_it_lacks(store):
+    log(store, result(inlier="sea"))
+    assert [run.info.run_name for run in runs(store, "summary")] == ["d(k=3) | 0% (1 of 2 splits)"]
+    log(store, result(None, inlier="law"))
+    assert [run.info.run_name for run in runs(store, "summary")] == ["d(k=3) | 0% (1 of 2 splits)"]
+    log(store, result(inlier="law", started=STARTED + 10))
+    assert [run.info.run_name for run in runs(store, "summary")] == ["d(k=3) | 0%"]
 
 
 def test_a_cell_is_called_by_its_preset_not_by_its_settings(store):
