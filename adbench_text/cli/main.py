@@ -5,7 +5,6 @@ These files import click and little else at their top. Slow imports are inside t
 
 import errno
 import os
-import sys
 import traceback
 from functools import cache
 from importlib import import_module
@@ -15,6 +14,7 @@ from typing import Any
 import click
 
 from adbench_text import __version__, interrupts
+from adbench_text.cli import streams
 from adbench_text.cli.options import GENERAL, is_debugging
 from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import message_of
@@ -38,6 +38,11 @@ def _command(name: str) -> click.Command:
 
 class Group(click.Group):
     """A group that imports a command when it is run, and turns errors of this package into one line."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command of the arguments."""
+        streams.prepare()
+        return super().main(*args, **kwargs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, None if there is none."""
@@ -85,8 +90,5 @@ def main() -> None:
 
     The options below work after the name of a command as well.
     """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # it was closed, as by >&-; another file would take its place
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice, which decides the count
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # libgomp reads it when it is loaded, later

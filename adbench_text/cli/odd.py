@@ -125,17 +125,8 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
     effect = [_effect(ranked)] if len(ranked.marked) else []
-    click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
-    sections, called_odd = dict[str, Any](), list[str]()
-    for order, documents in ranked.lists.items():
-        name = _by(order, ranked)
-        shown = _shown(documents, order, rows, ranked.alpha)
-        sections[f"Odd{name}" if name else "The most odd"] = shown
-        if options["top"] and shown:
-            if name:
-                click.echo(f"Odd{name}:")
-            print_documents(shown[: options["top"]], P_OF_ORDER[order], rows.id_name)
-        called_odd.append(_called_odd(ranked, order))
+    shown = {order: _shown(of_list, order, rows, ranked.alpha) for order, of_list in ranked.lists.items()}
+    called_odd = [_called_odd(ranked, order) for order in ranked.lists]
     different = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
     called_odd.append(f"p is the share of the different {different} that score at least as high.")
     with shown_documents() as progress:
@@ -144,12 +135,18 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         page,
         file,
         summary=[summary, *effect, *called_odd],
-        sections=sections,
+        sections={_heading(order, ranked) or "The most odd": of_list for order, of_list in shown.items()},
         middle=ranked.centre,
         notes=[*families, "About this share is called odd in any file, with or without outliers."],
         id_name=rows.id_name,
         marks={rows.id(row): mark for row, mark in marks.items()},
     )
+    click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
+    for order, of_list in shown.items():
+        if options["top"] and of_list:
+            if heading := _heading(order, ranked):
+                click.echo(f"{heading}:")
+            print_documents(of_list[: options["top"]], P_OF_ORDER[order], rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
     for note in (*language_notes(choice), *_notes(ranked, choice["language"])):
@@ -255,6 +252,11 @@ def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:
         )
         for each in families
     ]
+
+
+def _heading(order: str, ranked: "OddDocuments") -> str:
+    by = _by(order, ranked)
+    return f"Odd{by}" if by else ""
 
 
 def _by(order: str, ranked: "OddDocuments") -> str:

@@ -96,7 +96,6 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     built = builder.report(shown, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
-    _write_report(text, output)
     news = [f"Wrote {output}: {form}, {count(len(records), 'result')}"] if output else []
     if not renderer.tables:
         news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
@@ -105,6 +104,7 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
             n_files = len(builder.write_figures(figures))
         news.append(f"{n_files} files in {figures}")
         news += [note for note in builder.evidence.notes if note not in built.every_note]
+    _write_report(text, output)
     for note in () if quiet else news:
         click.echo(printable(note), err=True)
 

@@ -24,6 +24,7 @@ from adbench_text.cli.own_text import (
 )
 from adbench_text.cli.progress import count, shown_documents
 from adbench_text.cli.show import print_table
+from adbench_text.cli.streams import is_read
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.escaping import no_formula, printable
 from adbench_text.storage import atomic_path
@@ -111,6 +112,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
     batches = _batches(opened(file, options))
     tables = results_of(partial(_scored, scorer, n_kept > 0), batches, options["address"] or jobs)
+    if output is None and suffix and not options["fail_on_drift"]:
+        tables = _while_read(tables)
     found = _written(tables, scorer, n_kept, output, suffix, fdr)
     drift = judge.drift(found.evidence)
     last_line = _drift_line(found, drift, options["alpha"], fdr)
@@ -174,6 +177,15 @@ def _lines(table: "pd.DataFrame", suffix: str) -> str:
     why = {name: table[name].map(", ".join) for name in ("why", "why_form") if name in table}
     cells = table.assign(odd=table["odd"].astype(int), **why).map(no_formula)
     return cells.to_csv(index=False, header=False, lineterminator="\n")
+
+
+def _while_read(tables: "Generator[pd.DataFrame]") -> "Generator[pd.DataFrame]":
+    """Yield tables that are printed; end the command when nobody reads what it prints."""
+    with closing(tables):
+        for table in tables:
+            yield table
+            if not is_read():
+                raise click.exceptions.Exit(0)
 
 
 def _written(

@@ -1,0 +1,96 @@
+"""What is kept does not depend on who reads what is printed."""
+
+import os
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+
+ODD = "odd own.csv --detector form --output odd"
+N_TEXTS = 20
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    texts = [f"the ship and crew number {i}" for i in range(N_TEXTS - 1)]
+    lines = ["text", *texts, "nets are drying 😀 near the lighthouse"]
+    (tmp_path / "own.csv").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def shell(folder: Path, arguments: str, rest: str, **variables: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run a command in bash; its exit code is that of the command, also in a pipe."""
+    command = f"{sys.executable} -m adbench_text.cli {arguments} {rest}; exit ${{PIPESTATUS[0]}}"
+    environment = os.environ | variables
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, check=False
+    )
+
+
+@pytest.mark.parametrize("reader", ["| head -1", "| true", "2>&1 | head -1", "2>&1 | true", "2> >(true)"])
+def test_a_reader_that_leaves_is_a_normal_end_and_all_files_are_there(folder, reader):
+    done = shell(folder, ODD, reader)
+    assert (done.returncode, b"Traceback" in done.stderr + done.stdout) == (0, False)
+    assert b"roken" not in done.stderr
+    assert len((folder / "odd.csv").read_text().splitlines()) == N_TEXTS + 1
+    assert "lighthouse" in (folder / "odd.html").read_text()
+
+
+def test_help_may_lose_its_reader(folder):
+    assert shell(folder, "--help", "| true").returncode == 0
+
+
+def test_scores_that_nobody_reads_are_not_computed_and_a_verdict_is(folder):
+    words = ["".join(letters) for letters in product("abcdefghijklmnop", repeat=3)]
+    normal = [f"the ship and crew {word}" for word in words[:200]]
+    (folder / "own.csv").write_text("\n".join(["text", *normal]))
+    other = [f"{word} lion {first} sleeps" for word in words for first in words[:5]]
+    (folder / "other.csv").write_text("\n".join(["text", *other]))
+    assert shell(folder, "fit own.csv --detector llr --model model", "").returncode == 0
+    unread = shell(folder, "score model other.csv", "| true")
+    assert (unread.returncode, b"called odd" in unread.stderr) == (0, False)
+    judged = shell(folder, "score model other.csv --fail-on-drift", "| true")
+    assert (judged.returncode, b": this file differs" in judged.stderr) == (4, True)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp1252:strict"])
+def test_a_character_that_a_stream_cannot_show_is_replaced(folder, encoding):
+    done = shell(folder, ODD, "> list.txt", PYTHONIOENCODING=encoding)
+    assert (done.returncode, (folder / "odd.csv").exists()) == (0, True)
+    assert b"drying ? near" in (folder / "list.txt").read_bytes()
+    assert "drying 😀 near" in (folder / "odd.csv").read_text(encoding="utf-8")
+
+
+def test_what_a_stream_can_show_stays(folder):
+    done = shell(folder, ODD, "| cat", PYTHONIOENCODING="utf-8")
+    assert "drying 😀 near" in done.stdout.decode()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_files_are_complete_although_the_disk_of_the_list_is_full(folder):
+    done = shell(folder, ODD, "> /dev/full")
+    assert (done.returncode, done.stderr.count(b"No space left")) == (1, 1)
+    assert len((folder / "odd.csv").read_text().splitlines()) == N_TEXTS + 1
+    assert (folder / "odd.html").exists()
+
+
+def test_a_sweep_goes_on_when_nobody_reads_its_progress(folder):
+    (folder / "s").mkdir()
+    uri = "--tracking-uri sqlite:///s/mlflow.db"
+    cells = "-d llr -s pydocs --limit 40 --inlier numpy --inlier scipy --contamination 0 --no-report"
+    assert shell(folder, f"run {cells} {uri}", "2>&1 | true").returncode == 0
+    report = shell(folder, f"report --format csv {uri}", "")
+    assert [name in report.stdout for name in (b",numpy,", b",scipy,")] == [True, True]
+
+
+def test_figures_are_there_when_nobody_reads_the_report(folder):
+    (folder / "s").mkdir()
+    uri = "--tracking-uri sqlite:///s/mlflow.db"
+    run = "run -d llr -s pydocs --limit 40 --inlier numpy --contamination 0 --no-report"
+    assert shell(folder, f"{run} {uri}", "").returncode == 0
+    assert shell(folder, f"report --figures figures {uri}", "| true").returncode == 0
+    assert [*(folder / "figures").iterdir()]
