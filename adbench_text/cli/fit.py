@@ -82,7 +82,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({fitted.calibrated_by}); {time.perf_counter() - begin:.1f} s"
     )
-    for note in language_notes(choice):
+    for note in (*source.late_notes, *language_notes(choice)):
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:

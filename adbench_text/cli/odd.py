@@ -110,7 +110,8 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     table, page = (output.with_name(f"{name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
     choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
-    rows = _Rows(opened(file, options, again=True))
+    source = opened(file, options, again=True)
+    rows = _Rows(source)
     marks = rows.marks(options["marked"]) if options["marked"] else {}
     _check_marks(table, options["marked"], marks, rows)
     begin = time.perf_counter()
@@ -149,7 +150,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
             print_documents(of_list[: options["top"]], P_OF_ORDER[order], rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
-    for note in (*language_notes(choice), *_notes(ranked, choice["language"])):
+    for note in (*source.late_notes, *language_notes(choice), *_notes(ranked, choice["language"])):
         click.echo(f"Note: {note}", err=True)
 
 

@@ -110,11 +110,14 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
     n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
-    batches = _batches(opened(file, options))
-    tables = results_of(partial(_scored, scorer, n_kept > 0), batches, options["address"] or jobs)
+    documents = opened(file, options)
+    score = partial(_scored, scorer, n_kept > 0)
+    tables = results_of(score, _batches(documents), options["address"] or jobs)
     if output is None and suffix and not options["fail_on_drift"]:
         tables = _while_read(tables)
     found = _written(tables, scorer, n_kept, output, suffix, fdr)
+    for note in documents.late_notes:
+        click.echo(f"Note: {note}", err=True)
     drift = judge.drift(found.evidence)
     last_line = _drift_line(found, drift, options["alpha"], fdr)
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import DataError
-from adbench_text.escaping import file_name, from_utf8, one_line, utf8
+from adbench_text.escaping import file_name, from_utf8, one_line, utf8, without_surrogates
 from adbench_text.failures import as_plugin_error
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords, Redraw
 from adbench_text.text.words import digest
@@ -40,6 +40,7 @@ class Corpus:
     is_published: bool = False  # whether this is the complete published corpus
     limit: int | None = None  # maximum number of documents per class in each part
     n_empty: int = 0  # documents left out because cleaning removes all their words
+    n_mended: int = 0  # documents with lone surrogates, which U+FFFD replaces
     originals: Sequence[str] = ()  # test documents as they were written; empty if not available
     train_originals: Sequence[str] = ()
     words: Sequence[OddWords | None] = ()  # of the test documents as they were written; empty if unknown
@@ -117,10 +118,12 @@ class Corpus:
         train, test = (Counter(part.labels.tolist()) for part in (self.train, self.test))
         per_class = ", ".join(f"{name} {train[i]:,}/{test[i]:,}" for i, name in enumerate(self.classes))
         empty = f"; {self.n_empty:,} more are empty after cleaning" if self.n_empty else ""
+        mended = f"; {self.n_mended:,} have lone surrogates, replaced by U+FFFD" if self.n_mended else ""
         seen = (
             f"; {self.n_seen:,} test documents equal a training document when cleaned" if self.n_seen else ""
         )
-        return f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class}){empty}{seen}"
+        sizes = f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class})"
+        return f"{sizes}{empty}{mended}{seen}"
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
@@ -166,8 +169,8 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
     """Return the corpus of a dataset, given the table of its documents; it has those with words."""
     with_words = documents[documents["cleaned"].map(bytes.strip) != b""]
     parts = [with_words[with_words["part"] == part] for part in _PARTS]
-    train, test = (Documents(map(from_utf8, part["cleaned"]), part["label"].to_numpy()) for part in parts)
-    train_originals, originals = ([from_utf8(text) for text in part["text"]] for part in parts)
+    train, test = (Documents(map(_sound, part["cleaned"]), part["label"].to_numpy()) for part in parts)
+    train_originals, originals = ([_sound(text) for text in part["text"]] for part in parts)
     words = [each and OddWords(*each) for each in map(json.loads, parts[1]["words"])]
     return Corpus(
         dataset.name,
@@ -177,6 +180,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         edition.name,
         edition.is_published,
         n_empty=len(documents) - len(with_words),
+        n_mended=sum(map(_is_broken, with_words["text"])),
         originals=originals,
         train_originals=train_originals,
         words=words if any(words) else (),
@@ -186,6 +190,20 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         protocol=dataset.protocol,
         redraw=dataset.redraw,
     )
+
+
+def _sound(data: bytes) -> str:
+    """Return the text that `utf8` encoded, without lone surrogates."""
+    return without_surrogates(from_utf8(data)) if _is_broken(data) else data.decode()
+
+
+def _is_broken(data: bytes) -> bool:
+    """Return whether a text that `utf8` encoded has lone surrogates."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def edition_of(dataset: Dataset) -> Edition:

@@ -158,7 +158,7 @@ class LabelledFiles(Dataset):
         train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
         left_out = sorted(sizes.keys() - set(classes))
         notes = self._notes(label, test, left_out, len(documents) - len(labelled), is_split)
-        return _Content(classes, train, test, "; ".join([notes, *file.notes]))
+        return _Content(classes, train, test, "; ".join([notes, *file.notes, *file.late_notes]))
 
     def _label_column(self, file: DocumentFile) -> str:
         for column in (self.label, self.split, self.odd_words, self.language_column):

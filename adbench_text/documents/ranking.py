@@ -28,6 +28,7 @@ from adbench_text.documents.ranked import (
 )
 from adbench_text.documents.survey import Look, survey
 from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import without_surrogates
 from adbench_text.models.model import FORM
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
@@ -144,7 +145,11 @@ def odd_documents(
     own = own_detector(detector, preset, settings, language, seed)
     form = form_beside(own, by, language, seed)
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    read = texts if callable(texts) else check_texts(texts).__iter__
+    given = texts if callable(texts) else check_texts(texts).__iter__
+
+    def read() -> Iterator[str]:
+        return map(without_surrogates, given())
+
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
     found = survey(read(), look, sample, jobs, progress)
     marked = marked_originals(marks or {}, found.original)

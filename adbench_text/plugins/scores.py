@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
+from adbench_text.escaping import without_surrogates
 
 if TYPE_CHECKING:
     from adbench_text.plugins.cleaner import Cleaner
@@ -50,7 +51,10 @@ class Explanation(NamedTuple):
 
 
 def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str]:
-    """Return documents as a list; raise InvalidValueError if they are none, or no sequence of strings."""
+    """Return documents as a list, with U+FFFD in place of lone surrogates.
+
+    Raise InvalidValueError if they are none, or no sequence of strings.
+    """
     if isinstance(texts, str | bytes):
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
     # a table would be read as the names of its columns
@@ -67,7 +71,7 @@ def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str
             raise InvalidValueError(
                 f"texts must be strings, got {type(text).__name__} at position {position}: {text!r:.60}"
             )
-    return checked
+    return [*map(without_surrogates, checked)]
 
 
 def check_scores(scores: Any, n_texts: int) -> Scores:

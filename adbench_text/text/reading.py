@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.escaping import one_line
+from adbench_text.escaping import one_line, without_surrogates
 from adbench_text.text.hub import HUB, HubData
 
 _STDIN, _STDIN_NAME = "-", "standard input"
@@ -53,7 +53,8 @@ class DocumentFile:
     Columns and kind that are not given are guessed; an empty `id` numbers the documents from 0 on. Several
     columns of `text` are joined by line breaks; those that are missing or empty in a row are left out. Each
     iteration reads the file from its start, and raises DataError if it has changed since the first one.
-    Standard input and other pipes are read once, unless `again` copies them to a temporary file first.
+    U+FFFD replaces lone surrogates, which have no UTF-8; `late_notes` counts such documents. Standard input
+    and other pipes are read once, unless `again` copies them to a temporary file first.
     """
 
     def __init__(
@@ -65,7 +66,8 @@ class DocumentFile:
         encoding: str = "utf-8",
         again: bool = False,
     ) -> None:
-        given = list(filter(None, [text] if isinstance(text, str) else text or ()))
+        given = [*map(without_surrogates, filter(None, [text] if isinstance(text, str) else text or ()))]
+        id = id and without_surrogates(id)
         self._source = _source(path, kind, given, encoding, again)
         self.notes = self._source.notes  # about files of a folder that are left out
         rows = self._source.rows({})
@@ -80,6 +82,7 @@ class DocumentFile:
             raise DataError(" ".join([f"{self._source.name} has no documents.", *self.notes]))
         self._only_reading = chain(first, rows) if self._source.pipe else None
         self._states: dict[Path, tuple[int, int]] = {}
+        self._n_mended = 0
         self.columns = list(names)
         self.class_columns = [*self._source.hub.classes] if self._source.hub else []
         for column in (*given, id):
@@ -101,20 +104,46 @@ class DocumentFile:
         for row in self._rows(self.text_columns):
             yield _as_document(row, self.text_columns)
 
+    @property
+    def late_notes(self) -> list[str]:
+        """What is known once the documents were read."""
+        if not self._n_mended:
+            return []
+        have = "document has" if self._n_mended == 1 else "documents have"
+        return [f"{self._n_mended:,} {have} lone surrogates, which are no characters; U+FFFD replaces them."]
+
     def _rows(self, only: Sequence[str] | None = None) -> "Iterator[_Row]":
-        """Return the rows from the first on; their other columns may be missing if `only` some are needed."""
-        if not self._source.pipe:
-            return self._source.rows(self._states, only)
+        """Yield the rows from the first on; their other columns may be missing if `only` some are needed."""
         rows, self._only_reading = self._only_reading, None
+        if not self._source.pipe:
+            rows = self._source.rows(self._states, only)
         if rows is None:
             raise DataError(f"{self._source.name} can be read once only; save it to a file.")
-        return rows
+        n_mended = 0
+        for row in rows:
+            n_mended += row.is_mended
+            yield row
+        self._n_mended = max(self._n_mended, n_mended)
 
 
 class _Row(NamedTuple):
     values: dict[str, Any]
     place: str  # "tickets.csv, line 12"
     split: str = ""
+    is_mended: bool = False  # whether it had lone surrogates
+
+
+def _mended(row: _Row) -> _Row:
+    """Return a row with U+FFFD in place of lone surrogates; names of files have them, and JSON."""
+    if all(each.isascii() for pair in row.values.items() for each in pair if isinstance(each, str)):
+        return row
+    values = {
+        without_surrogates(name): without_surrogates(value) if isinstance(value, str) else value
+        for name, value in row.values.items()
+    }
+    if len(values) < len(row.values):
+        raise DataError(f"{row.place} has two columns whose names differ in lone surrogates; rename one.")
+    return row._replace(values=values, is_mended=True) if values != row.values else row
 
 
 def _as_document(row: _Row, columns: Sequence[str]) -> str:
@@ -182,6 +211,9 @@ class _Source:
 
     def rows(self, states: dict[Path, tuple[int, int]], only: Sequence[str] | None = None) -> Iterator[_Row]:
         """Yield the rows from the first on; see `_opened` for `states`."""
+        return map(_mended, self._read(states, only))
+
+    def _read(self, states: dict[Path, tuple[int, int]], only: Sequence[str] | None) -> Iterator[_Row]:
         if self.hub:
             yield from starmap(_Row, self.hub.rows(only))
         if self.pipe:

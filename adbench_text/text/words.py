@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from adbench_text.escaping import utf8
+from adbench_text.escaping import utf8, without_surrogates
 from adbench_text.memo import remember
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def word_positions(text: str) -> Iterator[Word]:
 
 
 def text_key(text: str, kind: bytes = b"", seed: int = 0) -> int:
-    """Digest a text; 64 bits that differ for each kind of text and each seed."""
-    salt = seed.to_bytes(8, "little")
-    return int.from_bytes(hashlib.blake2b(utf8(text), digest_size=8, salt=salt, person=kind).digest())
+    """Digest a text; 64 bits, others for each kind of text and each seed. Lone surrogates are alike."""
+    data, salt = without_surrogates(text).encode(), seed.to_bytes(8, "little")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8, salt=salt, person=kind).digest())
 
 
 def digest(texts: Sequence[str]) -> str:

@@ -544,3 +544,16 @@ def test_wrong_outliers_are_one_line_and_no_model(adbench, tmp_path, arguments, 
     assert message in fitted.stderr
     assert fitted.stderr.count("\n") == 1
     assert not (tmp_path / "kept").exists()
+
+
+def test_lone_surrogates_are_learned_and_scored_and_noted(adbench, tmp_path):
+    rows = [{"id": f"N{n}", "text": text} for n, text in enumerate(SEA[:30])]
+    rows += [{"id": "\udfff", "text": "half \ud83d of a smile"}, {"id": "nul", "text": "nul \0 and void"}]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    fitted = adbench("fit", "own.jsonl", "--model", "kept")
+    assert (fitted.exit_code, "1 document has lone surrogates" in fitted.stderr) == (0, True)
+    for arguments in (["-o", "s.csv"], ["--page", "p.html"], ["--summary"]):
+        scored = adbench("score", "kept", "own.jsonl", *arguments)
+        assert (scored.exit_code, "1 document has lone surrogates" in scored.stderr) == (0, True)
+    assert [row["p"] for row in pd.read_csv("s.csv").to_dict("records")] == [1.0] * 32  # all are known
+    assert pd.read_csv("s.csv")["id"].tolist()[-2] == "\ufffd"

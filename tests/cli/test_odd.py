@@ -642,3 +642,21 @@ def test_the_table_and_the_page_have_the_name_that_is_given(odd, tmp_path, outpu
     write(tmp_path / "a.csv", [(n, "", text) for n, text in enumerate(texts_about("sea", 30, 0))])
     assert odd(tmp_path / "a.csv", "--output", output).exit_code == 0
     assert {path.name for path in tmp_path.glob("found*")} == {"found.csv", "found.html"}
+
+
+def test_lone_surrogates_and_nul_are_ranked_and_noted_once(odd, tmp_path):
+    rows = [{"id": f"N{n}", "text": text, "other": "é"} for n, text in enumerate(SEA[:30])]
+    rows += [
+        {"id": "\udfff", "text": "half \ud83d of a smile", "k\udc80": "\udc81"},
+        {"id": "a\0b", "text": "nul\0"},
+    ]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    result = odd("own.jsonl", "--alpha", "0.1")
+    assert result.exit_code == 0, result.output
+    found = {row["id"]: row for row in table(tmp_path / "odd.csv")}
+    assert (found["\ufffd"]["text"], found["\ufffd"]["k\ufffd"]) == ("half \ufffd of a smile", "\ufffd")
+    assert found["a\ufffdb"]["text"] == "nul\ufffd"
+    assert [note[:40] for note in notes(result) if "surrogate" in note] == [
+        "Note: 1 document has lone surrogates, wh"
+    ]
+    assert "half \ufffd" in (tmp_path / "odd.html").read_text(encoding="utf-8")

@@ -466,3 +466,13 @@ def test_test_documents_that_are_training_documents_are_counted():
     )
     counts = corpus.Corpus("copies", ("x", "y"), train, test, edition="own").counts()
     assert counts.endswith("(x 1/1, y 1/2); 2 test documents equal a training document when cleaned")
+
+
+def test_lone_surrogates_of_a_dataset_are_replaced_and_counted_with_and_without_the_cache(home):
+    broken = Documents(["red half \ud83d", "green caf\udce9", "blue \0 é"], [0, 1, 2])
+    dataset = type("Broken", (Colours,), {"name": "broken", "read": lambda self: (broken, broken)})()
+    for _ in range(2):
+        loaded = corpus.load(dataset)
+        assert loaded.originals == ["red half \ufffd", "green caf\ufffd", "blue \0 é"]
+        assert "green caf\ufffd" in loaded.test.texts
+        assert "; 4 have lone surrogates, replaced by U+FFFD" in loaded.counts()

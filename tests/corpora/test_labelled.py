@@ -1,6 +1,7 @@
 """The user's own labelled documents as a dataset."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,13 @@ def test_a_column_without_languages_is_refused(home, tmp_path, monkeypatch, lang
     result = adbench(f"run -d llr -s files:a.csv --text body --label queue --language {language} --dry-run")
     assert result.exit_code == (1 if code == "sv" else 2)
     assert message in result.stderr
+
+
+def test_lone_surrogates_are_replaced_and_noted(home, tmp_path):
+    rows = [{"text": f"{text} \udfff", "label": "sea\ud800"} for text in SEA]
+    rows += [{"text": text, "label": "law"} for text in LAW]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    corpus = load(LabelledFiles(str(tmp_path / "a.jsonl")))
+    assert corpus.classes == ("law", "sea\ufffd")
+    assert f"; {len(SEA)} documents have lone surrogates" in corpus.edition
+    assert [text[-1] == "\ufffd" for text in corpus.originals] == (corpus.test.labels == 1).tolist()

@@ -469,3 +469,18 @@ def test_a_number_out_of_its_range_is_refused(name, values):
         for call in (odd_documents, fit_model) if name == "jobs" else (odd_documents,):
             with pytest.raises(InvalidValueError, match=f"{name} must be"):
                 call(SEA, **{name: value})
+
+
+BROKEN = ["half \ud83d of a smile", "caf\udce9 au lait", "nul \0 byte"]
+
+
+@pytest.mark.parametrize("as_function", [False, True])
+def test_lone_surrogates_in_python_are_replaced(as_function):
+    texts = [*SEA, *BROKEN]
+    given = (lambda: iter(texts)) if as_function else texts
+    result = ranked(given, marks={len(SEA): "odd", 0: "fine"}, by="both")
+    assert len(result.table) == len(texts)
+    assert "caf\ufffd au lait" in result.lists["both"]["text"].tolist()
+    model = fit_model(given, "llr")
+    assert Scorer(model).score(BROKEN)["p"].tolist() == [1.0] * 3
+    assert Scorer(model).score(["half \ufffd of a smile"])["p_form"].tolist() == [1.0]  # the same text

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -379,3 +380,43 @@ def test_a_column_of_identifiers_may_be_named_or_left_out(tmp_path):
     assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["0", "1", "2"]
     with pytest.raises(UnknownNameError, match="No column named 'key'"):
         DocumentFile(str(tmp_path / "a.csv"), text="text", id="key")
+
+
+# -- lone surrogates
+
+
+def test_lone_surrogates_are_replaced_everywhere_in_a_row_and_counted(tmp_path):
+    rows = [
+        {"id": "a\udfff", "text": "ship \ud800", "k\udc80": "\udc81"},
+        {"id": "é", "text": "\0 😀", "n": ["\udfff", 1]},
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    file = DocumentFile(str(tmp_path / "a.jsonl"), "text")
+    assert (file.notes, file.late_notes) == ([], [])
+    first, second = file
+    assert (first.id, first.text, first.fields["k\ufffd"]) == ("a\ufffd", "ship \ufffd", "\ufffd")
+    assert (second.id, second.text) == ("é", "\0 😀")
+    assert [note[:30] for note in file.late_notes] == ["1 document has lone surrogates"]
+    assert [*file.texts()] == [first.text, second.text]
+    assert file.late_notes[0].startswith("1 ")  # once, although it was read twice
+
+
+def test_a_column_is_named_as_it_is_read(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "caf\udce9": "ship", "other": "x"}))
+    assert [*DocumentFile(str(tmp_path / "a.jsonl"), "caf\udce9").texts()] == ["ship"]
+
+
+def test_columns_that_only_lone_surrogates_distinguish_are_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "ship", "\\ud800": 1, "\\ud801": 2}')
+    with pytest.raises(DataError, match=r"a\.jsonl, line 1 has two columns .* lone surrogates"):
+        DocumentFile(str(tmp_path / "a.jsonl"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux only")
+def test_names_of_files_that_are_not_utf8_are_mended(tmp_path):
+    for name in (b"caf\xe9.txt", b"caf\xe8.txt", "café.txt".encode()):
+        (tmp_path / os.fsdecode(name)).write_text(f"the text of {name!r}")
+    file = DocumentFile(str(tmp_path), id="")
+    assert sorted(document.fields["file"] for document in file) == ["café.txt", *["caf\ufffd.txt"] * 2]
+    assert len({*file.texts()}) == 3
+    assert file.late_notes[0].startswith("2 documents have lone surrogates")
