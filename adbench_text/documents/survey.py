@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from adbench_text.checks import Whole
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.documents.copies import N_HASHES, families, sketches
 from adbench_text.plugins.cleaner import Cleaner
+from adbench_text.text.copies import N_HASHES, families, sketches
 from adbench_text.text.words import text_key
 
 _WITHOUT_WORDS = b"without words"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adbench_text.documents.copies import families, sketches
+from adbench_text.text.copies import families, sketches
 
 WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
 
