@@ -91,6 +91,14 @@ class Corpus:
         trained = set(self.train.texts)
         return sum(text in trained for text in self.test.texts)
 
+    def _seen_when_drawn(self, redraw: Redraw) -> tuple[int, int]:
+        """Return how many of the normal test documents are training documents too, and of how many."""
+        inliers = [self.classes.index(name) for name in self.inliers]
+        normal = np.flatnonzero(np.isin(self.test.labels, inliers))
+        drawn = redraw.training(normal, np.random.default_rng(0))
+        trained, rest = {self.test.texts[row] for row in drawn}, np.setdiff1d(normal, drawn)
+        return sum(self.test.texts[row] in trained for row in rest), len(rest)
+
     def limited(self, limit: int) -> "Corpus":
         """Return a corpus of at most `limit` documents a class in each part, for a quick look."""
 
@@ -122,6 +130,10 @@ class Corpus:
         seen = (
             f"; {self.n_seen:,} test documents equal a training document when cleaned" if self.n_seen else ""
         )
+        if self.redraw and self.redraw.train_share:
+            n_seen, n_normal = self._seen_when_drawn(self.redraw)
+            drawn = f"; drawn with seed 0, {n_seen:,} of {n_normal:,} normal test documents"
+            seen = f"{drawn} equal a training document when cleaned" if n_seen else ""
         sizes = f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class})"
         return f"{sizes}{empty}{mended}{seen}"
 

@@ -18,6 +18,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, is_language
+from adbench_text.text.copies import numbered_families
 from adbench_text.text.hub import FOLDERS, HUB
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
@@ -85,8 +86,8 @@ class LabelledFiles(Dataset):
 
     Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out.
     Without splits train and test, or a column of them, 70 % of the different texts of each class are for
-    training, drawn with seed 0; copies go with the first. With a column of languages, these are the documents
-    of one language.
+    training, drawn with seed 0; copies and near-copies, see `adbench_text.text.copies`, go with the first
+    and count once. With a column of languages, these are the documents of one language.
     """
 
     path: str  # see `DocumentFile`
@@ -136,29 +137,36 @@ class LabelledFiles(Dataset):
             for document in documents
             if document.fields.get(label) not in (None, "") and (text := clean(document.text))
         ]
-        sizes = Counter(name for name, _ in dict.fromkeys((name, text) for _, name, text in labelled))
+        is_split = self.split is None and {document.split for document, *_ in labelled} >= _SPLITS
+        is_drawn = self.split is None and not is_split
+        families = numbered_families([text for *_, text in labelled]).tolist()
+        different = families if is_drawn else [text for *_, text in labelled]
+        names = [name for _, name, _ in labelled]
+        sizes = Counter(name for name, _ in set(zip(names, different, strict=True)))
         classes = tuple(sorted(name for name, size in sizes.items() if size >= _LEAST))
         if len(classes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
+            near = " (near-copies count once)" if is_drawn else ""
             raise DataError(
-                f"{self.name} needs at least two classes of {_LEAST} different texts in the column "
+                f"{self.name} needs at least two classes of {_LEAST} different texts{near} in the column "
                 f"{label!r}, got {len(classes)}. The largest: {listed}."
             )
         number_of = {name: number for number, name in enumerate(classes)}
-        is_split = self.split is None and {document.split for document, *_ in labelled} >= _SPLITS
         kept = [
-            each for each in labelled if each[1] in number_of and (not is_split or each[0].split in _SPLITS)
+            (*each, family)
+            for each, family in zip(labelled, families, strict=True)
+            if each[1] in number_of and (not is_split or each[0].split in _SPLITS)
         ]
-        labels = np.array([number_of[name] for _, name, _ in kept], dtype=np.int64)
-        is_test = self._is_test(
-            [document for document, *_ in kept], labels, [text for *_, text in kept], is_split
-        )
-        words = [_odd_words(document, self.odd_words) for document, *_ in kept] if self.odd_words else ()
-        every = Documents([document.text for document, *_ in kept], labels, words)
+        written, names, texts, families = map(list, zip(*kept, strict=True))
+        labels = np.array([number_of[name] for name in names], dtype=np.int64)
+        is_test = _drawn(labels, families) if is_drawn else self._given(written)
+        words = [_odd_words(document, self.odd_words) for document in written] if self.odd_words else ()
+        every = Documents([document.text for document in written], labels, words)
         train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
         left_out = sorted(sizes.keys() - set(classes))
         notes = self._notes(label, test, left_out, len(documents) - len(labelled), is_split)
-        return _Content(classes, train, test, "; ".join([notes, *file.notes, *file.late_notes]))
+        near = _near_copies(texts, families, None if is_drawn else is_test)
+        return _Content(classes, train, test, "; ".join([notes, *near, *file.notes, *file.late_notes]))
 
     def _label_column(self, file: DocumentFile) -> str:
         for column in (self.label, self.split, self.odd_words, self.language_column):
@@ -176,19 +184,9 @@ class LabelledFiles(Dataset):
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
         return label
 
-    def _is_test(
-        self, documents: list[Document], labels: NDArray[np.int64], texts: list[str], is_split: bool
-    ) -> NDArray[np.bool_]:
-        is_test = np.ones(len(labels), dtype=np.bool_)
-        if self.split is None and not is_split:
-            random = np.random.default_rng(_SEED)
-            first_row: dict[str, int] = {}
-            first: NDArray[np.int64]
-            first = np.array([first_row.setdefault(text, row) for row, text in enumerate(texts)])
-            for number in range(labels.max() + 1):
-                rows = np.flatnonzero((labels == number) & (first == np.arange(len(first))))
-                is_test[random.permutation(rows)[: round(_TRAIN_SHARE * len(rows))]] = False
-            return is_test[first]  # copies on one side
+    def _given(self, documents: list[Document]) -> NDArray[np.bool_]:
+        """Return which documents are for testing, by the column or the data set."""
+        is_test = np.ones(len(documents), dtype=np.bool_)
         for row, document in enumerate(documents):
             value = str(document.fields.get(self.split) if self.split else document.split).strip().lower()
             if value not in _PARTS:
@@ -220,6 +218,29 @@ class LabelledFiles(Dataset):
         if n_unused:
             notes.append(f"documents left out, without a class or words: {n_unused:,}")
         return "; ".join(notes)
+
+
+def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:
+    """Return which documents are for testing: a share of the families of each class, drawn."""
+    is_test, random = np.ones(len(labels), dtype=np.bool_), np.random.default_rng(_SEED)
+    first_row: dict[int, int] = {}
+    first = np.array([first_row.setdefault(family, row) for row, family in enumerate(families)])
+    for number in range(labels.max() + 1):
+        rows = np.flatnonzero((labels == number) & (first == np.arange(len(first))))
+        is_test[random.permutation(rows)[: round(_TRAIN_SHARE * len(rows))]] = False
+    of_rows: NDArray[np.bool_] = is_test[first]
+    return of_rows
+
+
+def _near_copies(texts: list[str], families: list[int], is_test: NDArray[np.bool_] | None) -> list[str]:
+    """Return a note on near-copies: of how many texts; or, in a given split, across its two parts."""
+    if is_test is None:
+        n_near = len(set(texts)) - len(set(families))
+        return [f"{n_near:,} near-copies, in the part of the text that they are like"] if n_near else []
+    training = [row for row, tested in enumerate(is_test) if not tested]
+    known, trained = {texts[row] for row in training}, {families[row] for row in training}
+    n_near = sum(families[row] in trained and texts[row] not in known for row in np.flatnonzero(is_test))
+    return [f"{n_near:,} test documents are near-copies of training documents"] if n_near else []
 
 
 def _language(document: Document, column: str) -> str:

@@ -201,14 +201,12 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
             kept[np.random.RandomState(seed).permutation(rows)[: redraw.n_of_class]] = True
         return restricted(divided(corpus, inliers), np.flatnonzero(kept))
     rng = np.random.default_rng(seed)
-    normal, odd = (rng.permutation(np.flatnonzero(kind)) for kind in (~outlier, outlier))
-    n_train = int(redraw.train_share * len(normal))
+    normal = np.flatnonzero(~outlier)
+    drawn, odd = redraw.training(normal, rng), rng.permutation(np.flatnonzero(outlier))
     n_odd = min(len(odd), redraw.n_outliers or len(odd))  # a limit may leave fewer
-    places = np.sort(np.concatenate([normal[n_train:], odd[:n_odd]]))
-    train, test, pool = (
-        corpus.test.take(rows) for rows in (np.sort(normal[:n_train]), places, np.sort(odd[n_odd:]))
-    )
-    clean, labels = np.zeros(n_train, np.bool_), np.asarray(pool.labels, dtype=np.int64)
+    places = np.sort(np.concatenate([np.setdiff1d(normal, drawn), odd[:n_odd]]))
+    train, test, pool = (corpus.test.take(rows) for rows in (np.sort(drawn), places, np.sort(odd[n_odd:])))
+    clean, labels = np.zeros(len(drawn), np.bool_), np.asarray(pool.labels, dtype=np.int64)
     return Split(list(train.texts), clean, test.texts, outlier[places], places, pool.texts, labels)
 
 

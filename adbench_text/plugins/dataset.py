@@ -144,6 +144,10 @@ class Redraw:
     # of pandas draws from the documents of the class
     n_of_class: int | None = None
 
+    def training(self, normal: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+        """Return the rows for training that are drawn from the normal ones."""
+        return random.permutation(normal)[: int(self.train_share * len(normal))]
+
 
 class Dataset(ABC):
     """A corpus as a plug-in: facts as class attributes, and how to read the raw documents.

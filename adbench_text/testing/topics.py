@@ -11,10 +11,15 @@ TOPICS = {
 }
 
 
-def texts_about(topic: str, n: int, seed: int) -> list[str]:
-    """Return `n` random texts of twelve words about a topic."""
+def texts_about(topic: str, n: int, seed: int, *, compounds: bool = False) -> list[str]:
+    """Return `n` random texts of twelve words about a topic.
+
+    Of ten words, many texts are near-copies by chance; with `compounds` such as shiptide there are more.
+    """
     rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
+    words = TOPICS[topic]
+    words = words + [first + second for first in words for second in words] if compounds else words
+    return [" ".join(rng.choice(words, size=12)) for _ in range(n)]
 
 
 def write_vectors(path: Path, scale: float = 0.3) -> str:

@@ -59,3 +59,11 @@ def families(of_texts: Sketches) -> NDArray[np.int64]:
     while (further := speaker[speaker]).tolist() != speaker.tolist():
         speaker = further
     return speaker
+
+
+def numbered_families(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number for each cleaned document, the same for those of a family and their copies."""
+    place_of: dict[str, int] = {}
+    places = [place_of.setdefault(text, len(place_of)) for text in texts]
+    numbers: NDArray[np.int64] = families(sketches([*place_of]))[places]
+    return numbers

@@ -114,7 +114,8 @@ class DocumentFile:
 
     def _rows(self, only: Sequence[str] | None = None) -> "Iterator[_Row]":
         """Yield the rows from the first on; their other columns may be missing if `only` some are needed."""
-        rows, self._only_reading = self._only_reading, None
+        rows: Iterator[_Row] | None = self._only_reading
+        self._only_reading = None
         if not self._source.pipe:
             rows = self._source.rows(self._states, only)
         if rows is None:

@@ -13,7 +13,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.testing.topics import texts_about
 
-SEA, LAW = texts_about("sea", 40, 0), texts_about("law", 30, 0)
+SEA, LAW = texts_about("sea", 40, 0, compounds=True), texts_about("law", 30, 0, compounds=True)
 ROWS = [(text, "sea", "train" if n % 2 else "test") for n, text in enumerate(SEA)]
 ROWS += [(text, "law", "TEST " if n % 3 else "Training") for n, text in enumerate(LAW)]
 
@@ -53,6 +53,46 @@ def test_copies_make_no_class_large_enough(home, tmp_path):
     assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
 
 
+def near(text):
+    """Return a near-copy: there is one more word."""
+    return f"{text} another"
+
+
+def test_near_copies_are_on_one_side_and_counted(home, tmp_path):
+    rows = [(copy, queue, part) for text, queue, part in ROWS for copy in (text, near(text))]
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    trained, tested = set(corpus.train.texts), set(corpus.test.texts)
+    assert {near(text) for text in trained if not text.endswith("another")} <= trained
+    assert not {near(text) for text in trained} & tested
+    assert not {near(text) for text in tested} & trained
+    assert "; 70 near-copies, in the part of the text that they are like" in corpus.edition
+    once = load(LabelledFiles(write(tmp_path / "b.csv"), "body", "queue"))
+    assert set(once.train.texts) <= trained  # near-copies move nothing else
+    assert "near-copies" not in once.edition
+
+
+def test_near_copies_with_several_classes_are_on_one_side(home, tmp_path):
+    rows = [*ROWS, *((near(text), "law", "train") for text in SEA)]
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert not {near(text) for text in corpus.train.texts} & set(corpus.test.texts)
+    assert not {near(text) for text in corpus.test.texts} & set(corpus.train.texts)
+
+
+def test_near_copies_make_no_class_large_enough(home, tmp_path):
+    shared = " ".join(LAW[:3])
+    rows = [*ROWS, *[(f"{shared} {letter}zq", "spam", "test") for letter in "abcdefghijklmnopqrstuvwxyz"]]
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
+
+
+def test_near_copies_across_a_given_split_are_counted_and_stay(home, tmp_path):
+    rows = [*ROWS, *((near(text), queue, "test") for text, queue, part in ROWS if part == "train")]
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
+    n_near = sum(part == "train" for *_, part in ROWS)
+    assert f"; {n_near} test documents are near-copies of training documents" in corpus.edition
+    assert len(corpus.test) == sum(part.strip().lower() == "test" for *_, part in rows)
+
+
 def test_a_column_can_split_them(home, tmp_path):
     corpus = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue", "part"))
     assert corpus.counts() == "30 training / 40 test documents (law 10/20, sea 20/20)"
@@ -83,7 +123,7 @@ def test_an_edited_text_is_another_edition(home, tmp_path):
         (
             ("body", "queue", None),
             ROWS[:40],
-            "at least two classes of 20 different texts .* got 1. The largest: sea 40",
+            r"at least two classes of 20 different texts \(near-copies count once\) .* got 1\. .* sea 40",
         ),
         (("body", "queue", "queue"), ROWS, "line 2: 'queue' must be train or test, got 'sea'"),
     ],
@@ -201,8 +241,8 @@ def test_each_language_of_a_column_is_a_dataset(home, tmp_path, monkeypatch):
     result = adbench(f"run -d llr {files}")
     assert result.exit_code == 0, result.output
     note = (
-        "files:a.csv:sv needs at least two classes of 20 different texts in the column 'queue', got 0. The "
-        "largest: road 1. This language is left out."
+        "files:a.csv:sv needs at least two classes of 20 different texts (near-copies count once) in the "
+        "column 'queue', got 0. The largest: road 1. This language is left out."
     )
     assert note in result.stderr
     cells = list(csv.DictReader(adbench("report --format csv").stdout.splitlines()))

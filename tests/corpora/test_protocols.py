@@ -135,6 +135,18 @@ def test_each_seed_draws_both_parts_anew(drawn):
     assert set(dirty.train).isdisjoint(dirty.test)
 
 
+def test_redrawn_test_documents_that_are_training_documents_are_counted(drawn):
+    assert "equal a training document" not in drawn.counts()
+    texts = [text if row % 3 else "the same" for row, text in enumerate(drawn.test.texts)]
+    copied = replace(drawn, test=Documents(texts, drawn.test.labels))
+    split = draw(copied, "red+green", 0, seed=0, protocol="redrawn")
+    normal = [text for text, is_odd in zip(split.test, split.outlier, strict=True) if not is_odd]
+    n_seen = sum(text in split.train for text in normal)
+    assert 0 < n_seen < len(normal) == 12
+    note = f"; drawn with seed 0, {n_seen} of 12 normal test documents equal a training document when cleaned"
+    assert copied.counts().endswith(note)
+
+
 @pytest.mark.parametrize("protocol", ["one-vs-rest", "leave-one-out", "unlabelled"])
 def test_the_order_of_the_test_documents_is_drawn_from_the_seed_alone(colours, protocol):
     """The corpus is sorted by class."""

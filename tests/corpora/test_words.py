@@ -279,8 +279,11 @@ def test_what_cannot_be_planted_is_one_line(corpus):
 
 
 def rows(odd):
-    ours = [{"text": text, "label": "sea"} for text in SEA]
-    return [*ours, *({"text": text, "label": "law", "odd": odd(text)} for text in LAW)]
+    sea, law = (
+        [f"The {text}." for text in texts_about(topic, 60, 0, compounds=True)] for topic in ("sea", "law")
+    )
+    ours = [{"text": text, "label": "sea"} for text in sea]
+    return [*ours, *({"text": text, "label": "law", "odd": odd(text)} for text in law)]
 
 
 def write(path, lines):

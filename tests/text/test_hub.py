@@ -18,7 +18,7 @@ from adbench_text.testing.topics import texts_about
 from adbench_text.text.hub import HubData
 from adbench_text.text.reading import DocumentFile
 
-SEA, LAW = texts_about("sea", 60, 0), texts_about("law", 60, 0)
+SEA, LAW = texts_about("sea", 60, 0, compounds=True), texts_about("law", 60, 0, compounds=True)
 TEXTS = [text for pair in zip(SEA, LAW, strict=True) for text in pair]
 NAMES = ["Sea/Ships", "law"]
 SHA = "0123456789" * 4
