@@ -8,6 +8,15 @@ from typing import Any
 _SPACE = re.compile(r"\s+")
 _FORMULA = ("=", "+", "-", "@")  # see CSV injection at owasp.org, also for the spaces
 _SPACES_OF_CELLS = ("\t", "\r", "\n")
+_EQUALS, _SIGNS = "=＝﹦⁼₌⩵⩶@＠﹫", r"\-－﹣+＋﹢⁺₊﬩"  # also those that are plain ones in NFKC
+_INVISIBLE = r"\0-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_SKIPPED = rf'(?:[^\S\t\r\n]|["{_INVISIBLE}])*'
+# Where a formula begins if a spreadsheet separates cells by semicolons, tabs or bars, and so takes no notice
+# of quotes around line breaks; a number is none, nor is an item of a list or a rule after a line break.
+_FORMULA_INSIDE = re.compile(
+    rf"(?<=[;\t|]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?!\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"
+    rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"
+)
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*')
 # User and password, which may contain / and @; after a colon, a number before a / is a port.
@@ -94,14 +103,18 @@ def file_name(name: str) -> str:
 def no_formula(value: Any) -> Any:
     """Return a value for a cell of CSV; a spreadsheet must not take text for a formula.
 
-    >>> no_formula("=1+1"), no_formula("-3.5"), no_formula(None)
-    ("'=1+1", '-3.5', '')
+    Some spreadsheets separate cells by semicolons or tabs, so that a formula may begin within a text.
+
+    >>> no_formula("=1+1"), no_formula("-3.5"), no_formula("a;=1+1"), no_formula(None)
+    ("'=1+1", '-3.5', "a;'=1+1", '')
     """
     if value is None:
         return ""
+    if isinstance(value, list | dict):  # of JSON
+        value = str(value)
     if not isinstance(value, str):
         return value
-    value = encodable(value)
+    value = _FORMULA_INSIDE.sub(lambda skipped: f"'{skipped.group()}", encodable(value))
     # spreadsheets skip spaces, and take full-width signs for plain ones
     first = next((c for c in value if not c.isspace() and unicodedata.category(c) not in _HARMFUL), "")
     is_formula = unicodedata.normalize("NFKC", first).startswith(_FORMULA)

@@ -1,3 +1,6 @@
+import re
+import unicodedata
+
 import pytest
 
 from adbench_text.escaping import encodable, file_name, no_formula, one_line, printable
@@ -20,12 +23,47 @@ def test_a_text_of_any_kind_can_be_encoded():
 @pytest.mark.parametrize(
     "text",
     [
-        *("=1+1", "+SUM(A1)", "-cmd", "@import", "\t=1", "\rplain", "\n=1", "\nplain", " =1", "\xa0\n =1"),
+        *("=1+1", "+SUM(A1)", "-cmd", "@import", "\rplain", "\nplain", " =1", "\xa0=1"),
         *("\ufeff=1", "\u200b@x", "\x0b-cmd", "＝1+1", " ＋1", "－cmd", "＠SUM(1)", "﹢1"),
     ],
 )
 def test_a_cell_is_no_formula(text):
     assert no_formula(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", "\n", "\r\n", ";;", "; \u200b", ';"', ';""'])
+@pytest.mark.parametrize(
+    "formula", ["=1+1", "@SUM(1)", "+cmd", "-2+3+cmd|' /C calc'!A0", "＝1", "－cmd", "﹢1+1"]
+)
+def test_no_cell_is_a_formula_where_other_characters_separate_cells(separator, formula):
+    found = no_formula(f"a{separator}{formula}")
+    for cell in re.split(r"[;\t|\r\n]", found):
+        assert cell.lstrip(' "\u200b')[:1] not in set("=@+-＝－﹢")
+    assert no_formula(found) == found
+
+
+@pytest.mark.parametrize("text", ["\t=1", "\n=1", "\xa0\n =1", ";=1"])
+def test_an_empty_first_cell_protects_no_formula(text):
+    separator = max("\t\n;", key=text.count)
+    before, _, after = text.partition(separator)
+    assert no_formula(text).endswith(f"{before}{separator}'{after}")
+
+
+def test_values_of_json_hide_no_formula():
+    assert no_formula(["a;=1+1", {"b": "c\t@x"}]) == "['a;'=1+1', {'b': 'c\\t@x'}]"
+
+
+def test_each_sign_of_a_formula_is_known():
+    signs = {chr(n) for n in range(0x20000) if unicodedata.normalize("NFKC", chr(n))[:1] in set("=+-@")}
+    assert {sign for sign in signs if no_formula(f"a;{sign}x") == f"a;{sign}x"} == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a; b", "a;-5", "a\t+1.5\tb", "list:\n- item\n- other", "a\n-----\nb", "--\nme", "x;y=z", "a=b;c=d"],
+)
+def test_lists_rules_and_numbers_within_a_text_stay(text):
+    assert no_formula(text).removeprefix("'") == text
 
 
 @pytest.mark.parametrize("text", ["-3.5", "+1e-3", "plain", "a=b", "", " ", " plain", "１"])

@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -427,7 +428,7 @@ def _delimiter(header: str) -> str:
 
 
 def _check_header(header: Sequence[str], name: str) -> None:
-    if doubled := {column for column in header if header.count(column) > 1}:
+    if doubled := [column for column, n in Counter(header).items() if n > 1]:
         raise DataError(f"{name} has two columns named {min(doubled)!r}; rename one.")
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -380,6 +381,17 @@ def test_a_column_of_identifiers_may_be_named_or_left_out(tmp_path):
     assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["0", "1", "2"]
     with pytest.raises(UnknownNameError, match="No column named 'key'"):
         DocumentFile(str(tmp_path / "a.csv"), text="text", id="key")
+
+
+def test_a_header_of_many_columns_is_read_in_seconds(tmp_path):
+    header, row = ["text", *(f"c{n}" for n in range(100_000))], ["ship", *(100_000 * ["x"])]
+    (tmp_path / "a.csv").write_text("\n".join(map(",".join, [header, row, row])))
+    begin = time.perf_counter()
+    assert [*DocumentFile(str(tmp_path / "a.csv")).texts()] == ["ship", "ship"]
+    assert time.perf_counter() - begin < 10
+    (tmp_path / "b.csv").write_text(",".join([*header, "c7"]) + "\nship")
+    with pytest.raises(DataError, match="two columns named 'c7'"):
+        DocumentFile(str(tmp_path / "b.csv"))
 
 
 # -- lone surrogates
