@@ -1,7 +1,7 @@
 """``adbench-text odd``: Rank the documents of a file against each other."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -195,7 +195,10 @@ class _Rows:
         for _ in self.texts():  # the identifiers are not known before
             pass
         rows = {no_formula(name): row for row, name in enumerate(self._ids)}
-        return read_marks(path, lambda name: rows.get(no_formula(name)), (f"input_{column}", column, "id"))
+        columns = self._source.columns
+        title = _titles(columns)[columns.index(column)]
+        names = tuple(dict.fromkeys([title, column, "id"]))
+        return read_marks(path, lambda name: rows.get(no_formula(name)), names)
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""
@@ -309,8 +312,7 @@ def _write_table(
     import pandas as pd
 
     columns = rows.columns(len(table), keep_all)
-    titles = [f"input_{name}" if name in _OURS else name for name in columns]
-    header: Any = [*_OURS, *map(no_formula, titles)]
+    header: Any = [*_OURS, *_titles(list(columns))]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
@@ -319,6 +321,23 @@ def _write_table(
             lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
             header = False
             progress("writing", begin + len(documents), len(table))
+
+
+def _titles(columns: Sequence[str]) -> list[str]:
+    """Return the names of the columns of the file in our table, where no two are equal.
+
+    >>> _titles(["p", "text", "input_p", "input_input_p"])
+    ['input_input_input_p', 'text', 'input_p', 'input_input_p']
+    """
+    kept = {name for name in columns if name not in _OURS and no_formula(name) == name}
+    taken, titles = {*_OURS, *kept}, []
+    for name in columns:
+        title = no_formula(name)
+        while name not in kept and title in taken:
+            title = f"input_{title}"
+        taken.add(title)
+        titles.append(title)
+    return titles
 
 
 def _cells(documents: "pd.DataFrame", rows: _Rows, alpha: float) -> "pd.DataFrame":

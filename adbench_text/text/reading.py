@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, starmap
@@ -450,11 +450,37 @@ def _parquet(stream: BinaryIO, name: str, only: Sequence[str] | None) -> Iterato
         with ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False) as table:
             _check_header(table.schema_arrow.names, name)
             for batch in table.iter_batches(batch_size=1000, columns=None if only is None else [*only]):
-                for values in batch.to_pylist():
+                values = {column: _values(batch.column(column)) for column in batch.schema.names}
+                for index in range(batch.num_rows):
                     number += 1
-                    yield _Row(values, f"{name}, row {number:,}")
-    except (ArrowException, OverflowError, ValueError) as error:  # also of UTF-8, and of dates
+                    row = {column: of_column[index] for column, of_column in values.items()}
+                    yield _Row(row, f"{name}, row {number:,}")
+    except (ArrowException, OverflowError, ValueError) as error:
         raise DataError(f"{name} is not a Parquet file, or is damaged: {one_line(str(error))}") from error
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column; one that Python does not have is bytes, or as Arrow writes it."""
+    import pyarrow as pa
+
+    try:
+        values: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError):  # a year after 9999, or no UTF-8: perhaps nobody reads this column
+        kinds = pa.string(), pa.int64()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            kinds = pa.binary(), pa.large_binary()
+        for kind in kinds:
+            with suppress(pa.ArrowException):
+                return list(map(_as_utf8, column.cast(kind).to_pylist()))
+        raise
+    return values
+
+
+def _as_utf8(value: Any) -> Any:
+    try:
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return value
 
 
 def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:

@@ -587,7 +587,7 @@ def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
     [
         (None, "marks.csv cannot be read as a CSV of marks: "),
         ("", "marks.csv cannot be read as a CSV of marks: No columns to parse from file"),
-        ("key,text\nT1,odd\n", "needs the columns 'mark' and 'input_key' or 'key' or 'id', as in a table"),
+        ("key,text\nT1,odd\n", "needs the columns 'mark' and 'key' or 'id', as in a table"),
         ("key,mark\nT999,odd\n", "marks.csv: key 'T999' is marked odd, but there is no such document."),
         ("key,mark\nT1,o\n", "marks.csv: key 'T1' has the mark 'o'; a mark is odd, fine or empty."),
         ("key,mark\nT1,odd\nT1,fine\n", "marks.csv: key 'T1' is marked odd and fine."),
@@ -660,3 +660,19 @@ def test_lone_surrogates_and_nul_are_ranked_and_noted_once(odd, tmp_path):
         "Note: 1 document has lone surrogates, wh"
     ]
     assert "half \ufffd" in (tmp_path / "odd.html").read_text(encoding="utf-8")
+
+
+def test_no_two_columns_of_the_table_are_equal(odd, tmp_path):
+    header = ["text", "p", "input_p", "row", "input_row", "=a", "'=a"]
+    rows = [[text, "1", "2", f"K{n}", f"other {n}", "5", "6"] for n, text in enumerate(SEA[:30])]
+    write(tmp_path / "own.csv", rows, header)
+    assert odd("own.csv", "--id", "row").exit_code == 0
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        titles = next(csv.reader(stream))
+    assert len(titles) == len(set(titles))
+    (first, *_) = table(tmp_path / "odd.csv")
+    assert [first[name] for name in ("input_p", "input_input_p", "'=a", "input_'=a")] == ["2", "1", "6", "5"]
+    mark(tmp_path / "odd.csv", {"K7": "odd"}, "input_input_row")
+    marked = odd("own.csv", "--id", "row", "--marked", "odd.csv")
+    assert "Marks: 1 odd, 0 fine" in marked.stdout
+    assert [row["input_input_row"] for row in table(tmp_path / "odd.csv") if row["mark"]] == ["K7"]

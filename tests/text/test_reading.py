@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -117,8 +118,8 @@ def test_parquet_that_a_table_cannot_be(tmp_path):
         DocumentFile(str(path))
     broken = pa.array([b"caf\xe9"]).view(pa.string())
     pq.write_table(pa.table([broken], ["text"]), path)
-    with pytest.raises(DataError, match="is not a Parquet file, or is damaged: 'utf-8' codec can't decode"):
-        DocumentFile(str(path))
+    with pytest.raises(DataError, match=r"a\.parquet, row 1: 'text' must be text, got bytes: b'caf\\xe9'"):
+        list(DocumentFile(str(path)))
 
 
 def test_a_place_is_the_line_where_the_row_begins(tmp_path):
@@ -392,6 +393,26 @@ def test_a_header_of_many_columns_is_read_in_seconds(tmp_path):
     (tmp_path / "b.csv").write_text(",".join([*header, "c7"]) + "\nship")
     with pytest.raises(DataError, match="two columns named 'c7'"):
         DocumentFile(str(tmp_path / "b.csv"))
+
+
+def test_values_of_parquet_that_python_does_not_have_matter_only_where_they_are_read(tmp_path):
+    bad = pa.StringArray.from_buffers(2, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"\xffx"))
+    columns = {
+        "text": TEXTS[:2],
+        "year": pa.array([2**31 - 1, 0], pa.date32()),
+        "when": pa.array([10**18, 0], pa.timestamp("us")),
+        "took": pa.array([2**62, 1], pa.duration("s")),
+        "raw": bad,
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    path = str(tmp_path / "a.parquet")
+    first, second = DocumentFile(path)
+    assert [first.text, second.text] == TEXTS[:2]
+    assert (first.fields["raw"], second.fields["raw"]) == (b"\xff", "x")
+    assert str(second.fields["year"]) == "1970-01-01"
+    assert [*DocumentFile(path).texts()] == TEXTS[:2]
+    with pytest.raises(DataError, match=r"a\.parquet, row 1: 'raw' must be text, got bytes: b'\\xff'"):
+        [*DocumentFile(path, "raw")]
 
 
 # -- lone surrogates
