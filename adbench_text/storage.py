@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
+
+
+_SECONDS_UNTIL_LOCKED = 1  # after a temporary file is made, at most
 
 
 def data_dir() -> Path:
@@ -67,7 +71,8 @@ def is_file(path: Path) -> bool:
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to; move it to `path` only if the block succeeds.
 
-    The folder is created. DataError is raised if the file cannot be written; an older one is kept then.
+    The folder is created. DataError is raised if the file cannot be written; an older one is kept then. What
+    a killed process has left of the same path is removed, and what another process still writes is not.
 
     >>> path = Path(tempfile.mkdtemp()) / "results.csv"
     >>> with atomic_path(path) as temporary:
@@ -75,13 +80,16 @@ def atomic_path(path: Path) -> Iterator[Path]:
     >>> path.read_text()
     'auroc'
     """
-    temporary = None
+    temporary, handle, prefix = None, -1, f".{path.stem[:40]}-adbench-text-"
     try:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=path.suffix)
-            os.close(handle)
+            _remove_abandoned(path.parent, prefix, path.suffix)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=path.suffix)
             temporary = Path(name)
+            if not _lock(handle):
+                os.close(handle)
+                handle = -1
             yield temporary
             umask = os.umask(0)
             os.umask(umask)
@@ -90,6 +98,30 @@ def atomic_path(path: Path) -> Iterator[Path]:
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
+        if handle >= 0:
+            os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Lock a file until it is closed, or its process has ended; return whether no other has locked it."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # Windows has no such lock, and some file systems
+        return False
+    return True
+
+
+def _remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
+    """Remove temporary files that no process has locked, as a killed one leaves them."""
+    with suppress(OSError):
+        for file in folder.iterdir():
+            if file.name.startswith(prefix) and file.suffix == suffix and file.is_file():
+                is_young = time.time() - file.stat().st_mtime < _SECONDS_UNTIL_LOCKED
+                with file.open("rb") as stream:
+                    if not is_young and _lock(stream.fileno()):
+                        file.unlink()
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 import hashlib
 import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +73,41 @@ def test_atomic_path_puts_the_file_in_its_place(tmp_path):
         assert not path.exists()
     assert path.read_text() == "new"
     assert everything_in(tmp_path) == [path]
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from adbench_text.storage import atomic_path
+with atomic_path(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    print(temporary, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
+def test_what_a_killed_process_has_left_is_removed_and_what_another_one_writes_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "_SECONDS_UNTIL_LOCKED", 0)
+    path, others = tmp_path / "s.csv", [tmp_path / ".s-12345678.csv", tmp_path / ".other-adbench-text-x.csv"]
+    for other in others:
+        other.touch()
+    command = [sys.executable, "-c", WRITER, str(path)]
+    killed, living = (subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2))
+    try:
+        left, written = (Path(process.stdout.readline().strip()) for process in (killed, living))
+        killed.kill()
+        killed.wait()
+        assert left.exists()
+        with atomic_path(path) as temporary:
+            temporary.write_text("new")
+            assert not left.exists()
+            assert written.read_text() == "half"
+    finally:
+        for process in (killed, living):
+            process.kill()
+            process.communicate()
+    assert sorted(everything_in(tmp_path)) == sorted([*others, written, path])
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
