@@ -18,9 +18,10 @@ digest that they had then.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,10 +44,21 @@ from adbench_text.models.state import dump, load
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import UNSAVED, check_scores
+from adbench_text.text.cleaning import is_language
 from adbench_text.text.endpoint import is_same
 
 _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
+_KINDS: dict[str, Callable[[Any], bool]] = {  # of facts about the training, and of its options
+    "n_documents": lambda value: type(value) is int,
+    "digest": lambda value: isinstance(value, str),
+    "source": lambda value: isinstance(value, str),
+    "options": lambda value: isinstance(value, dict),
+    "configuration": lambda value: isinstance(value, str),
+    "language": is_language,
+    "clean": lambda value: isinstance(value, bool),
+    "centre": lambda value: type(value) in (int, float) and isfinite(value),
+}
 _VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
 
 
@@ -123,7 +135,7 @@ def load_model(folder: Path | str) -> Model:
             state = load(data, str(folder / _STATE), _trusted(detectors))
             for detector, learned in zip(detectors, state["detectors"], strict=True):
                 detector.restore(learned)
-            training, by = Training(**description["training"]), description["calibration"]["by"]
+            training, by = _training(description["training"], folder), description["calibration"]["by"]
             form = detectors[1] if len(detectors) > 1 else None
             return Model(detectors[0], name, state["calibrations"], by, training, form, state["known"])
     except ModelError:
@@ -257,6 +269,16 @@ def _content(path: Path) -> bytes:
         raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
+def _training(saved: Any, folder: Path) -> Training:
+    """Return the facts about the training documents; raise ModelError if one is of another kind."""
+    training = Training(**saved)
+    facts = {**saved["options"], **saved} if isinstance(training.options, dict) else saved
+    for name, is_right in _KINDS.items():
+        if name in facts and not is_right(facts[name]):
+            raise _damaged(folder / _DESCRIPTION, f": {name} is {facts[name]!r:.40}")
+    return training
+
+
 def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
     """Return the detector of a model; raise ModelError if it is not installed, or its resources changed."""
     try:
@@ -267,6 +289,7 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
             "install the version of it that saved the model."
         ) from error
     unfitted = kind(**detector["settings"])
+    unfitted.check_params()
     _check_resources(unfitted, detector["name"], detector["resources"])
     return unfitted
 

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import math
 import operator
 import os
 import pickle
@@ -183,6 +184,45 @@ def test_each_changed_value_of_the_description_is_refused(with_form):
                 assert str(with_form) in refusal(with_form), (*way, last, value)
     path.write_text(json.dumps(description))  # with other spaces
     assert load(with_form).name == "mean"
+
+
+WRONG = [None, True, 0, -1, 1.5, float("inf"), 10**30, "", "x", "\udfff", [], {}, ["x"], {"x": 1}]
+
+
+@pytest.mark.parametrize("name", ["llr", "knn-words", "mean"])
+def test_a_wrong_value_with_the_right_digest_is_one_line_or_harms_nothing(home, tmp_path, name):
+    folder = save(fit_model(TRAIN, name), tmp_path / name)
+    description = json.loads((folder / "model.json").read_text())
+    whole = Scorer(load(folder)).score(TRAIN[:2]).columns.tolist()
+    refusals = []
+    for part in ("training", "detectors"):
+        for *way, last in places_of(description[part]):
+            for value in WRONG:
+                changed = copy.deepcopy(description[part])
+                functools.reduce(operator.getitem, way, changed)[last] = value
+                change(folder, **{part: changed})
+                try:
+                    model = load(folder)
+                except ModelError as error:
+                    refusals.append(str(error))
+                else:
+                    scorer = Scorer(model)
+                    assert scorer.score(TRAIN[:2]).columns.tolist() == whole
+                    assert math.isfinite(scorer.centre)
+                    assert f"{model.training.n_documents:,}"
+        change(folder, **{part: description[part]})
+    assert len(refusals) > 100
+    assert [refusal for refusal in refusals if "\n" in refusal] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("language", None), ("language", "x"), ("clean", "yes"), ("centre", "0"), ("centre", 1e400)],
+)
+def test_an_option_of_another_kind_is_named(folder, name, value):
+    description = json.loads((folder / "model.json").read_text())["training"]
+    change(folder, training=description | {"options": {name: value}})
+    assert f"{name} is {value!r}" in refusal(folder)
 
 
 @pytest.fixture
