@@ -312,7 +312,7 @@ def _write_table(
     import pandas as pd
 
     columns = rows.columns(len(table), keep_all)
-    header: Any = [*_OURS, *_titles(list(columns))]
+    header: Any = [*_OURS, *_titles([*map(str, columns)])]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]

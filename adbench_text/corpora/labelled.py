@@ -146,9 +146,9 @@ class LabelledFiles(Dataset):
         classes = tuple(sorted(name for name, size in sizes.items() if size >= _LEAST))
         if len(classes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
-            near = " (near-copies count once)" if is_drawn else ""
+            once = " (near-copies count once)" if is_drawn else ""
             raise DataError(
-                f"{self.name} needs at least two classes of {_LEAST} different texts{near} in the column "
+                f"{self.name} needs at least two classes of {_LEAST} different texts{once} in the column "
                 f"{label!r}, got {len(classes)}. The largest: {listed}."
             )
         number_of = {name: number for number, name in enumerate(classes)}
@@ -157,15 +157,15 @@ class LabelledFiles(Dataset):
             for each, family in zip(labelled, families, strict=True)
             if each[1] in number_of and (not is_split or each[0].split in _SPLITS)
         ]
-        written, names, texts, families = map(list, zip(*kept, strict=True))
-        labels = np.array([number_of[name] for name in names], dtype=np.int64)
-        is_test = _drawn(labels, families) if is_drawn else self._given(written)
+        written, of_kept = [document for document, *_ in kept], [family for *_, family in kept]
+        labels = np.array([number_of[name] for _, name, *_ in kept], dtype=np.int64)
+        is_test = _drawn(labels, of_kept) if is_drawn else self._given(written)
         words = [_odd_words(document, self.odd_words) for document in written] if self.odd_words else ()
         every = Documents([document.text for document in written], labels, words)
         train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
         left_out = sorted(sizes.keys() - set(classes))
         notes = self._notes(label, test, left_out, len(documents) - len(labelled), is_split)
-        near = _near_copies(texts, families, None if is_drawn else is_test)
+        near = _near_copies([text for _, _, text, _ in kept], of_kept, None if is_drawn else is_test)
         return _Content(classes, train, test, "; ".join([notes, *near, *file.notes, *file.late_notes]))
 
     def _label_column(self, file: DocumentFile) -> str:
