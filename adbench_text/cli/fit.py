@@ -72,13 +72,15 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         )
     save_model(fitted, model, overwrite=overwrite)
     facts = fitted.training.options
-    n_different = facts["n_documents"] - facts["n_copies"] - facts["n_empty"]
+    n_near = facts["n_near_copies"]
+    n_different = facts["n_documents"] - facts["n_copies"] - n_near - facts["n_empty"]
+    near = f", {count(n_near, 'near-copy', 'near-copies')}" if n_near else ""
     n_learned = fitted.training.n_documents
     learned = f"learned from {n_learned:,} of them, " if n_learned < n_different else ""
     if facts["n_outliers"]:
         learned += f"knows {count(facts['n_outliers'], 'outlier')}, "
     click.echo(
-        f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}, "
+        f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}{near}, "
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({fitted.calibrated_by}); {time.perf_counter() - begin:.1f} s"
     )

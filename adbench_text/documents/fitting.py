@@ -21,6 +21,7 @@ from adbench_text.plugins.labels import Known
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 
 _LEAST_SINGLE = 0.5  # of the different documents
+_SHARED = 0.7  # by near-copies; similarities are estimated, and none of 0.8 may be missed
 
 
 def fit_model(
@@ -45,8 +46,9 @@ def fit_model(
     ----------
     texts : sequence of str, or callable
         Normal documents, or a function that yields them; outliers among them make the model more lenient. The
-        detector learns from different documents with words, and the form of those without words is learned
-        too. All are known afterwards, and not odd.
+        detector learns from different documents with words, one of each family of near-copies (see
+        `odd_documents`), and the form of those without words is learned too. All are known afterwards, and
+        not odd.
     detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
         See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
         set aside.
@@ -82,9 +84,9 @@ def fit_model(
             f"{own.label} learns nothing from known outliers. Choose a --detector that does, such as mean."
         )
     clean = clean and not own.detector.reads_raw
-    # Without copies, or else they would take part in each other's score: all would look too normal.
+    # One of each family, or else copies would take part in each other's score: all would look too normal.
     cleaner = Cleaner(language if clean else None)
-    look = Look(cleaner, seed, with_sketches=False)
+    look = Look(cleaner, seed, with_sketches=True)
     given, written = texts if callable(texts) else check_texts(texts), array("Q")
 
     def noted() -> Iterator[str]:
@@ -92,7 +94,7 @@ def fit_model(
             written.extend(keys([text]))
             yield text
 
-    found = survey(noted(), look, sample, jobs, progress)
+    found = survey(noted(), look, sample, jobs, progress, shared=_SHARED, shortest=True)
     progress("learning", 0, None)
     known_odd = _outliers(outliers, cleaner, found)
     of_words = learned(own, found.cleaned, n_folds, seed, for_others=True, known=Known(known_odd))
@@ -105,13 +107,15 @@ def fit_model(
         calibrations |= {"form": np.sort(by_form), "both": np.sort(both)}
         form = of_form.detector
     n_with_words, n_documents = int(found.has_words.sum()), len(found.has_words)
+    n_different, n_near_copies = int((found.is_original & found.has_words).sum()), int(found.is_near.sum())
     options = {
         "configuration": own.label,
         "language": language,
         "clean": clean,
         "centre": of_words.centre,
         "n_documents": n_documents,
-        "n_copies": n_with_words - int((found.is_original & found.has_words).sum()),
+        "n_copies": n_with_words - n_near_copies - n_different,
+        "n_near_copies": n_near_copies,
         "n_empty": n_documents - n_with_words,
         "n_outliers": len(known_odd),
     }
@@ -133,9 +137,10 @@ def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str
 
 
 def _single(found: Survey) -> "pd.Index[int]":
-    """Return the rows of the sample that have no copies: a new text is like these, as others are known.
+    """Return the rows of the sample that have no copies and near-copies: a new text is like these.
 
-    If most have copies, as where a file was joined from two exports, a new text is like all of them.
+    Others are known, or nearly so. If most have copies, as where a file was joined from two exports, a new
+    text is like all of them.
     """
     rows = found.sample.index
     single = rows[np.bincount(found.original[found.original >= 0])[rows] == 1]

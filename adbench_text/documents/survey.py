@@ -3,7 +3,7 @@
 Documents are read once, a chunk at a time, and are not kept. The key of a document is a seeded digest of its
 words; the sample holds the documents with the smallest keys. So it depends neither on the order of the
 documents nor on copies. Of each family of near-copies, the document with the smallest key is the
-representative: only it can be in the sample.
+representative, or the shortest one: only it can be in the sample.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from adbench_text.checks import Whole
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.text.copies import N_HASHES, families, sketches
+from adbench_text.text.copies import N_HASHES, SHARED, families, sketches
 from adbench_text.text.words import text_key
 
 _WITHOUT_WORDS = b"without words"
@@ -31,6 +31,7 @@ class Seen(NamedTuple):
     keys: NDArray[np.uint64]  # 0 for an empty document
     has_words: NDArray[np.bool_]
     sketches: NDArray[np.uint8]
+    lengths: NDArray[np.uint32]  # characters of the cleaned documents
     sampled: dict[int, tuple[str, str]]  # candidates for the sample: key -> text as written, cleaned text
 
 
@@ -40,7 +41,7 @@ class Look:
 
     cleaner: Cleaner
     seed: int
-    with_sketches: bool
+    with_sketches: bool  # whether near-copies are known, or copies only
 
     def __call__(self, chunk: tuple[int, Sequence[str]]) -> Seen:
         """Return what is kept of a chunk, which is a pair of the sample's largest key and the texts."""
@@ -52,6 +53,7 @@ class Look:
             np.array(keys, dtype=np.uint64),
             np.array([bool(own) for own in cleaned]),
             sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
+            np.array(list(map(len, cleaned)), dtype=np.uint32),
             # reversed, so that of several copies the first one is kept
             {key: pair for key, pair in zip(keys[::-1], pairs[::-1], strict=True) if 0 < key <= largest},
         )
@@ -74,6 +76,7 @@ class Survey:
     # documents to learn from, `written` and `cleaned`, by row: with words, then the others; in the order
     # of their keys, so that the order of the file changes nothing that is learned
     sample: pd.DataFrame
+    sketches: NDArray[np.uint8]  # of the sample; none if near-copies are not known
 
     @property
     def is_original(self) -> NDArray[np.bool_]:
@@ -93,8 +96,21 @@ class Survey:
         return np.flatnonzero(is_rest)
 
 
-def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, progress: OnProgress) -> Survey:
-    """Look at documents once."""
+def survey(
+    texts: Iterable[str],
+    look: Look,
+    n_sample: int,
+    jobs: int | str,
+    progress: OnProgress,
+    *,
+    shared: float = SHARED,
+    shortest: bool = False,
+) -> Survey:
+    """Look at documents once.
+
+    `shared` is the least similarity of near-copies. With `shortest`, the shortest document represents a
+    family, without what was added to its near-copies.
+    """
     Whole(2).check("sample", n_sample)
     candidates: dict[int, tuple[str, str]] = {}
     largest = 2**64 - 1  # key that may be in the sample
@@ -106,13 +122,14 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
             candidates = dict(sorted(candidates.items())[:n_sample])
             largest = max(candidates)
 
-    key_bytes, word_bytes, sketch_bytes = bytearray(), bytearray(), bytearray()
+    key_bytes, word_bytes, sketch_bytes, length_bytes = bytearray(), bytearray(), bytearray(), bytearray()
     chunks = ((largest, chunk) for chunk in in_chunks(texts))
     with closing(results_of(look, chunks, jobs)) as looked:
         for seen in looked:
             key_bytes += seen.keys.tobytes()
             word_bytes += seen.has_words.tobytes()  # one byte per document
             sketch_bytes += seen.sketches.tobytes()
+            length_bytes += seen.lengths.tobytes()
             for key, pair in seen.sampled.items():
                 candidates.setdefault(key, pair)
             if len(candidates) >= 2 * n_sample:
@@ -121,9 +138,12 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
     cut()
     keys, has_words = np.frombuffer(key_bytes, dtype=np.uint64), np.frombuffer(word_bytes, dtype=np.bool_)
     all_sketches = np.frombuffer(sketch_bytes, dtype=np.uint8).reshape(-1, N_HASHES)
-    # In the order of their keys, so that the smallest key represents a family.
     different, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    leader = families(all_sketches[first]) if len(all_sketches) else np.arange(len(different))
+    leader = np.arange(len(different))
+    if len(all_sketches):  # the first in order represents a family
+        lengths = np.frombuffer(length_bytes, dtype=np.uint32)[first] if shortest else leader
+        order = np.argsort(lengths, kind="stable")
+        leader[order] = order[families(all_sketches[first[order]], shared)]
     is_sampled = (leader == np.arange(len(different))) & (different > 0) & (different <= largest)
     rows = first[is_sampled]
     rows = rows[np.argsort(~has_words[rows], kind="stable")]
@@ -133,4 +153,5 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
         has_words=has_words,
         is_near=leader[which] != which,
         sample=pd.DataFrame(documents, rows, ["written", "cleaned"], dtype=object),
+        sketches=all_sketches[rows] if len(all_sketches) else all_sketches,
     )

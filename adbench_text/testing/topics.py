@@ -14,7 +14,7 @@ TOPICS = {
 def texts_about(topic: str, n: int, seed: int, *, compounds: bool = False) -> list[str]:
     """Return `n` random texts of twelve words about a topic.
 
-    Of ten words, many texts are near-copies by chance; with `compounds` such as shiptide there are more.
+    Of ten words, many are near-copies by chance; with `compounds` such as shiptide there are 110 words.
     """
     rng = np.random.default_rng(seed)
     words = TOPICS[topic]

@@ -16,7 +16,7 @@ Sketches = NDArray[np.uint8]  # of shape (n_texts, N_HASHES)
 
 N_HASHES = 100
 _OF_A_BAND = 5
-_SHARED = 0.8
+SHARED = 0.8
 _LEAST_WORDS = 4  # different ones: shorter documents are alike by chance
 _BLOCK = 2**16  # pairs that are compared at a time
 _SEED = 0
@@ -36,10 +36,10 @@ def sketches(texts: Sequence[str]) -> Sketches:
     return found
 
 
-def families(of_texts: Sketches) -> NDArray[np.int64]:
+def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
     """Return for each document the place of the one that speaks for it: a near-copy before it, or itself.
 
-    Near-copies of a near-copy belong to the same family.
+    Near-copies of a near-copy belong to the same family. `shared` is the least similarity of near-copies.
     """
     speaker = np.arange(len(of_texts))
     rest = np.flatnonzero(of_texts.any(axis=1))
@@ -53,7 +53,7 @@ def families(of_texts: Sketches) -> NDArray[np.int64]:
         for start in range(0, len(others), _BLOCK):
             some, of_some = others[start : start + _BLOCK], first[start : start + _BLOCK]
             equal = (of_texts[some] == of_texts[of_some]).mean(axis=1)
-            is_near = (equal - 1 / 256) / (1 - 1 / 256) >= _SHARED  # one byte in 256 is equal by chance
+            is_near = (equal - 1 / 256) / (1 - 1 / 256) >= shared  # one byte in 256 is equal by chance
             speaker[some[is_near]] = of_some[is_near]
         rest = rest[speaker[rest] == rest]
     while (further := speaker[speaker]).tolist() != speaker.tolist():

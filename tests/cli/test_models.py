@@ -20,10 +20,10 @@ from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import Scorer
-from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
+from adbench_text.testing.topics import texts_about, write_vectors
 
-SEA = texts_about("sea", 120, 0)
-NEW = [*texts_about("sea", 3, 1), "", "The JUDGE heard <b>a witness</b>", "12 ..."]
+SEA = texts_about("sea", 120, 0, compounds=True)
+NEW = [*texts_about("sea", 3, 1, compounds=True), "", "The JUDGE heard <b>a witness</b>", "12 ..."]
 
 
 @pytest.fixture
@@ -147,8 +147,8 @@ def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path,
 @pytest.fixture
 def files(adbench, tmp_path):
     """A model of the sea, and files to score: alike.csv, and mixed.csv with a tenth of texts about law."""
-    adbench("fit", "normal.csv", "--model", "kept", "-d", "llr:default")
-    alike, law = texts_about("sea", 200, 5), texts_about("law", 20, 0)
+    adbench("fit", "normal.csv", "--model", "kept", "-d", "llr")
+    alike, law = texts_about("sea", 200, 5, compounds=True), texts_about("law", 20, 0, compounds=True)
     for name, texts in (("alike", alike), ("mixed", [*alike[:180], *law])):
         rows = [f"{'=' * (n == 199)}D{n},{text}" for n, text in enumerate(texts)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["id,body", *rows]))
@@ -253,10 +253,11 @@ def test_the_summary_names_the_words_and_documents_that_differ(adbench, files, t
     assert not nothing  # no documents
     rows = [line.split() for line in words.splitlines()]
     assert rows[0] == ["word", "documents", "example"]
-    assert {word for word, *_ in rows[1:]} < set(TOPICS["law"])
-    in_texts = {word: sum(word in text for text in texts_about("law", 20, 0)) for word in TOPICS["law"]}
-    assert all(int(n) == in_texts[word] for word, n, _ in rows[1:])
-    assert all(int(example.strip("=D")) >= 180 for *_, example in rows[1:])
+    law = [text.split() for text in texts_about("law", 20, 0, compounds=True)]
+    of_law = {word: (n, example) for word, n, example in rows[1:] if any(word in text for text in law)}
+    assert len(of_law) >= 2
+    assert all(int(n) == sum(word in text for text in law) for word, (n, _) in of_law.items())
+    assert all(int(example.strip("=D")) >= 180 for _, example in of_law.values())
     ids = [line.split()[0] for line in documents.splitlines()[1:]]
     assert len(ids) == 5
     assert all(int(name.strip("=D")) >= 180 for name in ids)

@@ -24,6 +24,7 @@ from adbench_text.plugins.scores import TokenScore, centre, odd_words, original_
 from adbench_text.testing.topics import texts_about
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
+FLEET = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0, compounds=True)]  # no near-copies
 ODD = "The JUDGE (of 2 courts) heard   a witness."
 FOREST = {"encoder": "svd", "n_estimators": 10}
 
@@ -193,7 +194,7 @@ def test_the_order_of_the_documents_changes_no_p(detector, settings):
     [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", FOREST)],
 )
 def test_a_model_is_the_same_with_and_without_copies(detector, settings):
-    once, thrice = (fit_model(texts, detector, settings=settings) for texts in (SEA, [*SEA, *SEA, *SEA]))
+    once, thrice = (fit_model(texts, detector, settings=settings) for texts in (FLEET, FLEET * 3))
     assert thrice.calibration.tolist() == once.calibration.tolist()
     assert Scorer(thrice).score([ODD]).equals(Scorer(once).score([ODD]))
     assert (thrice.training.n_documents, thrice.training.options["n_copies"]) == (60, 120)
@@ -334,13 +335,13 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
 
 
 def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
-    model = fit_model([*SEA, "12 ..."], "llr", settings={"background": "uniform", "coherence": 0})
+    model = fit_model([*FLEET, "12 ..."], "llr", settings={"background": "uniform", "coherence": 0})
     assert {by: len(scores) for by, scores in model.calibrations.items()} == {
         "words": 60,
         "form": 61,
         "both": 61,
     }
-    texts = [SEA[0], ODD, "98 765 432 10", " "]
+    texts = [FLEET[0], ODD, "98 765 432 10", " "]
     by_words, by_form, both = (Scorer(model, 0.04, by) for by in ("words", "form", None))
     assert by_words.score(texts).odd.tolist() == [False, True, False, False]
     assert by_words.score(texts).p_form.isna().all()
@@ -358,7 +359,7 @@ def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
 
 
 def test_a_model_of_form_alone_looks_at_no_words():
-    model = fit_model(SEA, "form")
+    model = fit_model(FLEET, "form")
     assert model.form is None
     result = first(Scorer(model, 0.02).score(["12 34 56"]))
     assert (result.odd, np.isnan(result.p_form)) == (True, True)

@@ -6,6 +6,7 @@ from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
+from adbench_text.testing.topics import texts_about
 
 NORMAL = [
     f"The {thing} arrived on {day}."
@@ -31,8 +32,9 @@ def test_reasons_of_a_detector_that_is_fitted_in_folds_are_shown_too(monkeypatch
 
 
 def test_documents_are_scored_as_they_were_written():
-    scorer = Scorer(fit_model(NORMAL, "form"), alpha=0.06)
-    odd, plain, empty = scorer.score([ODD, NORMAL[3], ""]).itertuples()
+    texts = [text.capitalize() + "." for text in texts_about("sea", 20, 0, compounds=True)]
+    scorer = Scorer(fit_model(texts, "form"), alpha=0.06)
+    odd, plain, empty = scorer.score([ODD, texts[3], ""]).itertuples()
     assert odd.odd
     assert odd.why[0] == WHY
     assert (plain.odd, plain.why, math.isnan(empty.score)) == (False, [], True)

@@ -15,8 +15,8 @@ def different(n: int, seed: int = 0) -> list[str]:
     return [" ".join(WORDS[i] for i in rng.permutation(len(WORDS))[:12]) for _ in range(n)]
 
 
-def surveyed(texts, n_sample=20, seed=0, near=True):
-    return survey(texts, Look(Cleaner(), seed, near), n_sample, 1, no_progress)
+def surveyed(texts, n_sample=20, seed=0, near=True, **options):
+    return survey(texts, Look(Cleaner(), seed, near), n_sample, 1, no_progress, **options)
 
 
 def sample_of(texts, *options, **more):
@@ -69,6 +69,16 @@ def test_what_speaks_for_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
     assert n_sample == 20 or in_sample == {speaker}
     kept = surveyed(texts, n_sample, near=False)
     assert (kept.is_original.sum(), kept.is_near.sum()) == (300, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_shortest_speaks_for_a_family_if_asked_for(seed):
+    base = " ".join(WORDS[:20])
+    texts = [f"{base} {WORDS[30]} {WORDS[31]}", f"{base} {WORDS[40]}", *different(20), base, base]
+    assert set(surveyed(texts, 100, seed, shortest=True).original[[0, 1, -2, -1]].tolist()) == {22}
+    less = " ".join(WORDS[100:115]), " ".join(WORDS[102:117])  # 13 of 17 shared: 0.76
+    assert surveyed(less, 100, seed).is_near.sum() == 0
+    assert surveyed(less, 100, seed, shared=0.6).is_near.sum() == 1
 
 
 def test_the_rest_is_what_is_not_in_the_sample_in_order():

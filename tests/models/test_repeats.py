@@ -13,7 +13,7 @@ LINERS = ["Mutiny!", "Whale?", "Reef ahead!!", "Shark..."]
 def mailbox(seed: int, share: float) -> list[str]:
     """Mails of which a share are the same few lines."""
     rng = np.random.default_rng(seed)
-    mails = texts_about("sea", 500, seed)
+    mails = texts_about("sea", 500, seed, compounds=True)
     for place in rng.permutation(500)[: round(share * 500)]:
         mails[place] = LINERS[rng.integers(len(LINERS))]
     return mails
@@ -23,15 +23,17 @@ def mailbox(seed: int, share: float) -> list[str]:
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
 def test_no_more_than_alpha_are_odd_and_no_clean_file_differs(home, share, by):
     # one file of 500 gives a share of 5 % with a standard deviation of 1 %: three are looked at
-    scorers = [Scorer(fit_model(mailbox(seed, share)), 0.05, by) for seed in (0, 10, 20)]
-    files = [(scorer, scorer.score(mailbox(seed, share))) for scorer in scorers for seed in (1, 2, 3)]
+    scorers = {seed: Scorer(fit_model(mailbox(seed, share)), 0.05, by) for seed in (20, 60, 140)}
+    files = [
+        (each, each.score(mailbox(seed + n + 1, share))) for seed, each in scorers.items() for n in range(3)
+    ]
     assert np.mean([file.odd for _, file in files]) < 0.06
     assert not any(scorer.drift(scorer.evidence(file)).is_found for scorer, file in files)
 
 
 def test_a_tenth_of_another_topic_is_found_among_recurring_lines(home):
     scorer = Scorer(fit_model(mailbox(0, 0.1)))
-    others = texts_about("law", 25, 0)
+    others = texts_about("law", 25, 0, compounds=True)
     file = scorer.score([*mailbox(1, 0.1), *others])
     assert file.odd[-25:].all()
     assert scorer.drift(scorer.evidence(file)).is_found
@@ -64,6 +66,39 @@ def test_known_words_in_another_form_are_odd_by_form_alone(home):
 
 
 def test_a_file_joined_from_copies_calibrates_by_all():
-    texts = texts_about("sea", 60, 0)
+    texts = texts_about("sea", 60, 0, compounds=True)
     assert len(fit_model([*texts, *texts[:20]], "llr").calibration) == 40
     assert len(fit_model([*texts, *texts], "llr").calibration) == 60
+
+
+def with_near_copies(texts: list[str], share: float) -> list[str]:
+    """Texts of which the first ones come again, each with its first word in place of the last one."""
+    n = round(share * len(texts))
+    return [*texts, *(f"{text.rsplit(maxsplit=1)[0]} {text.split()[0]}" for text in texts[:n])]
+
+
+@pytest.mark.parametrize("by", ["words", "form", "both"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
+def test_near_copies_in_the_file_of_the_model_make_no_false_alarms(home, share, by):
+    new = texts_about("sea", 2000, 1, compounds=True)
+    model = fit_model(with_near_copies(texts_about("sea", 400, 0, compounds=True), share))
+    assert Scorer(model, 0.05, by).score(new).odd.mean() < 0.09  # 0.05 +- 0.013 by chance
+    facts = model.training.options
+    assert facts["n_near_copies"] == pytest.approx(400 * share, abs=8)
+    assert facts["n_documents"] == 400 + 400 * share
+    assert facts["n_copies"] < 5  # of texts whose last word is their first one, too
+    n_different = facts["n_documents"] - facts["n_copies"] - facts["n_near_copies"]
+    assert model.training.n_documents == n_different
+
+
+def test_a_model_learns_and_is_calibrated_by_one_of_each_family():
+    texts = texts_about("sea", 100, 0, compounds=True)
+    model = fit_model(texts, "llr")
+    assert len(model.calibration) == 100
+    copies = [f"{text} forwarded" for text in texts]
+    assert len(fit_model(with_near_copies(texts, 0.3), "llr").calibration) == 70
+    # by the shortest, in any order: what was added to the others is not learned
+    for file in ([*texts, *copies], [*copies, *texts], [*copies, *texts, *texts[:50]]):
+        np.testing.assert_array_equal(fit_model(file, "llr").calibration, model.calibration)
+    raw = fit_model([*copies, *texts], "form")  # which reads documents as they were written
+    assert len(raw.calibration) == 100
