@@ -23,6 +23,7 @@ ALLOWED["store"] |= {"models"}  # which it registers
 # Within reports: formats render a report, figures draw plain data.
 WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 FORM = (
+    "cli/fit",
     "cli/odd",
     "cli/score",
     "documents/fitting",

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import SectionedCommand, tracking_uri_option
-from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, language_notes, opened, values_of
+from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, form_notes, language_notes, opened, values_of
 from adbench_text.cli.progress import count, shown_documents
 from adbench_text.escaping import printable
 
@@ -47,6 +47,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     from adbench_text.documents.fitting import fit_model
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.models.folder import check_can_be_saved, check_target, save_model
+    from adbench_text.models.model import FORM
 
     registered, alias = options["registered"], options["alias"]
     if alias and not registered:
@@ -84,7 +85,8 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({fitted.calibrated_by}); {time.perf_counter() - begin:.1f} s"
     )
-    for note in (*source.late_notes, *language_notes(choice)):
+    of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
+    for note in (*source.late_notes, *language_notes(choice), *form_notes(len(of_form))):
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:

@@ -14,6 +14,7 @@ from adbench_text.cli.own_text import (
     ODD,
     WORK,
     check_outputs,
+    form_notes,
     language_notes,
     opened,
     page_documents,
@@ -280,12 +281,15 @@ def _called_odd(ranked: "OddDocuments", order: str) -> str:
 
 
 def _notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
+    from adbench_text.models.model import FORM
+
     different = ranked.table[ranked.table["copy_of"].isna()]
     for order in ranked.lists:
         p = different[P_OF_ORDER[order]].dropna()
         if p.min() > ranked.alpha:
             least = f"no p{_by(order, ranked)} is below {rounded(p.min(), 2, ranked.alpha)}"
             yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
+    yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
     if ranked.other_language is not None:
         yield (
             f"few of the words are common in the language {language!r}, more in "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import ENCODER_URL, Name
+from adbench_text.cli.progress import count
 from adbench_text.cli.show import print_table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
@@ -28,6 +29,7 @@ STDIN = "-"  # the FILE that is standard input
 _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
 _DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # numbers of significant digits
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
+_FEW = 20  # documents below which p by form is rough
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
@@ -138,6 +140,12 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
             f"language {language!r}."
         )
     return notes
+
+
+def form_notes(n: int) -> list[str]:
+    """Return what is to be known of p by form among `n` documents; 0 if form is not looked at."""
+    few = f"p by form among {count(n, 'document')} is rough; {_FEW} or more are needed."
+    return [few] if 0 < n < _FEW else []
 
 
 def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> DocumentFile:

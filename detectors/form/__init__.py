@@ -22,7 +22,8 @@ has must not be infinitely odd. Two distances measure how far a document lies fr
 
 The score is the sum of the normal quantiles of two shares: of the training documents with a lower M, and of
 those with a lower B (Stouffer's way to join p-values). Above the highest of them, a quantile grows with the
-distance, by 1 for each standard deviation, so that very odd documents are ranked among each other.
+distance, by 1 for each standard deviation, so that very odd documents are ranked among each other. The shares
+of a training document are of the others.
 
 Median and variance of a fact come from all training documents: a document has a part in its own units.
 
@@ -91,7 +92,7 @@ class Form(TextDetector):
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training documents; each leaves itself out of both distances.
+        Scores of the training documents; each leaves itself out of both distances, and of their scales.
 
     Examples
     --------
@@ -161,12 +162,16 @@ class Form(TextDetector):
         self._references = standard[places]
         distances = self._left_out(standard, places)
         self._scales = [_Scale.fit(of_training) for of_training in distances]
-        self._scores_of_training = self._joined(distances)
+        self._scores_of_training = np.sum([_quantiles_left_out(each) for each in distances], axis=0)
 
     def _score(self, texts: list[str]) -> Scores:
         standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(texts)[0])))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
-        return self._joined([mahalanobis, _nearest(standard, self._references).mean(axis=1)])
+        distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
+        scores: Scores = np.sum(
+            [scale.quantiles(each) for scale, each in zip(self._scales, distances, strict=True)], axis=0
+        )
+        return scores
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
@@ -194,11 +199,6 @@ class Form(TextDetector):
         # a single training document has no neighbours
         mean = distances.mean(axis=1) if distances.shape[1] else np.zeros(self._n)
         return [c * np.sqrt(n_others * q / (1 - c * q)), mean]
-
-    def _joined(self, distances: list[Scores]) -> Scores:
-        quantiles = [scale.quantiles(each) for scale, each in zip(self._scales, distances, strict=True)]
-        joined: Scores = np.sum(quantiles, axis=0)
-        return joined
 
     def reasons(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the facts that lie farthest from the training documents.
@@ -282,6 +282,25 @@ class _Scale(NamedTuple):
         """Return the normal quantile of each distance; it goes on growing beyond the largest."""
         beyond = np.maximum(distances - self.distances[-1], 0) / self.deviation
         return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)
+
+
+def _quantiles_left_out(distances: Scores) -> Scores:
+    """Return for each distance its normal quantile on the scale of the others, see `_Scale`."""
+    different, place, times = np.unique(distances, return_inverse=True, return_counts=True)
+    n, ends = len(distances) - 1, np.cumsum(times)
+    if len(different) == 1:
+        return np.zeros(n + 1)
+    # of the distance before, and of the one after, when one between them is left out
+    before, after = norm.ppf((ends - times / 2)[:-1] / n), norm.ppf((ends - 1 - times / 2)[1:] / n)
+    share = np.diff(different)[:-1] / (different[2:] - different[:-2])
+    lower = distances[distances < different[-1]]
+    beyond = (different[-1] - different[-2]) / (float(lower.std()) or 1.0)
+    between = before[:-1] + share * (after[1:] - before[:-1])
+    alone = np.concatenate([after[:1], between, before[-1:] + beyond])
+    # where others have the same distance, it stays on the scale
+    shared = norm.ppf((ends - (times + 1) / 2) / n)
+    quantiles: Scores = np.where(times > 1, shared, alone)[place]
+    return quantiles
 
 
 def _nearest(rows: Numbers, references: Numbers, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

@@ -145,6 +145,25 @@ def test_references_that_are_a_sample_leave_out_the_document_itself(monkeypatch)
     np.testing.assert_allclose(nearest, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("values", [1, 2, 5, 1000])
+@pytest.mark.parametrize("n", [1, 2, 3, 9, 50])
+def test_a_distance_that_is_left_out_has_no_part_in_its_scale(n, values):
+    distances = np.random.default_rng(n).integers(0, values, n) / 3
+    others = [np.delete(distances, place) for place in range(n)] if n > 1 else [distances]
+    expected = [
+        form._Scale.fit(of).quantiles(one)[0] for of, one in zip(others, distances[:, None], strict=True)
+    ]
+    np.testing.assert_allclose(form._quantiles_left_out(distances), expected, atol=1e-12)
+
+
+def test_few_new_documents_score_higher_than_all_others():
+    texts, shares = sentences(3000, seed=5), []
+    for begin in range(0, 2400, 30):
+        detector = Form().fit(texts[begin : begin + 5])
+        shares.append(np.mean(detector.decision_function(texts[-300:]) > detector.decision_scores_.max()))
+    assert np.mean(shares) < 1.25 / 6
+
+
 def test_very_odd_documents_are_ranked_among_each_other():
     texts = [TRAIN[0] + " 7" * n for n in (50, 100, 200, 400, 800)]
     detector = Form().fit(TRAIN)
