@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: New documents differ if one of the two p of `drift` is below this: by chance, 1 % of files do.
+#: New documents differ if one of the p of `drift` is below this: by chance, 1 % of files do.
 LEAST_P = 0.005
 
 _FORM_WEIGHT = 0.5  # of the p-value of form; the p-value of words has weight 1
@@ -107,6 +107,15 @@ def largest_p(p: NDArray[np.float64], fdr: float) -> float:
     return float(p[false_discovery_control(p) <= fdr].max(initial=0.0)) if len(p) else 0.0
 
 
+class Family(NamedTuple):
+    """New documents that are near-copies of each other; the normal documents have one like them at most."""
+
+    n_documents: int
+    id: str  # of the first; empty if that is not known
+    text: str  # its beginning
+    row: int  # of the first, from 0 on
+
+
 class Drift(NamedTuple):
     """Whether new documents, taken together, look like normal ones."""
 
@@ -118,11 +127,14 @@ class Drift(NamedTuple):
     # at most some p-value, and the chance of such a distance among normal documents
     distance: float | None
     p: float | None
+    n_family: int = 0  # new documents of the largest family of near-copies
+    p_family: float = 1.0  # see `p_of_family`
+    families: Sequence[Family] = ()  # the largest first
 
     @property
     def is_found(self) -> bool:
         """Whether the new documents differ from normal ones."""
-        return self.p_odd < LEAST_P or (self.p is not None and self.p < LEAST_P)
+        return min(self.p_odd, self.p_family, 1.0 if self.p is None else self.p) < LEAST_P
 
 
 def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, with_distance: bool) -> Drift:
@@ -151,3 +163,24 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
         return found
     test = ks_2samp(new, p_values(calibration, calibration), method="asymp")
     return found._replace(distance=float(test.statistic), p=float(test.pvalue))
+
+
+def p_of_family(n_family: int, n_documents: int, n_known_family: int, n_known: int) -> float:
+    """Return the chance of a family of near-copies as large as the largest one among new documents.
+
+    It is compared with the largest family of the normal documents: if both were one family, that many of it
+    or more would be among the new documents by chance (hypergeometric). No family has more normal documents
+    than that, so that the p of the largest of many families holds. A family that is no larger than that of
+    the normal documents has a p of 1, since families come in waves.
+
+    >>> p_of_family(150, 1500, 3, 2000) < 1e-40
+    True
+    >>> p_of_family(3, 100, 3, 2000)
+    1.0
+    """
+    from scipy.stats import hypergeom
+
+    if n_family <= n_known_family:
+        return 1.0
+    n = n_known + n_documents
+    return float(hypergeom.sf(n_family - 1, n, min(n_family + n_known_family, n), n_documents))

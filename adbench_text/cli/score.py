@@ -26,23 +26,26 @@ from adbench_text.cli.progress import count, shown_documents
 from adbench_text.cli.show import print_table
 from adbench_text.cli.streams import is_read
 from adbench_text.errors import AdbenchTextError, InvalidValueError
-from adbench_text.escaping import no_formula, printable
+from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adbench_text.calibration import Drift
+    from adbench_text.calibration import Drift, Family
     from adbench_text.documents.page import PageDocument
+    from adbench_text.models.evidence import Evidence
     from adbench_text.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
 _OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
+_BEGINNING = 60  # characters of a text that names a family
 _DRIFT = 4  # exit code
 _PATH = click.Path(path_type=Path)
 _SHARE = 0.1  # of normal documents; the words of documents with at most this p are counted
 _MOST_SUMMARISED = 2000  # documents whose words are counted
+_N_FAMILIES = 3  # of new near-copies that are named, the largest
 
 
 _OPTIONS = [
@@ -119,6 +122,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     for note in documents.late_notes:
         click.echo(f"Note: {note}", err=True)
     drift = judge.drift(found.evidence)
+    families = [_of_family(each) for each in drift.families[:_N_FAMILIES]]
     last_line = _drift_line(found, drift, options["alpha"], fdr)
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))
     if fdr is not None and not found.n_odd and least > fdr / found.n_documents:
@@ -132,9 +136,11 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
             "least as high."
         )
         sections = {"The most odd": shown}
-        write_page(page, file, summary=[last_line, learned], sections=sections, middle=scorer.centre)
+        content = {"summary": [last_line, learned], "sections": sections, "notes": families}
+        write_page(page, file, middle=scorer.centre, **content)
         click.echo(printable(f"Page: {page}."), err=True)
-    click.echo(last_line, err=True)
+    for line in (*families, last_line):
+        click.echo(line, err=True)
     if summary:
         _print_words(scorer, found.most_odd, top)
         if shown:
@@ -144,7 +150,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
         facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": options["alpha"]}
         if fdr is not None:
             facts |= {"fdr": fdr, "n_odd_by_fdr": found.n_odd}
-        click.echo(json.dumps(facts | drift._asdict() | {"is_drift": drift.is_found}))
+        of_families = {"families": [each._asdict() for each in drift.families[:_N_FAMILIES]]}
+        click.echo(json.dumps(facts | drift._asdict() | of_families | {"is_drift": drift.is_found}))
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)
 
@@ -154,14 +161,15 @@ class _Found(NamedTuple):
 
     n_documents: int
     n_odd: int  # by --fdr
-    evidence: dict[int, float]  # of drift
+    evidence: "Evidence"  # of drift
     most_odd: "pd.DataFrame"  # the first documents by their p, and then by their score, with their texts
 
 
 def _scored(scorer: "Scorer", with_text: bool, batch: list[tuple[str, str]]) -> "pd.DataFrame":
     """Return a table of documents, given their identifiers and texts; a worker process may do it."""
     ids, texts = map(list, zip(*batch, strict=True))
-    return scorer.score(texts).assign(id=ids, text=texts if with_text else "")
+    kept = texts if with_text else [text[:_BEGINNING] for text in texts]
+    return scorer.score(texts).assign(id=ids, text=kept)
 
 
 def _names(scorer: "Scorer") -> list[str]:
@@ -206,9 +214,10 @@ def _written(
     import pandas as pd
 
     from adbench_text.calibration import largest_p
+    from adbench_text.models.evidence import Evidence
 
     by, n_documents, n_odd = [scorer.p_name, "score"], 0, 0
-    evidence, waiting, most_odd = dict[int, float](), list[pd.DataFrame](), list[pd.DataFrame]()
+    evidence, waiting, most_odd = Evidence(), list[pd.DataFrame](), list[pd.DataFrame]()
     with ExitStack() as stack:
         write: Callable[[str], object] = partial(click.echo, nl=False)
         if output is not None:
@@ -219,7 +228,7 @@ def _written(
         progress = stack.enter_context(shown_documents())
         for table in stack.enter_context(closing(tables)):
             n_documents += len(table)
-            evidence |= scorer.evidence(table)
+            scorer.evidence(table, evidence)
             if n_kept or not most_odd:
                 with_p = pd.concat([*most_odd, table]).dropna(subset=[scorer.p_name])
                 ordered = with_p.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0))
@@ -293,6 +302,12 @@ def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
     print_table(rows, header=("word", "documents", "example"))
 
 
+def _of_family(family: "Family") -> str:
+    """Return a family of near-copies in a line, named by its first document."""
+    like = f"id {family.id:.60}: {family.text:.60}" if family.id else f"row {family.row}"
+    return one_line(f"Near-copies: {family.n_documents:,} new documents like {like}")
+
+
 def _drift_line(found: _Found, drift: "Drift", alpha: float, fdr: float | None) -> str:
     """Return in a line how many new texts are odd, and whether they differ from those of the model."""
     from adbench_text.calibration import LEAST_P
@@ -310,5 +325,7 @@ def _drift_line(found: _Found, drift: "Drift", alpha: float, fdr: float | None) 
     if drift.p is not None:
         look = "are not" if drift.p < LEAST_P else "look"
         uniform = f"; p-values {look} uniform (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
+    if drift.p_family < LEAST_P:
+        uniform += f"; {drift.n_family:,} are near-copies of each other (p {drift.p_family:.2g})"
     verdict = "this file differs" if drift.is_found else "no sign that this file differs"
     return f"{odd}{uniform}: {verdict} from the file of the model."

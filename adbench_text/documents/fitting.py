@@ -19,9 +19,9 @@ from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
 from adbench_text.plugins.labels import Known
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
+from adbench_text.text.copies import OF_MODEL
 
 _LEAST_SINGLE = 0.5  # of the different documents
-_SHARED = 0.7  # by near-copies; similarities are estimated, and none of 0.8 may be missed
 
 
 def fit_model(
@@ -94,7 +94,7 @@ def fit_model(
             written.extend(keys([text]))
             yield text
 
-    found = survey(noted(), look, sample, jobs, progress, shared=_SHARED, shortest=True)
+    found = survey(noted(), look, sample, jobs, progress, shared=OF_MODEL, shortest=True)
     progress("learning", 0, None)
     known_odd = _outliers(outliers, cleaner, found)
     of_words = learned(own, found.cleaned, n_folds, seed, for_others=True, known=Known(known_odd))
@@ -121,7 +121,8 @@ def fit_model(
     }
     training = Training.of(found.cleaned.tolist(), source, options)
     known = np.union1d(keys(found.cleaned, WORDS), np.asarray(written))
-    return Model(own.detector, own.name, calibrations, of_words.method, training, form, known)
+    families = found.sketches, found.sizes
+    return Model(own.detector, own.name, calibrations, of_words.method, training, form, known, *families)
 
 
 def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str]:

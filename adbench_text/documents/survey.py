@@ -76,7 +76,9 @@ class Survey:
     # documents to learn from, `written` and `cleaned`, by row: with words, then the others; in the order
     # of their keys, so that the order of the file changes nothing that is learned
     sample: pd.DataFrame
-    sketches: NDArray[np.uint8]  # of the sample; none if near-copies are not known
+    # of the families that are in the sample or have several documents: of what represents them, the number
+    sketches: NDArray[np.uint8]  # none if near-copies are not known
+    sizes: NDArray[np.int64]
 
     @property
     def is_original(self) -> NDArray[np.bool_]:
@@ -145,6 +147,8 @@ def survey(
         order = np.argsort(lengths, kind="stable")
         leader[order] = order[families(all_sketches[first[order]], shared)]
     is_sampled = (leader == np.arange(len(different))) & (different > 0) & (different <= largest)
+    sizes = np.bincount(leader[which], minlength=len(different)) * (different > 0)
+    is_kept = (sizes > 1) | is_sampled if len(all_sketches) else np.zeros_like(is_sampled)
     rows = first[is_sampled]
     rows = rows[np.argsort(~has_words[rows], kind="stable")]
     documents = [candidates[key] for key in keys[rows].tolist()]
@@ -153,5 +157,6 @@ def survey(
         has_words=has_words,
         is_near=leader[which] != which,
         sample=pd.DataFrame(documents, rows, ["written", "cleaned"], dtype=object),
-        sketches=all_sketches[rows] if len(all_sketches) else all_sketches,
+        sketches=all_sketches[first[is_kept]] if len(all_sketches) else all_sketches,
+        sizes=sizes[is_kept],
     )

@@ -6,11 +6,11 @@ The folder:
                  model looks at it; digests of resources outside the folder, such as word vectors; how it was
                  calibrated; facts about the training documents; the SHA-256 of the other file and of this
 ``state.skops``  what the detectors have learned (see `adbench_text.models.state`), the calibration scores,
-                 and digests of the documents
+                 digests of the documents, and sketches of one of each family of near-copies
 
-The training documents are not saved. A digest of 64 bits of each is, by which copies are known, and its
-words, where a detector needs them. Some detectors also need the word counts of each document
-(``knn-words``) or its vector (``form`` and those of PyOD that look for neighbours).
+The training documents are not saved. A digest of 64 bits of each is, by which copies are known, 100 bytes by
+which near-copies are known, and its words, where a detector needs them. Some detectors also need the word
+counts of each document (``knn-words``) or its vector (``form`` and those of PyOD that look for neighbours).
 
 Resources outside the folder are not copied. They are found again as in training, and must have the
 digest that they had then.
@@ -137,7 +137,8 @@ def load_model(folder: Path | str) -> Model:
                 detector.restore(learned)
             training, by = _training(description["training"], folder), description["calibration"]["by"]
             form = detectors[1] if len(detectors) > 1 else None
-            return Model(detectors[0], name, state["calibrations"], by, training, form, state["known"])
+            of_texts = (state[part] for part in ("known", "sketches", "sizes"))
+            return Model(detectors[0], name, state["calibrations"], by, training, form, *of_texts)
     except ModelError:
         raise
     except AdbenchTextError as error:
@@ -198,6 +199,8 @@ def _files(model: Model) -> dict[str, bytes]:
         "detectors": [detector.learned() for detector in detectors.values()],
         "calibrations": scores,
         "known": model.known,
+        "sketches": model.sketches,
+        "sizes": model.sizes,
     }
     data, plugins = dump(state, model.name, _trusted(detectors.values())), registry.plugins("detectors")
     description = {

@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import Drift, drift, joined, largest_p, p_values
+from adbench_text.calibration import Drift, drift, joined, largest_p, p_of_family, p_values
 from adbench_text.checks import Number, check_choice
 from adbench_text.errors import InvalidValueError
+from adbench_text.models.evidence import Evidence
 from adbench_text.orders import ORDERS, P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Explanation, check_texts, explain
+from adbench_text.text.copies import N_HASHES, Sketches, sketches
 from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
 
@@ -60,6 +62,10 @@ class Model:
         Fitted on the form of documents as they were written; None if the detector reads them so itself.
     known : uint64 array of shape (n_known,)
         `keys` of the texts that the model was given, in order.
+    sketches : uint8 array of shape (n_families, 100)
+        Of one document of each family of near-copies that was learned, or has several documents.
+    sizes : int64 array of shape (n_families,)
+        Numbers of documents of these families.
     """
 
     detector: TextDetector
@@ -69,6 +75,8 @@ class Model:
     training: Training
     form: TextDetector | None = None
     known: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    sketches: Sketches = field(default_factory=lambda: np.empty((0, N_HASHES), dtype=np.uint8))
+    sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def calibration(self) -> NDArray[np.float64]:
@@ -138,6 +146,7 @@ class Scorer:
           document shows nothing, or the model does not look at form
         - ``why_form``: the facts that make the form of an odd document odd, the strongest first
         - ``key``: the same for copies; missing for a text that the model knows
+        - ``sketch``: 100 bytes, most of them the same for near-copies
 
         Raises
         ------
@@ -176,6 +185,7 @@ class Scorer:
             "why": [explanation.why for explanation in explanations],
             "why_form": [explanation.why_form for explanation in explanations],
             "key": pd.arrays.IntegerArray(text_keys, knows_words),
+            "sketch": pd.Series(map(bytes, sketches(cleaned)), dtype=object),
         }
         return table.assign(**columns)
 
@@ -183,22 +193,31 @@ class Scorer:
         known = self._model.known
         return np.searchsorted(known, text_keys, "right") > np.searchsorted(known, text_keys)
 
-    def evidence(self, table: pd.DataFrame) -> dict[int, float]:
-        """Return the p that decides of each different new text in a table of `score`, by its key.
+    def evidence(self, table: pd.DataFrame, before: Evidence | None = None) -> Evidence:
+        """Return what a table of `score` shows of drift, together with what was shown `before`, which grows.
 
         Texts that the model was fitted on look too normal, and copies are no further evidence.
         """
-        new = table[table["key"].notna() & table[self.p_name].notna()]
-        return dict(zip(new["key"].tolist(), new[self.p_name].tolist(), strict=True))
+        found = Evidence() if before is None else before
+        found.add(table, self.p_name)
+        return found
 
-    def drift(self, evidence: Mapping[int, float]) -> Drift:
+    def drift(self, evidence: Evidence) -> Drift:
         """Return whether documents, taken together, look like normal ones, given their `evidence`.
 
-        Folds of a detector that cannot leave single documents out have learned from fewer of them than the
-        detector itself: only the highest scores are compared.
+        One of each family of near-copies is compared, and none like a document of the model, which looks too
+        normal. Folds of a detector that cannot leave single documents out have learned from fewer of them
+        than the detector itself: only the highest scores are compared.
         """
         with_distance = self.by == "form" or self._model.detector.leaves_out_self
-        return drift([*evidence.values()], self._model.calibrations[self.by], self._alpha, with_distance)
+        wave = evidence.wave(self._model.sketches, self._model.sizes)
+        found = drift(wave.p.tolist(), self._model.calibrations[self.by], self._alpha, with_distance)
+        found = found._replace(n_family=wave.largest, families=wave.named)
+        facts = self._model.training.options
+        if n_known := facts.get("n_documents", 0) - facts.get("n_empty", 0):
+            of_known = int(self._model.sizes.max(initial=1)), n_known
+            found = found._replace(p_family=p_of_family(wave.largest, evidence.n_documents, *of_known))
+        return found
 
     def explain(self, texts: Sequence[str]) -> list[Explanation]:
         """Return what makes documents odd: words with their scores, and facts about their form.

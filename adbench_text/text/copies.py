@@ -17,6 +17,7 @@ Sketches = NDArray[np.uint8]  # of shape (n_texts, N_HASHES)
 N_HASHES = 100
 _OF_A_BAND = 5
 SHARED = 0.8
+OF_MODEL = 0.7  # for a model: similarities are estimated, and none of 0.8 may be missed
 _LEAST_WORDS = 4  # different ones: shorter documents are alike by chance
 _BLOCK = 2**16  # pairs that are compared at a time
 _SEED = 0

@@ -168,10 +168,8 @@ class Form(TextDetector):
         standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(texts)[0])))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
-        scores: Scores = np.sum(
-            [scale.quantiles(each) for scale, each in zip(self._scales, distances, strict=True)], axis=0
-        )
-        return scores
+        pairs = zip(self._scales, distances, strict=True)
+        return np.asarray(np.sum([scale.quantiles(each) for scale, each in pairs], axis=0))
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training

@@ -199,6 +199,25 @@ def test_the_last_line_shows_whether_a_file_differs(adbench, files, tmp_path):
     assert adbench("score", "kept", "mixed.csv").exit_code == 0  # unless asked for
 
 
+def test_new_families_of_near_copies_are_named(adbench, files, tmp_path):
+    letter = texts_about("sea", 1, 9, compounds=True)[0]
+    rows = [f"D{n},{text}" for n, text in enumerate(texts_about("sea", 60, 5, compounds=True))]
+    wave = [f"W{n},{letter} {word}" for n, word in enumerate([*"abcd"] * 5)]
+    (tmp_path / "wave.csv").write_text("\n".join(["id,body", *rows, *wave]))
+    scored = adbench(
+        "score", "kept", "wave.csv", "-o", "a.csv", "--page", "a.html", "--json", "--fail-on-drift"
+    )
+    assert scored.exit_code == 4
+    line = f"Near-copies: 20 new documents like id W0: {letter[:60]:.60}"
+    assert line.rstrip() in scored.stderr
+    assert "; 20 are near-copies of each other (p " in scored.stderr
+    assert "Near-copies: 20 new documents like id W0" in (tmp_path / "a.html").read_text()
+    facts = json.loads(scored.stdout)
+    assert (facts["n_family"], facts["is_drift"]) == (20, True)
+    assert [(family["n_documents"], family["id"]) for family in facts["families"]] == [(20, "W0")]
+    assert "Near-copies" not in adbench("score", "kept", "alike.csv").stderr
+
+
 def test_documents_without_words_are_in_no_test(adbench, files, tmp_path):
     (tmp_path / "empty.csv").write_text("id,body\n1,12\n2,13")
     for name in ("empty.csv", "new.jsonl"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from adbench_text.calibration import LEAST_P, p_of_family
 from adbench_text.documents.fitting import fit_model
 from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import texts_about
@@ -45,8 +46,8 @@ def test_what_the_model_was_fitted_on_is_no_evidence(home):
     again = scorer.score(sent)
     assert not again.odd.any()
     assert set(again.p_both.dropna()) == {1.0}
-    assert scorer.evidence(again) == {}
-    assert not scorer.drift({}).is_found
+    assert len(scorer.evidence(again)) == 0
+    assert not scorer.drift(scorer.evidence(again)).is_found
 
 
 def test_copies_are_evidence_once(home):
@@ -102,3 +103,49 @@ def test_a_model_learns_and_is_calibrated_by_one_of_each_family():
         np.testing.assert_array_equal(fit_model(file, "llr").calibration, model.calibration)
     raw = fit_model([*copies, *texts], "form")  # which reads documents as they were written
     assert len(raw.calibration) == 100
+
+
+# Waves of near-copies
+
+
+@pytest.mark.parametrize("is_equal", [False, True])
+@pytest.mark.parametrize("by", ["words", "form", "both"])
+def test_a_wave_of_new_texts_that_are_alike_is_drift(home, by, is_equal):
+    scorer = Scorer(fit_model(texts_about("sea", 400, 0, compounds=True)), by=by)
+    normal, letter = texts_about("sea", 270, 1, compounds=True), texts_about("sea", 1, 2, compounds=True)[0]
+    wave = [letter] * 30 if is_equal else [f"{letter} {word}" for word in normal[0].split()[:3] * 10]
+    clean, file = (scorer.evidence(scorer.score(texts)) for texts in (normal, [*normal, *wave]))
+    assert not scorer.drift(clean).is_found
+    found = scorer.drift(file)
+    assert found.is_found
+    assert found.p_family < 1e-9
+    assert [(family.n_documents, family.row) for family in found.families] == [(30, 270)]
+    assert found.n_new <= scorer.drift(clean).n_new + 1  # a family is compared once
+    parts = scorer.evidence(scorer.score(wave), scorer.evidence(scorer.score(normal)))
+    assert scorer.drift(parts) == found
+
+
+def test_a_wave_as_large_as_one_in_the_file_of_the_model_is_no_drift(home):
+    old, new = (texts_about("sea", 400, seed, compounds=True) for seed in (0, 1))
+    scorer = Scorer(fit_model([*old, *(f"{old[0]} {word}" for word in old[1].split())]))
+    table = scorer.score([*new, *(f"{new[0]} {word}" for word in new[1].split()[:9])])
+    found = scorer.drift(scorer.evidence(table))
+    assert (found.n_family, found.p_family, found.is_found) == (10, 1.0, False)
+    assert [family.n_documents for family in found.families] == [10]
+
+
+def test_near_copies_of_the_documents_of_the_model_are_no_evidence_and_no_new_family(home):
+    texts = texts_about("sea", 400, 0, compounds=True)
+    scorer = Scorer(fit_model([*texts, *texts[:2]]))
+    found = scorer.drift(scorer.evidence(scorer.score([f"{text} {text[:4]}" for text in texts[:100]])))
+    assert (found.n_new, found.is_found, found.families) == (0, False, [])
+
+
+def test_few_clean_files_have_a_family_that_differs():
+    """The largest of many families that are as frequent in both files."""
+    draw = np.random.default_rng(0)
+    for share in (1e-3, 5e-3, 2e-2):
+        counts = draw.poisson(1000 * share, size=(2, 400, 50))
+        largest = zip(*counts.max(axis=2), strict=True)
+        p = [p_of_family(int(new), 1000, max(int(known), 1), 1000) for known, new in largest]
+        assert np.mean(np.array(p) < LEAST_P) <= 0.005
