@@ -71,8 +71,9 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
-    save_model(fitted, model, overwrite=overwrite)
     facts = fitted.training.options
+    facts |= {"text": source.text_columns, "id": options["id"], "encoding": options["encoding"]}
+    save_model(fitted, model, overwrite=overwrite)
     n_near = facts["n_near_copies"]
     n_different = facts["n_documents"] - facts["n_copies"] - n_near - facts["n_empty"]
     near = f", {count(n_near, 'near-copy', 'near-copies')}" if n_near else ""

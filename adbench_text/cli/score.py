@@ -1,8 +1,8 @@
 """``adbench-text score``: Score documents with a model."""
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,10 +25,10 @@ from adbench_text.cli.own_text import (
 from adbench_text.cli.progress import count, shown_documents
 from adbench_text.cli.show import print_table
 from adbench_text.cli.streams import is_read
-from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.storage import atomic_path
-from adbench_text.text.reading import Document
+from adbench_text.text.reading import Document, DocumentFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +90,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     documents are written to --output only. --fdr decides on all documents of FILE together: they are written
     at the end.
 
+    FILE is read with the --text, --id and --encoding of fit, where it has these columns.
+
     A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
     expected, and whether their p-values are uniform, as for normal documents.
@@ -113,7 +115,9 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
     n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
-    documents = opened(file, options)
+    documents, used = _opened(file, options, fitted.training.options)
+    for note in _differences(used, fitted.training.options):
+        click.echo(f"Note: {printable(note)}", err=True)
     score = partial(_scored, scorer, n_kept > 0)
     tables = results_of(score, _batches(documents), options["address"] or jobs)
     if output is None and suffix and not options["fail_on_drift"]:
@@ -128,6 +132,9 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     if fdr is not None and not found.n_odd and least > fdr / found.n_documents:
         why = f"no p of this model is below {least:.2g}. Fit on more documents, or use --alpha"
         click.echo(f"Note: --fdr {fdr:g} calls nothing odd: {why}.", err=True)
+    if fdr is None and least > options["alpha"]:
+        why = f"no p of this model is below {least:.2g}. Fit on more documents; near-copies count once"
+        click.echo(f"Note: --alpha {options['alpha']:g} calls nothing odd: {why}.", err=True)
     shown = _explained(scorer, found.most_odd.head(top), options["alpha"])
     if page is not None:
         learned = (
@@ -154,6 +161,51 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
         click.echo(json.dumps(facts | drift._asdict() | of_families | {"is_drift": drift.is_found}))
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)
+
+
+def _opened(
+    file: str, options: Mapping[str, Any], fitted: Mapping[str, Any]
+) -> tuple[DocumentFile, dict[str, Any]]:
+    """Return the documents of FILE, read as those of the model where no option says otherwise, and how.
+
+    Columns that FILE lacks are found as without a model; so are those of a pipe, which has them or not.
+    """
+    source = click.get_current_context().get_parameter_source
+    kept = {
+        name: fitted[name]
+        for name in ("text", "id", "encoding")
+        if fitted.get(name) and source(name) == ParameterSource.DEFAULT
+    }
+    is_pipe = file == STDIN or Path(file).is_fifo()
+    columns = [name for name in ("text", "id") if name in kept and not is_pipe]
+    encoding = kept.get("encoding", options["encoding"])
+    for chosen in (columns, columns[:1], columns[1:]):
+        reading = {**options, "encoding": encoding} | {name: kept[name] for name in chosen}
+        with suppress(UnknownNameError):
+            documents = opened(file, reading)
+            break
+    else:
+        reading = {**options, "encoding": encoding}
+        documents = opened(file, reading)
+    used = {**reading, "text": documents.text_columns, "id": documents.id_column}
+    if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines
+        used["text"] = fitted["text"]
+    return documents, used
+
+
+def _differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in a line what of a file is read in another way than the file of the model."""
+    names = [name for name in ("text", "id", "encoding") if fitted.get(name) and used[name] != fitted[name]]
+    if names:
+        here, there = (
+            " ".join(f"--{name} {each}" for name in names for each in _listed(values[name]))
+            for values in (used, fitted)
+        )
+        yield f"this file is read with {here or 'no column of identifiers'}, that of the model with {there}."
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []
 
 
 class _Found(NamedTuple):

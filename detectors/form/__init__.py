@@ -162,14 +162,16 @@ class Form(TextDetector):
         self._references = standard[places]
         distances = self._left_out(standard, places)
         self._scales = [_Scale.fit(of_training) for of_training in distances]
-        self._scores_of_training = np.sum([_quantiles_left_out(each) for each in distances], axis=0)
+        of_training: Scores = np.sum([_quantiles_left_out(each) for each in distances], axis=0)
+        self._scores_of_training = of_training
 
     def _score(self, texts: list[str]) -> Scores:
         standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(texts)[0])))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
         pairs = zip(self._scales, distances, strict=True)
-        return np.asarray(np.sum([scale.quantiles(each) for scale, each in pairs], axis=0))
+        scores: Scores = np.sum([scale.quantiles(each) for scale, each in pairs], axis=0)
+        return scores
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training

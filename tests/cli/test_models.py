@@ -107,6 +107,41 @@ def test_several_columns_are_one_text_in_all_commands(adbench, tmp_path):
     assert lines(other) != lines(of_halves)
 
 
+def test_a_file_is_read_as_that_of_the_model(adbench, tmp_path):
+    halves = [f"K{n};{text.split(maxsplit=1)[0]};{text.split(maxsplit=1)[1]} é" for n, text in enumerate(SEA)]
+    (tmp_path / "halves.csv").write_text("\n".join(["key;subject;rest", *halves]), encoding="latin-1")
+    columns = ["--text", "subject", "--text", "rest", "--encoding", "latin-1", "--id", "key"]
+    assert adbench("fit", "halves.csv", *columns, "-m", "kept").exit_code == 0
+    plain, said = adbench("score", "kept", "halves.csv"), adbench("score", "kept", "halves.csv", *columns)
+    assert lines(plain) == lines(said)
+    assert "Note" not in plain.stderr + said.stderr
+    assert lines(plain)[0]["id"] == "K0"
+    assert {result["p_both"] for result in lines(plain)} == {1.0}  # they are known
+    other = adbench("score", "kept", "halves.csv", "--text", "rest", "--id", "")
+    here, there = "--text rest", "--text subject --text rest --id key"
+    assert f"Note: this file is read with {here}, that of the model with {there}.\n" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "note"),
+    [
+        ("new.jsonl", '{"body": "ship sail", "n": 1}', "--text body, that of the model with --text text"),
+        ("new.txt", "ship sail", None),
+        ("-", "ship sail\nthe crew", None),
+    ],
+)
+def test_columns_that_a_file_lacks_are_found_and_noted(adbench, tmp_path, name, content, note):
+    (tmp_path / "a.csv").write_text("\n".join(["text", *SEA]))
+    adbench("fit", "a.csv", "-m", "kept")
+    (tmp_path / "new.jsonl").write_text(content)
+    (tmp_path / "new.txt").write_text(content)
+    options = ["--text", "body"] if note else []
+    scored = adbench("score", "kept", name, *options, stdin=content)
+    assert scored.exit_code == 0, scored.output
+    assert ("Note" in scored.stderr) == bool(note)
+    assert not note or f"Note: this file is read with {note}.\n" in scored.stderr
+
+
 def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
     adbench("fit", "normal.csv", "--model", "kept")
     (tmp_path / "bad.jsonl").write_text(
@@ -454,6 +489,14 @@ def test_a_model_of_few_documents_calls_nothing_odd_and_notes_why(adbench, files
     assert last_line.startswith("200 documents, 0 called odd (--fdr: on average at most 5 % of them false")
     few = adbench("score", "kept", "-", "--fdr", "0.1", stdin="the ship sails\nthe captain and the tide")
     assert "Note" not in few.stderr  # one document would do
+
+
+def test_a_model_that_can_call_nothing_odd_at_alpha_says_so(adbench, tmp_path):
+    (tmp_path / "few.csv").write_text("\n".join(["body", *SEA[:60], *(f"{text} again" for text in SEA[:60])]))
+    adbench("fit", "few.csv", "-m", "few")
+    note = "Note: --alpha 0.01 calls nothing odd: no p of this model is below 0.016. Fit on more documents;"
+    assert note in adbench("score", "few", "new.jsonl", "--text", "body").stderr
+    assert "Note" not in adbench("score", "few", "new.jsonl", "--text", "body", "--alpha", "0.02").stderr
 
 
 def test_documents_without_a_p_and_known_ones_are_not_odd(adbench, files, tmp_path):
