@@ -129,12 +129,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     families = [_of_family(each) for each in drift.families[:_N_FAMILIES]]
     last_line = _drift_line(found, drift, options["alpha"], fdr)
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))
-    if fdr is not None and not found.n_odd and least > fdr / found.n_documents:
-        why = f"no p of this model is below {least:.2g}. Fit on more documents, or use --alpha"
-        click.echo(f"Note: --fdr {fdr:g} calls nothing odd: {why}.", err=True)
-    if fdr is None and least > options["alpha"]:
-        why = f"no p of this model is below {least:.2g}. Fit on more documents; near-copies count once"
-        click.echo(f"Note: --alpha {options['alpha']:g} calls nothing odd: {why}.", err=True)
+    for note in _nothing_odd(found, least, options["alpha"], fdr):
+        click.echo(f"Note: {note}", err=True)
     shown = _explained(scorer, found.most_odd.head(top), options["alpha"])
     if page is not None:
         learned = (
@@ -215,6 +211,15 @@ class _Found(NamedTuple):
     n_odd: int  # by --fdr
     evidence: "Evidence"  # of drift
     most_odd: "pd.DataFrame"  # the first documents by their p, and then by their score, with their texts
+
+
+def _nothing_odd(found: _Found, least: float, alpha: float, fdr: float | None) -> Iterator[str]:
+    """Yield why nothing can be called odd, given the least p of a model."""
+    why = f"no p of this model is below {least:.2g}. Fit on more documents"
+    if fdr is None and least > alpha:
+        yield f"--alpha {alpha:g} calls nothing odd: {why}; near-copies count once."
+    if fdr is not None and not found.n_odd and least > fdr / found.n_documents:
+        yield f"--fdr {fdr:g} calls nothing odd: {why}, or use --alpha."
 
 
 def _scored(scorer: "Scorer", with_text: bool, batch: list[tuple[str, str]]) -> "pd.DataFrame":
