@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 #: New documents differ if one of the p of `drift` is below this: by chance, 1 % of files do.
 LEAST_P = 0.005
 
+_FEW_PAIRS = 100  # of a new and a normal document
 _FORM_WEIGHT = 0.5  # of the p-value of form; the p-value of words has weight 1
 
 
@@ -161,7 +162,8 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     found = Drift(len(new), n_odd, len(new) * k / (n + 1), p_odd, None, None)
     if not (len(new) and with_distance):
         return found
-    test = ks_2samp(new, p_values(calibration, calibration), method="asymp")
+    method = "exact" if len(new) * n < _FEW_PAIRS else "asymp"  # the latter has no p for a pair
+    test = ks_2samp(new, p_values(calibration, calibration), method=method)
     return found._replace(distance=float(test.statistic), p=float(test.pvalue))
 
 

@@ -66,12 +66,16 @@ class Evidence:
         n_new = np.bincount(of_new, self._times, minlength=len(speaker)).astype(np.int64)
         n_known = np.bincount(speaker[: len(known)], sizes, minlength=len(speaker))
         is_named = (n_new >= _LEAST_FAMILY) & (n_known <= _MOST_OF_KNOWN)
-        named = [self._family(of_new, each, n_new[each]) for each in np.flatnonzero(is_named).tolist()]
+        members, places = np.unique(of_new, return_index=True)
+        named = [
+            self._family(place, n_new[each])
+            for each, place in zip(members.tolist(), places.tolist(), strict=True)
+            if is_named[each]
+        ]
         is_first = of_new == np.arange(len(known), len(speaker))
         p = np.frombuffer(self._p, dtype=np.float64)[is_first]
         return Wave(p, int(n_new.max(initial=0)), sorted(named, key=lambda family: -family.n_documents))
 
-    def _family(self, of_new: NDArray[np.int64], speaker: int, n_documents: int) -> Family:
-        place = int(np.argmax(of_new == speaker))
+    def _family(self, place: int, n_documents: int) -> Family:
         name, text = self._named[place] if place < len(self._named) else ("", "")
         return Family(int(n_documents), name, text, self._rows[place])

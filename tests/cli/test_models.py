@@ -298,6 +298,10 @@ def test_ties_are_no_drift():
     assert (found.n_odd, found.p_odd, found.distance, found.p) == (0, 1.0, 0.0, 1.0)
 
 
+def test_one_new_text_beside_one_normal_one_shows_no_drift():
+    assert drift([0.5], np.array([1.0]), 0.05, with_distance=True).p == 1.0
+
+
 def test_the_summary_names_the_words_and_documents_that_differ(adbench, files, tmp_path):
     summary = adbench("score", "kept", "mixed.csv", "--summary", "--top", 5)
     assert summary.exit_code == 0, summary.output
