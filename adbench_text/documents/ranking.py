@@ -237,7 +237,7 @@ def learned(
     if len(texts) < 2:
         raise InvalidValueError(
             f"At least 2 different documents with words are needed, got {len(texts)}. Give more, or a larger "
-            "sample (--sample); those marked odd do not count."
+            "sample (--sample); near-copies count once, and those marked odd do not count."
         )
     with own.errors():
         own.detector.prepare(texts.tolist())
