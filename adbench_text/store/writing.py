@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
 from adbench_text.escaping import encodable, markdown, no_formula, printable
-from adbench_text.metrics import COSTS, METRICS, OF_WORDS
+from adbench_text.metrics import COSTS, MAIN, METRICS, OF_WORDS
 from adbench_text.plugins.configure import written
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
@@ -140,7 +140,7 @@ def comparison_page(experiment_id: str) -> str:
     query = {
         "workflowType": "machine_learning",  # otherwise MLflow shows its pages on language models
         "searchFilter": of_kind("summary"),
-        "orderByKey": "metrics.`auroc`",
+        "orderByKey": f"metrics.`{MAIN.name}`",
         "orderByAsc": "false",
         "compareRunsMode": "CHART",
     }
