@@ -91,7 +91,7 @@ class CVDD(TextDetector):
     device : {"auto", "cpu", "cuda"}, default "auto"
         ``auto`` takes a GPU where there is one.
     contamination, random_state
-        See `TextDetector`. The same seed, device and number of threads give the same scores.
+        See `TextDetector`. The same seed and device give the same scores.
 
     Examples
     --------

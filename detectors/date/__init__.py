@@ -130,7 +130,8 @@ class DATE(TextDetector):
     precision : {"auto", "bf16", "fp32"}, default "auto"
         Of training; ``auto`` takes bfloat16 where the hardware multiplies in it.
     contamination, random_state
-        See `TextDetector`. The same seed, device and number of threads give the same scores.
+        See `TextDetector`. The same seed and device give the same scores; with bfloat16 on a CPU, the same
+        number of threads is needed, too.
 
     Examples
     --------
