@@ -227,7 +227,9 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
             f"Cannot write to {place}: No space left on device. Make room, then run the same command again."
         )
     reason = first_line(error).removesuffix(".")
-    if isinstance(error, ValueError) or getattr(error, "error_code", "") in _REFUSALS:
+    # MLflow takes a number that no column can hold for an internal error of the database
+    is_value = isinstance(error, ValueError) or isinstance(error.__cause__, OverflowError)
+    if is_value or getattr(error, "error_code", "") in _REFUSALS:
         return RefusedError(f"The store {shown} refuses it: {reason}.")
     return TrackingError(f"The store {shown} cannot be used: {reason}.")
 

@@ -17,7 +17,7 @@ from filelock import FileLock
 from adbench_text import storage
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name
-from adbench_text.store.record import CELL, Run
+from adbench_text.store.record import CELL, PARENT, Run
 
 
 class Journal:
@@ -55,10 +55,14 @@ class Journal:
         """Yield the runs of all processes with their files; remove files that are damaged."""
         for path in sorted(self.folder.glob("*.json")):
             try:
-                yield path, Run(**json.loads(path.read_text(encoding="utf-8")))
+                run = Run(**json.loads(path.read_text(encoding="utf-8")))
             except OSError:  # out of reach for now
-                pass
-            except (ValueError, TypeError):  # the cell runs again
+                continue
+            except (ValueError, TypeError, RecursionError):
+                run = None
+            if run and _is_cell(run):
+                yield path, run
+            else:  # the cell runs again
                 path.unlink(missing_ok=True)
 
     def set_aside(self, entry: Path) -> Path:
@@ -79,6 +83,23 @@ class Journal:
                 f"Cannot write to {self.folder}: {error.strerror or error}. "
                 "Make room, then run the same command again."
             ) from error
+
+
+def _is_cell(run: Run) -> bool:
+    """Return whether an entry has the parts of the run of a cell; the store decides on their values."""
+    texts = run.tags, run.params, run.files
+    if not all(isinstance(each, dict) for each in (*texts, run.metrics, run.curves)):
+        return False
+    points = (point for curve in run.curves.values() for point in curve)
+    return (
+        run.status in ("FINISHED", "FAILED")
+        and {CELL, PARENT} <= run.tags.keys()
+        and "dataset" in run.params
+        and all(isinstance(text, str) for each in texts for text in each.values())
+        and all(file_name(name) == name for name in run.files)
+        and all(isinstance(curve, list) for curve in run.curves.values())
+        and all(isinstance(point, list) and len(point) == 3 for point in points)
+    )
 
 
 def folder_of(store: str, file: Path | None, experiment: str) -> Path:

@@ -25,6 +25,7 @@ from adbench_text.sweep.construct import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
+PARENT = "mlflow.parentRunId"
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
 LONGEST_TAG = 5000  # characters; MLflow cuts tags at 8,000 and params at 6,000
 

@@ -36,6 +36,7 @@ from adbench_text.store.reading import ClientReader, DatabaseReader, Reader
 from adbench_text.store.record import (
     CELL,
     KIND,
+    PARENT,
     STATUS,
     Record,
     Run,
@@ -45,7 +46,6 @@ from adbench_text.store.record import (
 )
 from adbench_text.store.writing import (
     DESCRIPTION,
-    PARENT,
     SUMMARY,
     comparison_page,
     run_of_cell,

@@ -16,7 +16,7 @@ from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient
-from adbench_text.store.record import KIND, LONGEST_TAG, TAG, Record, Run, of_kind, params_and_tags
+from adbench_text.store.record import KIND, LONGEST_TAG, PARENT, TAG, Record, Run, of_kind, params_and_tags
 from adbench_text.sweep.cell import of_splits, percent
 from adbench_text.sweep.construct import accepted_name, cell_id
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PARENT = "mlflow.parentRunId"
 DESCRIPTION = "mlflow.note.content"
 SUMMARY = f"{TAG}summary"
 _MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
@@ -103,8 +102,8 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
     return {
         **{f"{TAG}{name}": text for name, text in ours.items() if text},
         DESCRIPTION: failed + markdown(f"{result.cell}: {corpus.edition}."),
-        **run_tags(),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
+        **run_tags(),  # last: what a detector says of its device replaces nothing that is known
     }
 
 

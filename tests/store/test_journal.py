@@ -1,16 +1,17 @@
+import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from threading import Timer
 
 import pytest
 
 from adbench_text.errors import TrackingError
 from adbench_text.store.journal import Journal
-from adbench_text.store.record import CELL, Run
+from adbench_text.store.record import CELL, PARENT, Run
 
-RUN = Run("d | sea", "FINISHED", 0, {CELL: "a"}, {"dataset": "tiny"}, {"auroc": 0.5})
+RUN = Run("d | sea", "FINISHED", 0, {CELL: "a", PARENT: "b"}, {"dataset": "tiny"}, {"auroc": 0.5})
 HOLDER = """
 import sys
 from pathlib import Path
@@ -74,6 +75,28 @@ def test_an_entry_that_is_damaged_or_of_another_version_is_removed(text, journal
     journal.write(RUN)
     (journal.folder / "b.json").write_text(text)
     assert len(kept(journal)) == 1
+    assert [path.name for path in journal.folder.glob("*.json")] == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"params": {}},
+        {"params": []},
+        {"params": {"dataset": 5}},
+        {"tags": {CELL: "a"}},
+        {"status": "LOST"},
+        {"curves": None},
+        {"curves": {"loss": [[1, 0.5]]}},
+        {"files": {"scores.csv": 5}},
+        {"files": {"../scores.csv": ""}},
+    ],
+)
+def test_an_entry_that_is_no_cell_is_removed_and_stops_no_other(part, journal):
+    journal.write(RUN)
+    (journal.folder / "0.json").write_text(json.dumps(asdict(RUN) | part))
+    (journal.folder / "1.json").write_text("[" * 100_000)
+    assert kept(journal) == [RUN]
     assert [path.name for path in journal.folder.glob("*.json")] == ["a.json"]
 
 

@@ -21,6 +21,7 @@ from journals import kill_writer
 from mlflow import MlflowClient
 from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
 
+import adbench_text
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS
@@ -177,6 +178,13 @@ def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
     assert tags["mlflow.source.git.commit"] == "abc-dirty"
     assert {"env.python", "env.platform", "env.scikit-learn", "env.adbench-text"} <= tags.keys()
     assert tags["mlflow.note.content"] == "d(k=3) on tiny/sea at 0%, seed 0: published."
+
+
+def test_what_a_detector_says_of_its_device_replaces_no_other_tag(store):
+    log(store, result(ran_on={"adbench-text": "9.9", "device": "abacus"}))
+    (record,) = store.cells(["tiny"])
+    assert record.made_by["version"] == adbench_text.__version__
+    assert runs(store, "cell")[0].data.tags["env.device"] == "abacus"
 
 
 def test_the_address_of_a_comparison_finds_the_summary_runs_best_first(store):
@@ -498,16 +506,24 @@ def test_a_result_whose_logging_failed_in_the_middle_is_kept_and_logged_once(err
     assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
 
 
-def test_a_result_that_the_store_refuses_is_set_aside_and_stops_no_other(store):
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ({"curves": {"training//loss": [[1, 0.5, 1]]}}, "training//loss"),
+        ({"curves": {"training/loss": [[2**70, 0.5, 1]]}}, "too large"),
+        ({"started": 2**70}, "too large"),
+    ],
+)
+def test_a_result_that_the_store_refuses_is_set_aside_and_stops_no_other(part, reason, store):
     with store.sweep({"tiny": corpus()}, "a sweep"):
         for inlier in ("sea", "law"):
             store.keep(result(inlier=inlier), definition(result(inlier=inlier)), corpus())
         path, _ = sorted(store.journal.folder.glob("*.json"))
         entry = json.loads(path.read_text())
-        path.write_text(json.dumps(entry | {"curves": {"training//loss": [[1, 0.5, 1]]}}))
+        path.write_text(json.dumps(entry | part))
         refused = store.log_kept()
     assert [*refused] == [entry["tags"]["adbench_text.cell"]]
-    assert "training//loss" in str(refused)
+    assert reason in str(refused)
     assert (store.journal.folder / "refused" / path.name).is_file()
     assert len(store.ended(["tiny"])) == 1
     assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
