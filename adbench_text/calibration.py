@@ -7,7 +7,7 @@ the documents that serve as normal ones, p-values become larger: fewer documents
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +162,8 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     found = Drift(len(new), n_odd, len(new) * k / (n + 1), p_odd, None, None)
     if not (len(new) and with_distance):
         return found
-    method = "exact" if len(new) * n < _FEW_PAIRS else "asymp"  # the latter has no p for a pair
+    # "asymp" has no p for a pair
+    method: Literal["exact", "asymp"] = "exact" if len(new) * n < _FEW_PAIRS else "asymp"
     test = ks_2samp(new, p_values(calibration, calibration), method=method)
     return found._replace(distance=float(test.statistic), p=float(test.pvalue))
 
