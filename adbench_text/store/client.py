@@ -229,7 +229,8 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
     reason = first_line(error).removesuffix(".")
     # MLflow takes a number that no column can hold for an internal error of the database
     is_value = isinstance(error, ValueError) or isinstance(error.__cause__, OverflowError)
-    if is_value or getattr(error, "error_code", "") in _REFUSALS:
+    # and a damaged file for a wrong request
+    if is_value or (getattr(error, "error_code", "") in _REFUSALS and "DatabaseError)" not in text):
         return RefusedError(f"The store {shown} refuses it: {reason}.")
     return TrackingError(f"The store {shown} cannot be used: {reason}.")
 

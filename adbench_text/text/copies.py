@@ -5,6 +5,8 @@ document is known by one byte of each of 100 minimal hashes of its words (MinHas
 each: Li and Koenig, WWW 2010). The share of equal bytes estimates the similarity; its standard deviation is
 0.04 at 0.8. Documents with five equal bytes in one of 20 places are compared (locality-sensitive hashing),
 each with the first of them only, so that the time grows with the number of documents.
+
+Of a text without spaces, as in Chinese or a line of JSON, pieces of four characters stand for words.
 """
 
 from collections.abc import Sequence
@@ -19,6 +21,8 @@ _OF_A_BAND = 5
 SHARED = 0.8
 OF_MODEL = 0.7  # for a model: similarities are estimated, and none of 0.8 may be missed
 _LEAST_WORDS = 4  # different ones: shorter documents are alike by chance
+_LONG = 12  # characters of a word on average: what has longer ones is not written in words
+_PIECE = 4  # characters
 _BLOCK = 2**16  # pairs that are compared at a time
 _SEED = 0
 
@@ -29,12 +33,20 @@ def sketches(texts: Sequence[str]) -> Sketches:
 
     found = np.zeros((len(texts), N_HASHES), dtype=np.uint8)
     for row, text in enumerate(texts):
-        words = text.split()
+        words = _words(text)
         if len(words) >= _LEAST_WORDS and len(set(words)) >= _LEAST_WORDS:
             minimal = RMinHash(num_perm=N_HASHES, seed=_SEED)
             minimal.update(words)
             found[row] = np.array(minimal.digest(), dtype=np.uint32).astype(np.uint8)
     return found
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, or pieces of its characters if it is not written in words."""
+    words = text.split()
+    if len(text) < _LONG * max(len(words), 1):
+        return words
+    return [text[start : start + _PIECE] for start in range(len(text) - _PIECE + 1)]
 
 
 def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:

@@ -56,3 +56,18 @@ def test_a_family_of_many_is_one_however_they_are_ordered():
     of_family = np.flatnonzero(order < 300)
     assert set(speaker[of_family]) == {of_family[0]}
     assert (speaker[order >= 300] == np.flatnonzero(order >= 300)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "is_near"),
+    [
+        ("我们在海边看到了一艘很大的船它正在慢慢地离开港口驶向远方的岛屿", None, True),
+        ('{"ship":"anchor","crew":[12,13,14],"harbour":"north","tide":"low"}', None, True),
+        ("/srv/ships/anchor/harbour/001", "/srv/courts/judge/statute/001", False),
+        ("unbelievable congratulations winner", "unbelievable congratulations loser", False),
+    ],
+)
+def test_texts_without_spaces_are_compared_by_pieces_of_characters(text, other, is_near):
+    other = other or text[:15] + "x" + text[16:]
+    found = families(sketches([text, other, "an other text of other words"]), shared=0.7)
+    assert found.tolist() == ([0, 0, 2] if is_near else [0, 1, 2])
