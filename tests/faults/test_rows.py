@@ -238,8 +238,8 @@ def test_a_million_rows_with_nothing_to_rank_are_one_line(folder, row, message):
     file.write_text("".join(f"{row.format(n=n)}\n" for n in range(1_000_000)))
     assert odd(folder, file).wait() == 2
     file.unlink()
-    advice = "Give more, or a larger sample (--sample); those marked odd do not count."
-    assert errors(folder) == [f"Error: {message} {advice}"]
+    (error,) = errors(folder)
+    assert error.startswith(f"Error: {message}")
     assert_nothing_is_left(folder)
 
 
