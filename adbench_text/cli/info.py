@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
@@ -56,9 +57,10 @@ def _print_detector(name: str) -> None:
             resources = text_of_settings(built.resources())
         except AdbenchTextError as error:  # a file that is not downloaded
             resources = str(error)
+        configured = _configured(name, built)
         facts = {
             **_general("detector", name, detector, wrapped.__module__),
-            "regime": _regimes(name, built),
+            "regime": _regimes(name, configured),
             "oracle": str(built.is_oracle),
             "reads raw": str(built.reads_raw),
             "resources": resources,
@@ -66,7 +68,7 @@ def _print_detector(name: str) -> None:
         configurations = {
             preset: "; ".join(map(text_of_settings, grid)) for preset, grid in presets(detector, "").items()
         }
-        read = {each: f"{SOURCES[each].made_of}; {SOURCES[each].licence}" for each in _read(name, built)}
+        read = {each: f"{SOURCES[each].made_of}; {SOURCES[each].licence}" for each in _read(configured)}
         ranges, parameters = detector.parameter_ranges(), []
         for key, default in detector.default_params().items():
             values = ranges.get(key, Range())
@@ -97,19 +99,19 @@ def _configured(name: str, built: "TextDetector") -> "dict[str, TextDetector]":
     return configured
 
 
-def _regimes(name: str, built: "TextDetector") -> str:
+def _regimes(name: str, configured: "Mapping[str, TextDetector]") -> str:
     """Return what a detector knows by default, and what else it knows with which presets."""
     named: dict[str, list[str]] = {}
-    for preset, detector in _configured(name, built).items():
+    for preset, detector in configured.items():
         named.setdefault(detector.regime or "not stated", []).append(f"{name}:{preset}")
     first, *others = named
     return "; ".join([first, *(f"{each}: {', '.join(named[each])}" for each in others)])
 
 
-def _read(name: str, built: "TextDetector") -> list[str]:
+def _read(configured: "Mapping[str, TextDetector]") -> list[str]:
     """Return the sources of `SOURCES` that a detector reads by default or in a preset."""
     found: dict[str, None] = {}
-    for detector in _configured(name, built).values():
+    for detector in configured.values():
         for member in detector.build_members() if hasattr(detector, "build_members") else [detector]:
             params = member.get_params()
             with suppress(AdbenchTextError):  # a file that is not downloaded

@@ -162,17 +162,17 @@ class Store:
         cell, dataset = run.tags[CELL], run.params["dataset"]
         # a process was killed, perhaps after it had logged the cell; or logging it has failed in the middle
         is_tried = run.tags[PARENT] not in self._parents.values() or cell in self._tried
-        if is_tried and self._is_logged(dataset, run):
+        if is_tried and self._is_complete(dataset, run):
             return
         self._tried.add(cell)
         try:
             self._write(dataset, run)
         except RefusedError:
-            self._is_logged(dataset, run)
+            self._is_complete(dataset, run)  # it is not: what is logged of it goes
             raise
         self._tried.remove(cell)
 
-    def _is_logged(self, dataset: str, run: Run) -> bool:
+    def _is_complete(self, dataset: str, run: Run) -> bool:
         """Return whether the run of a cell is logged completely; delete what is logged of it otherwise."""
         began = f"attributes.start_time = {run.started}"
         found = self._search(dataset, "cell", f"tags.`{CELL}` = '{run.tags[CELL]}'", began)
