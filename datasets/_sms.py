@@ -1,6 +1,6 @@
 """The SMS Spam Collection, which two benchmarks split in their own ways."""
 
-from adbench_text.plugins.dataset import Dataset, Edition
+from adbench_text.contract.dataset import Dataset, Edition
 from adbench_text.storage import RemoteFile
 
 CITATION = (

@@ -2,7 +2,7 @@
 
 import csv
 
-from adbench_text.plugins.dataset import Dataset, Documents
+from adbench_text.contract.dataset import Dataset, Documents
 from adbench_text.storage import RemoteFile
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"

@@ -6,7 +6,7 @@ import zlib
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.storage import RemoteFile
 
 _PAGE = "http://qwone.com/~jason/20Newsgroups/"

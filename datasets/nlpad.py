@@ -6,8 +6,8 @@ them anew.
 
 import json
 
+from adbench_text.contract.dataset import Dataset, Documents, Redraw
 from adbench_text.datasets import _sms, tad
-from adbench_text.plugins.dataset import Dataset, Documents, Redraw
 from adbench_text.storage import RemoteFile
 
 _CITATION = (

@@ -15,9 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from adbench_text.code_version import installed
+from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.errors import DataError
 from adbench_text.escaping import utf8
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
 
 PER_CLASS = {"train": 500, "test": 250}  # what the smallest of the libraries can give

@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from adbench_text.plugins.dataset import Dataset, Documents
+from adbench_text.contract.dataset import Dataset, Documents
 from adbench_text.storage import RemoteFile
 
 _FILES = tuple(f"reut2-{number:03}.sgm" for number in range(22))

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adbench_text.plugins.dataset import Dataset, Documents, Redraw
+from adbench_text.contract.dataset import Dataset, Documents, Redraw
 from adbench_text.storage import RemoteFile
 
 _GITHUB = "https://raw.githubusercontent.com/"

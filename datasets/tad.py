@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from adbench_text.contract.dataset import Dataset, Documents
 from adbench_text.datasets import _sms
-from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.storage import RemoteFile
 
 _COMMIT = "f5a6fe4903c3101784aa76430ebe940dfa8c4911"

@@ -5,10 +5,10 @@ Only the split is theirs. Texts are cleaned as those of every other corpus here,
 
 from collections.abc import Iterator
 
+from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.datasets import _sms
 from adbench_text.datasets.newsgroups20 import Newsgroups20
 from adbench_text.datasets.reuters import Reuters
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.storage import RemoteFile
 
 _CITATION = (

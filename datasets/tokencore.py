@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adbench_text.plugins.dataset import Dataset, Documents, OddWords
+from adbench_text.contract.dataset import Dataset, Documents, OddWords
 from adbench_text.storage import RemoteFile
 
 _COMMIT = "830ff86f75b7da6e8561704186fb5749fa15ab8d"

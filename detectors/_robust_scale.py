@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.plugins.scores import Scores
+from adbench_text.contract.scores import Scores
 
 
 class RobustScale(NamedTuple):

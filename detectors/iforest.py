@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from adbench_text.checks import Range, Whole
-from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Range, Whole
+from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors._robust_scale import RobustScale
-from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix, find_method
 
 _ROWS = 500  # of a block of distances: at once they would need much memory

@@ -33,8 +33,8 @@ from scipy.sparse import csr_array, csr_matrix, diags_array
 from sparse_dot_topn import sp_matmul_topn
 
 from adbench_text.checks import Range, Whole
+from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.detectors._references import places_of_references
-from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 

@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 
 from adbench_text.checks import Choice, Range
 from adbench_text.code_version import code_version, libraries
+from adbench_text.contract.detector import OF_TRAINING, Scores, TextDetector, TokenScore
+from adbench_text.contract.scores import REGIMES
+from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
-from adbench_text.plugins.detector import OF_TRAINING, Scores, TextDetector, TokenScore
-from adbench_text.plugins.scores import REGIMES
-from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import METHODS, find_method
 
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be

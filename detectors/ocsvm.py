@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import Choice, Number, Range
-from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
 

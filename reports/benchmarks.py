@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.reports import published
 from adbench_text.reports.report import UNEQUAL, Entry, figure
+from adbench_text.run.cell import ONE_VS_REST
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import ONE_VS_REST
 
 #: What a published method knows besides the training texts, from less to more.
 KNOWLEDGE = ("none", "word vectors", PRE_TRAINED, "commercial encoder", "labels")

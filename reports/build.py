@@ -18,8 +18,8 @@ from adbench_text.reports.own_metric import measured
 from adbench_text.reports.report import Report, Table
 from adbench_text.reports.summary import headline, provenance
 from adbench_text.reports.tables.leaderboard import leaders
+from adbench_text.run.cell import Cell
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import Cell
 
 if TYPE_CHECKING:
     from adbench_text.reports.figures.export import Drawing

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
+from adbench_text.contract.scores import REGIMES, TEST_BATCH
 from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import COSTS, METRICS, OF_LABELLED, OF_WORDS
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, written
-from adbench_text.plugins.scores import REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import ORACLE
+from adbench_text.run.cell import LABELLED, LABELLED_FROM, PLANTED, SPLITS, TEST_OUTLIERS, Cell, of_splits
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import LABELLED, LABELLED_FROM, PLANTED, SPLITS, TEST_OUTLIERS, Cell, of_splits
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
 #: What is measured of a cell besides its metrics.

@@ -17,8 +17,8 @@ from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.means import Place, means
 from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
+from adbench_text.run.cell import of_splits
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import of_splits
 
 PUBLISHED = "published"
 _SOURCES = {

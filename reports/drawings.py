@@ -11,7 +11,7 @@ from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.sweep.cell import percent
+from adbench_text.run.cell import percent
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit

@@ -7,9 +7,9 @@ from adbench_text.metrics import Metric
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
+from adbench_text.run.cell import percent
 from adbench_text.store import record as stored
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import percent
 
 _MOST_RUNS = 3  # that were changed are named
 _OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."

@@ -7,8 +7,8 @@ from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import knows, leading
+from adbench_text.run.cell import ONE_VS_REST, percent
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import ONE_VS_REST, percent
 
 _MOST = 3  # values of one kind are listed
 

@@ -14,14 +14,14 @@ import pytest
 from filelock import FileLock
 from servers import Server, serving
 
-import adbench_text.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
+import adbench_text.documents.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
 from adbench_text.cli import new
 from adbench_text.code_version import code_of
+from adbench_text.contract.dataset import Documents
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.datasets.pydocs import PyDocs
 from adbench_text.plugins import registry
-from adbench_text.plugins.dataset import Documents
 from adbench_text.storage import RemoteFile
 from adbench_text.store.store import Store
 from adbench_text.text import vectors

@@ -17,8 +17,8 @@ from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import MEASURED, ORIGINS
 from adbench_text.reports.drawings import contamination, cost
 from adbench_text.reports.figures import export
+from adbench_text.run.cell import PLANTED, SPLITS, TEST_OUTLIERS
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import PLANTED, SPLITS, TEST_OUTLIERS
 
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from mlflow import MlflowClient
 
+from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.plugins.dataset import Documents
+from adbench_text.run.cell import Cell
 from adbench_text.run.result import Result
 from adbench_text.store.store import Store
-from adbench_text.sweep.cell import Cell
 
 STARTED = 1e9  # seconds since the epoch
 

@@ -7,10 +7,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
+from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import parameters
-from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.testing import check_detector, dataset_rules
 from adbench_text.testing.dataset_rules import ReadDataset
 from adbench_text.testing.rules import check, raise_broken

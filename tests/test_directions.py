@@ -9,17 +9,16 @@ from adbench_text.plugins import registry
 from adbench_text.reports.contents import FORMATS
 
 ROOT = Path(__file__).parents[1]
-FLOORS = ("ground", "text", "plugins", "corpora", "sweep", "run", "store", "cli")
+FLOORS = ("ground", "text", "contract", "pages", "plugins", "corpora", "run", "store", "cli")
 ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
-    "testing": {"ground", "text", "plugins", "corpora", "testing"},
-    "detectors": {"ground", "text", "plugins", "detectors"},
-    "datasets": {"ground", "text", "plugins", "datasets"},
-    "documents": {"ground", "text", "plugins", "models", "sweep", "documents"},
-    "models": {"ground", "text", "plugins", "models"},
-    "reports": {"ground", "plugins", "corpora", "sweep", "run", "store", "reports"},
+    "testing": {"ground", "text", "contract", "plugins", "corpora", "testing"},
+    "detectors": {"ground", "text", "contract", "plugins", "detectors"},
+    "datasets": {"ground", "text", "contract", "plugins", "datasets"},
+    "documents": {"ground", "text", "contract", "pages", "plugins", "documents"},
+    "reports": {"ground", "contract", "pages", "plugins", "corpora", "run", "store", "reports"},
 }
-ALLOWED["cli"] |= {"documents", "models", "reports", "testing"}
-ALLOWED["store"] |= {"models"}  # which it registers
+ALLOWED["cli"] |= {"documents", "reports", "testing"}
+ALLOWED["store"] |= {"documents"}  # it registers a model
 # Within reports: formats render a report, figures draw plain data.
 WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 FORM = (
@@ -29,8 +28,8 @@ FORM = (
     "documents/fitting",
     "documents/ranked",
     "documents/ranking",
-    "models/folder",
-    "models/model",
+    "documents/models/folder",
+    "documents/models/model",
     "orders",
 )
 LIBRARIES = {"mlflow": ("adbench_text/store/",), "torch": ("detectors/",)}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from adbench_text.contract.dataset import Dataset
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.plugins import registry
-from adbench_text.plugins.dataset import Dataset
-from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.pyod_detector import PyODDetector
-from adbench_text.plugins.vector_detector import VectorDetector
 
 ROOT = Path(__file__).parents[1]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

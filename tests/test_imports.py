@@ -52,7 +52,8 @@ def run(*commands: str, uri: str = "") -> tuple[list[int], str, set[str]]:
 
 EVERYTHING = (
     "from adbench_text.cli import main; from adbench_text.run import engine, evaluate, runner;"
-    "from adbench_text.store import store; from adbench_text.plugins import registry, vector_detector;"
+    "from adbench_text.store import store; from adbench_text.plugins import registry;"
+    "from adbench_text.contract import vector_detector;"
     "[registry.detector(n) for n in ('llr', 'ocsvm', 'iforest', 'pyod-ecod')];"
     "[registry.dataset(n) for n in registry.names('datasets')]"
 )

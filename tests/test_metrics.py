@@ -9,15 +9,15 @@ import pytest
 from cells import build, csv_rows, record, texts
 from sklearn.metrics import average_precision_score
 
+from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
-from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.run import evaluate as evaluating
+from adbench_text.run.cell import Cell
 from adbench_text.store.writing import summary
-from adbench_text.sweep.cell import Cell
 
 ROOT = Path(__file__).parents[1]
 OUTLIER = np.array([False, False, False, True, True])
@@ -170,5 +170,5 @@ def test_what_names_a_metric_is_about_that_metric_alone():
         "reports/tables/labelled.py",  # two figures that only results with labelled outliers have
         "reports/tables/words.py",  # metrics of words
         "adbench_text/testing/detector_rules.py",  # the sign of the scores
-        "adbench_text/plugins/vector_detector.py",  # how good the encoder svd was
+        "adbench_text/contract/vector_detector.py",  # how good the encoder svd was
     }

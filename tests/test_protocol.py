@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import PROTOCOL
+from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.plugins.dataset import Documents
+from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import evaluate
-from adbench_text.sweep.cell import Cell
 from adbench_text.text.cleaning import clean
 
 TOPICS = {

@@ -11,7 +11,7 @@ from cells import cells_csv, failed, record
 from measured import RESULTS, SWEEPS, read_cells, records, write
 
 from adbench_text import results
-from adbench_text.plugins.scores import PRE_TRAINED
+from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
 
 ROOT = Path(__file__).parents[1]

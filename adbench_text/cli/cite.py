@@ -16,7 +16,7 @@ from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build
 from adbench_text.reports.formats.latex import escape
-from adbench_text.sweep.names import expand
+from adbench_text.run.names import expand
 
 _AUTHOR = r"\b[^\W\d_]\.(?:[ -]?[^\W\d_]\.)* [^\W\d_][^,.:;]*"
 #: ``A. Author, B.-C. Author: Title. Journal 1, 2020.``; a venue without a volume is a conference.

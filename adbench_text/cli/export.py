@@ -34,9 +34,9 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
     scores.csv (id and score; higher is more abnormal) beside them, and run the same splits with
     -d scores:DIR.
     """
+    from adbench_text.contract.cleaner import Cleaner
     from adbench_text.corpora.corpus import cleaner_of, load
     from adbench_text.plugins import exported, registry
-    from adbench_text.plugins.cleaner import Cleaner
     from adbench_text.run.evaluate import split_of
     from adbench_text.run.runner import impossible
 

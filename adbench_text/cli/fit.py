@@ -45,9 +45,9 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     documents, use the command odd.
     """
     from adbench_text.documents.fitting import fit_model
+    from adbench_text.documents.models.folder import check_can_be_saved, check_target, save_model
+    from adbench_text.documents.models.model import FORM
     from adbench_text.documents.own_detector import own_detector
-    from adbench_text.models.folder import check_can_be_saved, check_target, save_model
-    from adbench_text.models.model import FORM
 
     registered, alias = options["registered"], options["alias"]
     if alias and not registered:

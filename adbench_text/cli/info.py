@@ -21,7 +21,7 @@ from adbench_text.storage import forbid_downloads
 from adbench_text.text.sources import SOURCES
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 
 @click.command("info")

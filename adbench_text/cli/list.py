@@ -33,10 +33,10 @@ def _encoders() -> Rows:
 
 def _sweeps() -> Rows:
     """Yield the built-in sweeps, with the first line of comment of their files."""
-    from adbench_text.sweep import file
+    from adbench_text.run import sweep_file
 
-    for name in file.names():
-        first = file.find(name).read_text(encoding="utf-8").partition("\n")[0]
+    for name in sweep_file.names():
+        first = sweep_file.find(name).read_text(encoding="utf-8").partition("\n")[0]
         yield name, first.removeprefix("# ") if first.startswith("#") else ""
 
 

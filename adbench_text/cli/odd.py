@@ -281,7 +281,7 @@ def _called_odd(ranked: "OddDocuments", order: str) -> str:
 
 
 def _notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
-    from adbench_text.models.model import FORM
+    from adbench_text.documents.models.model import FORM
 
     different = ranked.table[ranked.table["copy_of"].isna()]
     for order in ranked.lists:

@@ -97,7 +97,7 @@ def listed(kind: click.ParamType[Any]) -> Callable[..., list[Any]]:
 
 def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
     """Return the seeds that texts stand for: a number, a list such as ``0,2,5``, a range such as ``0-4``."""
-    from adbench_text.sweep.names import parse_seeds
+    from adbench_text.run.names import parse_seeds
 
     return [seed for value in values for seed in parse_seeds(value)]
 

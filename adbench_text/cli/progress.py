@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Self
 from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import one_line, printable
 from adbench_text.metrics import MAIN
+from adbench_text.run.cell import of_splits, percent
 from adbench_text.run.progress import Kind, Progress
-from adbench_text.sweep.cell import of_splits, percent
 
 if TYPE_CHECKING:
     from adbench_text.documents import OnProgress
+    from adbench_text.run.cell import Cell
     from adbench_text.run.result import Result
-    from adbench_text.sweep.cell import Cell
 
 _LINE_SECONDS = 10.0  # between two lines about the work, at least, if there is no live bar
 _LONG = 1800.0  # seconds: a sweep that takes longer has a line on what is shorter

@@ -13,7 +13,7 @@ from adbench_text.plugins.configure import GPU
 from adbench_text.provenance import visible_gpus
 
 if TYPE_CHECKING:
-    from adbench_text.sweep.cell import Cell
+    from adbench_text.run.cell import Cell
 
 _LEAST_STEPS = 100  # of a training: the first ones are slower than the others
 _LONGEST = 10**9  # seconds

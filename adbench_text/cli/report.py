@@ -19,8 +19,8 @@ from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
 
 if TYPE_CHECKING:
+    from adbench_text.run.cell import Cell
     from adbench_text.store.store import Store
-    from adbench_text.sweep.cell import Cell
 
 
 _OF_BASELINE = "significance"  # the table that has it
@@ -140,7 +140,7 @@ def _records(
 
 def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "") -> list[str]:
     """Return the names that texts stand for; raise an error if one of them is not known."""
-    from adbench_text.sweep.names import expand
+    from adbench_text.run.names import expand
 
     names = expand(kind, texts, lambda: known, place)
     if kind == "dataset":

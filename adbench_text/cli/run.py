@@ -23,9 +23,9 @@ from adbench_text.failures import described
 
 if TYPE_CHECKING:
     from adbench_text.corpora.corpus import Corpus
+    from adbench_text.run.cell import Cell
     from adbench_text.run.result import Result
     from adbench_text.store.store import Store
-    from adbench_text.sweep.cell import Cell
 
 
 class _Jobs(click.IntRange):

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from adbench_text.calibration import Drift, Family
+    from adbench_text.documents.models.evidence import Evidence
+    from adbench_text.documents.models.model import Scorer
     from adbench_text.documents.page import PageDocument
-    from adbench_text.models.evidence import Evidence
-    from adbench_text.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
 _OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
@@ -97,8 +97,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     expected, and whether their p-values are uniform, as for normal documents.
     """
     from adbench_text.documents.chunks import results_of
-    from adbench_text.models.folder import load_model
-    from adbench_text.models.model import Scorer
+    from adbench_text.documents.models.folder import load_model
+    from adbench_text.documents.models.model import Scorer
 
     for option, path, suffixes in (("--output", output, (".csv", ".jsonl")), ("--page", page, (".html",))):
         if path is not None and path.suffix not in suffixes:
@@ -271,7 +271,7 @@ def _written(
     import pandas as pd
 
     from adbench_text.calibration import largest_p
-    from adbench_text.models.evidence import Evidence
+    from adbench_text.documents.models.evidence import Evidence
 
     by, n_documents, n_odd = [scorer.p_name, "score"], 0, 0
     evidence, waiting, most_odd = Evidence(), list[pd.DataFrame](), list[pd.DataFrame]()

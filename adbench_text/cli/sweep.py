@@ -13,8 +13,8 @@ from adbench_text.text.hub import HUB
 
 if TYPE_CHECKING:
     from adbench_text.plugins.configure import DetectorChoice
-    from adbench_text.sweep.file import SweepFile
-    from adbench_text.sweep.sweep import Sweep
+    from adbench_text.run.sweep import Sweep
+    from adbench_text.run.sweep_file import SweepFile
 
 _OF_FILES = ("text", "label", "split", "odd_words", "language")  # options on the user's own documents
 
@@ -25,7 +25,7 @@ def _print_note(text: str) -> None:
 
 def use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
     """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
-    from adbench_text.sweep.file import find, read
+    from adbench_text.run.sweep_file import find, read
 
     if name is None:
         return None
@@ -49,8 +49,8 @@ def sweep_named(name: str) -> "Sweep":
 
 def splits_of(options: Mapping[str, Any]) -> "Sweep":
     """Return the sweep without detectors that the options `SPLITS` describe."""
-    from adbench_text.sweep.names import expand
-    from adbench_text.sweep.sweep import Sweep
+    from adbench_text.run.names import expand
+    from adbench_text.run.sweep import Sweep
 
     if not options["datasets"]:
         raise click.UsageError("Give at least one --dataset; see 'adbench-text list datasets'.")
@@ -86,8 +86,8 @@ def sweep_of(options: Mapping[str, Any]) -> "Sweep":
     Of the file's detectors, those that an option names keep their presets and settings.
     """
     from adbench_text.plugins.configure import setting
-    from adbench_text.sweep.names import choices_of
-    from adbench_text.sweep.sweep import choose
+    from adbench_text.run.names import choices_of
+    from adbench_text.run.sweep import choose
 
     choices = _choices_of_file(options["sweep"]) if options["sweep"] else []
     if options["detectors"]:
@@ -105,7 +105,7 @@ def sweep_of(options: Mapping[str, Any]) -> "Sweep":
 
 def _choices_of_file(file: "SweepFile") -> "list[DetectorChoice]":
     """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
-    from adbench_text.sweep.names import choices_of, expand, parse_seeds
+    from adbench_text.run.names import choices_of, expand, parse_seeds
 
     choices: list[DetectorChoice] = []
     for text in file.detectors:

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
+from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords, Redraw
 from adbench_text.errors import DataError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8, without_surrogates
 from adbench_text.failures import as_plugin_error
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords, Redraw
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adbench_text.plugins.cleaner import Cleaner
+    from adbench_text.contract.cleaner import Cleaner
 
 _PARTS = ("training", "test")
 _COLUMNS = ["part", "label", "text", "cleaned", "words"]  # of a table of documents
@@ -155,7 +155,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
 
 def cleaner_of(source: Dataset | Corpus) -> "Cleaner":
     """Return what cleans the documents of a dataset or corpus; it may leave them as they are."""
-    from adbench_text.plugins.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
+    from adbench_text.contract.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
 
     return Cleaner(source.language if source.is_cleaned else None)
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
-from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, is_language
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.hub import FOLDERS, HUB

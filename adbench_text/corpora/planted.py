@@ -18,12 +18,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split, restricted
 from adbench_text.corpora.words import JudgedWord, judged
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import ALIKE
-from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.text.cleaning import has_frequencies
 
 N_WORDS = 3  # that are planted if no number is given

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Number
+from adbench_text.contract.dataset import PROTOCOLS, Documents, Redraw
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.words import JudgedWords, judged_words
 from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
 _CONTAMINATION, _TEST_OUTLIERS = Number("[0, 0.5)"), Number("(0, 1)")
@@ -27,7 +27,7 @@ ONE_VS_REST, LEAVE_ONE_OUT, UNLABELLED, REDRAWN = PROTOCOLS
 class Split:
     """Training and test documents of a split.
 
-    >>> from adbench_text.plugins.dataset import Documents
+    >>> from adbench_text.contract.dataset import Documents
     >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
     >>> test = Documents(["cold rain", "warm sand"], np.array([0, 1]))
     >>> corpus = Corpus("weather", ("rain", "sun"), train, test, edition="published")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from adbench_text.contract.dataset import OddWords, Spans
 from adbench_text.metrics import ALIKE, AS_PUBLISHED
-from adbench_text.plugins.dataset import OddWords, Spans
 
 _ALIKE = re.compile(r"\w+|[^\w\s]")
 

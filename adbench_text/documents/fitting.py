@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 
 from adbench_text.calibration import joined, p_values_within
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.labels import Known
+from adbench_text.contract.scores import TEST_BATCH, check_texts
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.left_out import N_FOLDS
+from adbench_text.documents.models.model import WORDS, Model, Training, keys
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.ranking import form_beside, learned
 from adbench_text.documents.survey import Look, Survey, survey
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.model import WORDS, Model, Training, keys
-from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
-from adbench_text.plugins.labels import Known
-from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.copies import OF_MODEL
 
 _LEAST_SINGLE = 0.5  # of the different documents

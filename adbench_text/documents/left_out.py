@@ -10,12 +10,12 @@ import pandas as pd
 from sklearn.base import clone
 
 from adbench_text.checks import Whole
+from adbench_text.contract.labels import NOTHING_KNOWN, Known
+from adbench_text.contract.scores import N_TYPICAL, TokenScore, centre
 from adbench_text.errors import AdbenchTextError
-from adbench_text.plugins.labels import NOTHING_KNOWN, Known
-from adbench_text.plugins.scores import N_TYPICAL, TokenScore, centre
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 # LOF on the encoder svd, at a nominal 10 %, called 14 % of normal documents odd with 5 folds, 12.7 % with 10.
 N_FOLDS = 10

@@ -13,11 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.calibration import odds_of_form
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.labels import Known
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
-from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.labels import Known
 
 ODD, FINE = MARKS = "odd", "fine"
 MARK = "mark"  # the column

@@ -14,7 +14,7 @@ from adbench_text.plugins.foreign import Detector, adapted_copy
 from adbench_text.text.cleaning import check_language
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from html import escape
 from importlib.resources import files
 from typing import NamedTuple
 
+from adbench_text.contract.scores import TokenScore
 from adbench_text.escaping import no_formula
-from adbench_text.plugins.scores import TokenScore
-from adbench_text.plugins.shades import Scale, cut, page, without_unfit
+from adbench_text.pages.shades import Scale, cut, page, without_unfit
 
 _N_CHARACTERS = 1500  # of a document
 _N_CHARACTERS_OF_NAME = 80

@@ -9,11 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.scores import N_WHY
+from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
-from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.scores import N_WHY, Explanation, explain
 
 Array = NDArray[np.float64]
 

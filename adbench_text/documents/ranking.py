@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adbench_text.checks import Number, check_choice
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.labels import NOTHING_KNOWN, Known
+from adbench_text.contract.scores import TEST_BATCH, check_texts
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.marks import ODD, Marking, marked_originals
+from adbench_text.documents.models.model import FORM
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.ranked import (
     OddDocuments,
@@ -29,13 +33,9 @@ from adbench_text.documents.ranked import (
 from adbench_text.documents.survey import Look, survey
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_surrogates
-from adbench_text.models.model import FORM
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
-from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
-from adbench_text.plugins.labels import NOTHING_KNOWN, Known
-from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import other_language
 
 Array = NDArray[np.float64]

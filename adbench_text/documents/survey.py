@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.checks import Whole
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.text.copies import N_HASHES, SHARED, families, sketches
 from adbench_text.text.words import text_key
 

@@ -18,7 +18,7 @@ from adbench_text.plugins import registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 DEFAULT = "default"
 GPU = "GPU"  # see `TextDetector.faster`

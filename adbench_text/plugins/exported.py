@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import Scores, check_scores
 from adbench_text.errors import DetectorError, InvalidValueError, listing
 from adbench_text.failures import message_of
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.storage import atomic_path, file_digest
 from adbench_text.text.words import digest
 

@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 from sklearn.base import OutlierMixin, clone, is_outlier_detector
 
 from adbench_text.checks import Range, declared_ranges
+from adbench_text.contract.detector import TextDetector, made_again
+from adbench_text.contract.scores import Scores, TokenScore, check_scores
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.detector import TextDetector, made_again
-from adbench_text.plugins.scores import Scores, TokenScore, check_scores
 
 SIGN = "sign"  # the resource of a detector whose scores are negated
 #: What a user is told about such a detector.

@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from adbench_text.checks import Range, check_choice, declared_ranges
 from adbench_text.code_version import installed
+from adbench_text.contract.detector import made_again
+from adbench_text.contract.scores import TEST_BATCH, Scores
+from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
-from adbench_text.plugins.detector import made_again
-from adbench_text.plugins.scores import TEST_BATCH, Scores
-from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
 #: Modules whose detectors score a vector by the vectors that are scored together with it. The packages do not

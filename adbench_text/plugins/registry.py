@@ -33,7 +33,7 @@ from adbench_text.isolation import preserved
 from adbench_text.plugins import own_file
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 KINDS = ("detectors", "datasets")  # each is a folder
 _NEEDED = ("__call__", "fit", "decision_function")  # of a detector
@@ -202,11 +202,11 @@ def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
     """Load what another package or a file offers, and see that it is what it should be."""
     loaded = load()
     if kind == "datasets":
-        from adbench_text.plugins.dataset import Dataset
+        from adbench_text.contract.dataset import Dataset
 
         made = loaded() if inspect.isclass(loaded) else loaded
         if not isinstance(made, Dataset):
-            raise TypeError(f"{value} is no subclass of adbench_text.plugins.dataset.Dataset")
+            raise TypeError(f"{value} is no subclass of adbench_text.contract.dataset.Dataset")
         return made
     if kind == "metrics":
         if not callable(loaded):
@@ -324,7 +324,7 @@ def dataset(name: str) -> Any:
     """Return the dataset of this name, ready to use; see `load`."""
     if name in _added:
         return _added[name]
-    from adbench_text.plugins.dataset import check_facts
+    from adbench_text.contract.dataset import check_facts
 
     loaded = load("datasets", name)
     module = loaded.__module__

@@ -1,1 +1,1 @@
-"""Runs cells and measures them."""
+"""Sweeps and their cells: what is run, and how it is evaluated."""

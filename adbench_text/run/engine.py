@@ -13,11 +13,11 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits, Processes, Workers, notify, threads
+from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import scored
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.sweep.cell import Cell
 from adbench_text.text.endpoint import is_same
 
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
@@ -30,7 +30,7 @@ class Work:
 
     cells: Sequence[Cell]  # those of one split should be neighbours: they share values
     corpora: Mapping[str, Corpus]  # by dataset
-    # see `construct.definition`; the workers of a cluster compare them with their own
+    # see `definition.definition`; the workers of a cluster compare them with their own
     definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     limits: Limits = field(default_factory=Limits)

@@ -14,6 +14,9 @@ import numpy as np
 import psutil
 
 from adbench_text.checks import Number, Whole
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.labels import Known
+from adbench_text.contract.scores import Scores, check_scores
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.planted import planted
 from adbench_text.corpora.split import Split, draw
@@ -22,15 +25,12 @@ from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
 from adbench_text.metrics import COSTS, all_metrics, auroc
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.labels import Known
-from adbench_text.plugins.scores import Scores, check_scores
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import build_detector
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import TRAINING, Curves, Point, Result
 from adbench_text.run.word_scores import metrics_of_words, word_scores
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import build_detector
 
 _STEP = Whole(0, 2**63 - 1)  # of a training; databases hold no larger number
 _SECONDS = 0.02  # between two samples of the memory
@@ -172,7 +172,7 @@ def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
 
 
 class _Training:
-    """Records the losses of a training; see `adbench_text.plugins.detector.Observer`.
+    """Records the losses of a training; see `adbench_text.contract.detector.Observer`.
 
     The detector has it as its observer, so it holds no label.
     """

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.contract.scores import Scores, TokenScore, original_words
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError
-from adbench_text.plugins.scores import Scores, TokenScore, original_words
 from adbench_text.run.result import Example
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 N_EACH = 3
 _LONGEST = 4000  # characters; a page with longer texts would be unreadable
@@ -58,7 +58,7 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
         scored = _to_token_scores(tokens)
         if len(corpus.originals) and not detector.reads_raw and corpus.is_cleaned:
             text = split.written[place] if split.written else corpus.originals[document]
-            scored = original_words(text, clean, scored)
+            scored = original_words(text, clean.places(text), scored)
         label = corpus.classes[corpus.test.labels[document]]
         examples.append(
             Example(why, document, label, bool(outlier[place]), float(scores[place]), text, scored)

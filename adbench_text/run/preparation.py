@@ -5,17 +5,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from threading import Timer
 
+from adbench_text.contract.detector import TextDetector
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import PluginError
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins.configure import english_knowledge
-from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import SIGN, TURNED
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import build_detector, definition, identified
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import build_detector, definition, identified
 from adbench_text.text.pretrained import caching
 
 _PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation

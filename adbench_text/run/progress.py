@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from adbench_text.run.cell import Cell
     from adbench_text.run.result import Result
-    from adbench_text.sweep.cell import Cell
 
 Kind = Literal["note", "result", "error"]  # of a message; --quiet leaves out notes
 

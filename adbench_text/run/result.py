@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.plugins.scores import TokenScore
-from adbench_text.sweep.cell import Cell
+from adbench_text.contract.scores import TokenScore
+from adbench_text.run.cell import Cell
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.errors import AdbenchTextError, InvalidValueError, TrackingError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
+from adbench_text.run.cell import Cell, of_splits, percent
+from adbench_text.run.definition import build_detector, cell_id
 from adbench_text.run.engine import Engine, Work
 from adbench_text.run.evaluate import measured, split_of
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.run.running import finished
-from adbench_text.sweep.cell import Cell, of_splits, percent
-from adbench_text.sweep.construct import build_detector, cell_id
-from adbench_text.sweep.sweep import Sweep
+from adbench_text.run.sweep import Sweep
 
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
 _NO_LIMITS = Limits()

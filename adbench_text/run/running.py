@@ -7,10 +7,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
 from adbench_text.processes import CallError
+from adbench_text.run.cell import Cell
 from adbench_text.run.engine import Engine, Local, Work
 from adbench_text.run.evaluate import scored
 from adbench_text.run.result import Result
-from adbench_text.sweep.cell import Cell
 
 _LOOK_SECONDS = 1.0  # interval at which the number of workers is checked
 

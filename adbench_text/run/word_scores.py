@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adbench_text.contract.scores import Scores, centre, check_scores, original_words
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import HIGHEST, WORD_METRICS
-from adbench_text.plugins.scores import Scores, centre, check_scores, original_words
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 
 def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Scores | None:
@@ -30,7 +30,7 @@ def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Score
     middle, scores = centre(of_texts), list[float]()
     if corpus.is_cleaned and not detector.reads_raw:
         clean, pairs = cleaner_of(corpus), zip(split.written, of_texts, strict=True)
-        of_texts = [original_words(text, clean, tokens) for text, tokens in pairs]
+        of_texts = [original_words(text, clean.places(text), tokens) for text, tokens in pairs]
     for documents in split.words.values():
         for words, tokens in zip(documents, of_texts, strict=True):
             starts, ends = [token.start for token in tokens], [token.end for token in tokens]

@@ -14,11 +14,11 @@ from typing import Any
 
 import adbench_text
 from adbench_text.code_version import installed
+from adbench_text.documents.models import pyfunc
+from adbench_text.documents.models.folder import read_description
+from adbench_text.documents.models.model import Training
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import markdown, printable
-from adbench_text.models import pyfunc
-from adbench_text.models.folder import read_description
-from adbench_text.models.model import Training
 from adbench_text.store.client import StoreClient, check_reachable, first_line
 from adbench_text.store.record import KIND, Run
 from adbench_text.store.writing import DESCRIPTION, run_tags, write_run

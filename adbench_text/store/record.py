@@ -8,7 +8,7 @@ from typing import Any, Self
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, ROUNDING, Metric, is_possible
 from adbench_text.plugins.configure import written
-from adbench_text.sweep.cell import (
+from adbench_text.run.cell import (
     IDENTITY,
     LABELLED,
     LABELLED_FROM,
@@ -21,7 +21,7 @@ from adbench_text.sweep.cell import (
     of_splits,
     split_text,
 )
-from adbench_text.sweep.construct import cell_id
+from adbench_text.run.definition import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
@@ -71,7 +71,7 @@ class Run:
 class Record:
     """A finished or failed cell; `of` makes it from a definition."""
 
-    # everything that decides the result, as text; see `adbench_text.sweep.construct.definition`
+    # everything that decides the result, as text; see `adbench_text.run.definition.definition`
     definition: Mapping[str, str] = field(repr=False)
     metrics: Mapping[str, float] = field(repr=False)  # of `Result`; the last value of a curve as well
     detector: str
@@ -154,7 +154,7 @@ class Record:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The `adbench_text.sweep.cell.Cell.identity` of the cell."""
+        """The `adbench_text.run.cell.Cell.identity` of the cell."""
         return identity_of(self.definition)
 
     @property

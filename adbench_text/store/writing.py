@@ -13,12 +13,12 @@ from adbench_text.escaping import encodable, markdown, no_formula, printable
 from adbench_text.metrics import COSTS, MAIN, METRICS, OF_WORDS
 from adbench_text.plugins.configure import written
 from adbench_text.provenance import command_line, environment, git_commit
+from adbench_text.run.cell import of_splits, percent
+from adbench_text.run.definition import accepted_name, cell_id
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient
 from adbench_text.store.record import KIND, LONGEST_TAG, PARENT, TAG, Record, Run, of_kind, params_and_tags
-from adbench_text.sweep.cell import of_splits, percent
-from adbench_text.sweep.construct import accepted_name, cell_id
 
 if TYPE_CHECKING:
     import numpy as np

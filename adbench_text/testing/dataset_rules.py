@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import cached_property
 
+from adbench_text.contract.dataset import Dataset, check_facts
 from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset
-from adbench_text.plugins.dataset import Dataset, check_facts
 from adbench_text.testing.rules import Note, Rule
 
 

@@ -9,12 +9,12 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from adbench_text.code_version import code_of
+from adbench_text.contract.scores import REGIMES, TEST_BATCH, UNSAVED
 from adbench_text.errors import DetectorError
 from adbench_text.failures import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import presets
 from adbench_text.plugins.foreign import TURNED, Foreign
-from adbench_text.plugins.scores import REGIMES, TEST_BATCH, UNSAVED
 from adbench_text.testing.rules import Note, Rule
 from adbench_text.testing.subject import OUTLIER, TEST, TRAIN, Subject, split_of
 from adbench_text.testing.topics import TOPICS

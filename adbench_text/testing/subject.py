@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import Scores
 from adbench_text.isolation import seed_generators
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import Scores
 from adbench_text.testing.topics import TOPICS, texts_about
 
 INLIERS, *OTHERS = TOPICS

@@ -40,6 +40,8 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
+from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.scores import WORDS
 from adbench_text.detectors._devices import (
     DEVICE,
     describe,
@@ -51,8 +53,6 @@ from adbench_text.detectors._devices import (
 from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, word_shares
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import WORDS
 from adbench_text.text import vectors
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions

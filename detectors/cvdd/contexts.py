@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
+from adbench_text.contract.detector import Observer, report_losses
 from adbench_text.detectors._batches import training_batches
-from adbench_text.plugins.detector import Observer, report_losses
 
 ATTENTION_SIZE = 150  # inner width of the attention
 WEIGHT_DECAY = 5e-7

@@ -49,6 +49,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
+from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.detectors._devices import (
     DEVICE,
     PRECISION,
@@ -65,7 +66,6 @@ from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT, TRAINED, WordPiece
 

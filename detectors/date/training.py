@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.optim import AdamW
 
+from adbench_text.contract.detector import Observer, report_losses
 from adbench_text.detectors._batches import training_batches
 from adbench_text.detectors.date.cuda_graphs import CudaGraphs
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real
 from adbench_text.detectors.date.windows import Windows
-from adbench_text.plugins.detector import Observer, report_losses
 
 BETAS, EPS, WEIGHT_DECAY, MAX_NORM = (0.9, 0.999), 1e-8, 0.1, 1.0
 _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device

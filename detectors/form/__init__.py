@@ -48,6 +48,8 @@ from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
 from adbench_text.checks import Choice, Range
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, TokenScore
 from adbench_text.detectors.form.facts import (
     COLUMN,
     FACTS,
@@ -61,8 +63,6 @@ from adbench_text.detectors.form.facts import (
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, TokenScore
 from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, has_frequencies
 from adbench_text.text.words import word_positions
 

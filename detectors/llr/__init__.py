@@ -51,6 +51,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Choice, Number, Range, Whole
+from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
@@ -59,8 +61,6 @@ from adbench_text.detectors.llr.outliers import Outliers
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
-from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.text import vectors
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions

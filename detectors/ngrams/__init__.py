@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adbench_text.checks import Range, Whole
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import Scores, TokenScore
 from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors.ngrams.kneser_ney import Array, KneserNey
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import Scores, TokenScore
 from adbench_text.text.words import in_blocks, word_positions
 
 CITATION = (

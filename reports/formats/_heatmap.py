@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from adbench_text.plugins.shades import Piece, Scale, cut, digits_of
+from adbench_text.pages.shades import Piece, Scale, cut, digits_of
 from adbench_text.reports.report import Heatmap
 from adbench_text.run.result import Example
 

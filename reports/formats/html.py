@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from adbench_text.plugins.shades import page
+from adbench_text.pages.shades import page
 from adbench_text.reports.formats._heatmap import prepare
 from adbench_text.reports.report import Entry, Kind, Report, Table
 

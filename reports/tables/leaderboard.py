@@ -7,13 +7,13 @@ from statistics import fmean
 
 import numpy as np
 
-from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.ranking import shared_by_most
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
-from adbench_text.sweep.cell import percent
+from adbench_text.run.cell import percent
 
 _BEST = "best published"
 _SHORT = {

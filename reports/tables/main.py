@@ -7,7 +7,7 @@ import pandas as pd
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Entry, Table, figure
-from adbench_text.sweep.cell import percent
+from adbench_text.run.cell import percent
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from adbench_text import storage
+from adbench_text.contract.vector_detector import Encoding
 from adbench_text.corpora import corpus
 from adbench_text.corpora.split import contaminate, divided
 from adbench_text.plugins import registry
-from adbench_text.plugins.vector_detector import Encoding
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import definition
 from adbench_text.run.evaluate import evaluate
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import definition
 from adbench_text.text import encoders
 from adbench_text.text.cleaning import clean
 from adbench_text.text.encoders import fit_encoder

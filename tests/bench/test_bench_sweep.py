@@ -16,8 +16,8 @@ from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
 from adbench_text.run.runner import run_sweep
+from adbench_text.run.sweep import Sweep
 from adbench_text.store.store import Store
-from adbench_text.sweep.sweep import Sweep
 
 pytestmark = pytest.mark.bench
 N_SEEDS, N_CLASSES = 334, 3

@@ -454,7 +454,7 @@ def test_another_corpus_or_resource_runs_the_cell_again(name, store, monkeypatch
 
 def test_other_code_runs_the_cell_again(store, monkeypatch):
     run("-d counting --inlier sea")
-    monkeypatch.setattr("adbench_text.sweep.construct.code_version", lambda *plugin: "another")
+    monkeypatch.setattr("adbench_text.run.definition.code_version", lambda *plugin: "another")
     assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
     assert len(cells()) == 1  # the older one is superseded
     assert "1 older result, made by other code, libraries or resources" in adbench("report").stdout
@@ -529,7 +529,7 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adbench_text.sweep.sweep.Sweep.expand", interrupt)
+    monkeypatch.setattr("adbench_text.run.sweep.Sweep.expand", interrupt)
     assert run("-d counting").exit_code == 130
 
 

@@ -17,9 +17,9 @@ from adbench_text.calibration import drift, p_values
 from adbench_text.cli import score
 from adbench_text.cli.main import main
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import texts_about, write_vectors
 
 SEA = texts_about("sea", 120, 0, compounds=True)

@@ -6,7 +6,7 @@ import pytest
 
 from adbench_text.cli.progress import Shown, count, shown_documents
 from adbench_text.cli.remaining import Remaining
-from adbench_text.sweep.cell import ONE_VS_REST
+from adbench_text.run.cell import ONE_VS_REST
 
 
 @dataclass(frozen=True)

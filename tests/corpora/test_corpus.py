@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from adbench_text import storage
+from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, contaminate, divided, draw, n_outliers
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
 
 CLASSES = ("red", "green", "blue")

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from adbench_text.cli import options
+from adbench_text.contract.dataset import Dataset, Documents, Redraw, check_facts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import LEVELS, PROTOCOLS, draw, levels_of, protocol_of, splits
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import Dataset, Documents, Redraw, check_facts
 
 LABELS = np.repeat([0, 1, 2], 20)
 CLASSES = ("red", "green", "blue")

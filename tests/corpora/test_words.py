@@ -8,17 +8,17 @@ import pytest
 from commands import adbench
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
+from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.corpora.labelled import LabelledFiles
 from adbench_text.corpora.planted import parsed
 from adbench_text.corpora.split import divided, draw
 from adbench_text.corpora.words import cut_alike, judged
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, OddWords
-from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.run import evaluate as module
+from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import evaluate, split_of
-from adbench_text.sweep.cell import Cell
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.cleaning import clean
 from adbench_text.text.words import word_positions

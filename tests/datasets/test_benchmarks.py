@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from sklearn.utils import Bunch
 
 from adbench_text.cli.main import main
+from adbench_text.contract.dataset import Documents, Edition, Redraw
 from adbench_text.corpora.corpus import cleaned
 from adbench_text.datasets import _sms, tad, textad
 from adbench_text.datasets.newsgroups20 import GROUPS
 from adbench_text.errors import DataError
 from adbench_text.plugins import registry
-from adbench_text.plugins.dataset import Documents, Edition, Redraw
 
 FAMILIES = ("nlpad", "tad", "textad")
 NAMES = [name for name in registry.names("datasets") if name.partition("-")[0] in FAMILIES]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from interpreters import printed
 
+from adbench_text.contract.dataset import Documents
 from adbench_text.datasets import pydocs
 from adbench_text.datasets.pydocs import MIN_WORDS, PER_CLASS, PER_MODULE, PyDocs, docstrings, part_of, prose
 from adbench_text.errors import DataError
-from adbench_text.plugins.dataset import Documents
 from adbench_text.text.cleaning import clean
 
 Parts = tuple[Documents, Documents]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from archives import packed
 
+from adbench_text.contract.dataset import Edition
 from adbench_text.datasets.reuters import Reuters
-from adbench_text.plugins.dataset import Edition
 from adbench_text.storage import RemoteFile
 
 NAMES = [f"reut2-{number:03}.sgm" for number in range(22)]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.corpora.corpus import load
 from adbench_text.corpora.words import cut_alike, judged
-from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.run import evaluate as module
+from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import evaluate
-from adbench_text.sweep.cell import Cell
 
 # documents, odd ones; words and odd ones as published, and cut alike. TokenCore counts a word twice that one
 # message of words-sms has once.

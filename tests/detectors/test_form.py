@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors import form
 from adbench_text.detectors.form import facts
+from adbench_text.documents.models.folder import load_model as load
+from adbench_text.documents.models.folder import save_model as save
+from adbench_text.documents.models.model import Model, Training
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.folder import load_model as load
-from adbench_text.models.folder import save_model as save
-from adbench_text.models.model import Model, Training
 from adbench_text.plugins import registry
-from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 
 Form = registry.detector("form")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
+from adbench_text.contract.scores import FROM_SCRATCH
 from adbench_text.plugins import registry
-from adbench_text.plugins.scores import FROM_SCRATCH
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.words import words
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.folder import load_model, save_model
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
 

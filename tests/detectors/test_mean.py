@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version
+from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import DetectorError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, split_list
 from adbench_text.plugins.foreign import adapted
-from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.words import words
 

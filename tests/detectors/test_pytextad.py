@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.detectors import pytextad
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
-from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.testing.topics import texts_about, write_vectors
 
 needs_pytextad = pytest.mark.skipif(

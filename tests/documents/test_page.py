@@ -10,9 +10,9 @@ from html import unescape
 
 import pytest
 
+from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import page as of_documents
 from adbench_text.documents.page import PageDocument, page_of_documents
-from adbench_text.plugins.scores import TokenScore
 
 
 def words(text, scores):

@@ -7,8 +7,8 @@ import pytest
 from adbench_text import storage
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.models.model import Scorer
 from adbench_text.text import vectors
 
 DOCUMENTS = [f"invoice {word} from accounting" for word in "paid late wrong missing doubled".split()] * 4

@@ -10,17 +10,18 @@ from sklearn.pipeline import make_pipeline
 
 from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.scores import TokenScore, centre, original_words
 from adbench_text.documents import ranking
+from adbench_text.documents.explanation import odd_words
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
+from adbench_text.documents.models.folder import load_model, save_model
+from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranked import in_order
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.models.folder import load_model, save_model
-from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
-from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.scores import TokenScore, centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
@@ -252,7 +253,8 @@ def test_a_single_document_cannot_be_ranked(texts):
 
 def test_word_pieces_give_their_word_the_highest_score():
     scored = [TokenScore("an", 0, 2, 1.0), TokenScore("chor", 2, 6, 3.0), TokenScore("sail", 7, 11, -1.0)]
-    words = original_words("The Anchor, 2 sail", Cleaner(), scored)
+    text = "The Anchor, 2 sail"
+    words = original_words(text, Cleaner().places(text), scored)
     assert words == [TokenScore("Anchor", 4, 10, 3.0), TokenScore("sail", 14, 18, -1.0)]
 
 

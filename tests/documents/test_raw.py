@@ -3,8 +3,8 @@
 import math
 
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import chunks, no_progress
 from adbench_text.documents.survey import Look, survey
-from adbench_text.plugins.cleaner import Cleaner
 
 WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
 

@@ -23,11 +23,11 @@ from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import definition
 from adbench_text.run.engine import Dask, Local, Work
 from adbench_text.run.progress import Progress
 from adbench_text.run.running import finished
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import definition
 
 pytest.importorskip("distributed")
 

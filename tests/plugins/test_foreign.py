@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import Whole
+from adbench_text.contract.scores import TokenScore
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.adbench import ADBenchDetector
 from adbench_text.plugins.foreign import TURNED, adapted, adapted_copy
-from adbench_text.plugins.scores import TokenScore
 
 
 class Long:

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 from commands import adbench, dry_run
 
+from adbench_text.contract import scores
+from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.folder import _digest, save_model
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError, UnknownNameError
-from adbench_text.models.folder import _digest, save_model
-from adbench_text.plugins import registry, scores
+from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.plugins.scores import PRE_TRAINED
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import build_detector, identified
+from adbench_text.run.names import choices_of
 from adbench_text.store.store import Store
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import build_detector, identified
-from adbench_text.sweep.names import choices_of
 
 MINE = '''
 from beside import length
@@ -68,7 +69,7 @@ def detector_of(text: str) -> type:
 
 def test_a_class_declares_what_it_knows_as_the_page_on_plug_ins_shows(write):
     page = (Path(__file__).parents[2] / "docs/plug-ins.md").read_text(encoding="utf-8")
-    shown = re.search(r"    from adbench_text\.plugins\.scores import .*\n\n    class Mine:\n.*\n", page)[0]
+    shown = re.search(r"    from adbench_text\.contract\.scores import .*\n\n    class Mine:\n.*\n", page)[0]
     assert detector_of("./mine.py:Mine")().regime is None
     write(other=f"{MINE}\n{textwrap.dedent(shown).replace('class Mine', 'class Other(Mine)')}")
     assert detector_of("./other.py:Other")().regime == PRE_TRAINED
@@ -112,7 +113,7 @@ def test_it_may_be_a_class_of_ours_or_of_scikit_learn_or_a_function(write):
     write(
         mine="from sklearn.feature_extraction.text import TfidfVectorizer\n"
         "from sklearn.pipeline import make_pipeline\nfrom sklearn.svm import OneClassSVM\n"
-        "from adbench_text.plugins.detector import TextDetector\n"
+        "from adbench_text.contract.detector import TextDetector\n"
         "class Ours(TextDetector):\n"
         "  def _fit(self, texts): ...\n"
         "  def _score(self, texts): return [len(text) for text in texts]\n"

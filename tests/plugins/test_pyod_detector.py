@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from adbench_text.contract.scores import FROM_SCRATCH, TEST_BATCH, WORDS
 from adbench_text.errors import DetectorError, PluginError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins import registry
 from adbench_text.plugins.pyod_detector import SCORED_BY_BATCH, PyODDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS
 
 N_COMPANY = 33  # odd: RGraph scores blocks of ten
 TOLERANCE = 1e-3  # of the standard deviation of the scores; networks compute in single precision

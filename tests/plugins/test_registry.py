@@ -9,8 +9,8 @@ from interpreters import printed
 from adbench_text.code_version import code_version
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import build_detector
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import build_detector
 from adbench_text.testing import check_detector
 
 PLUGINS = Path(__file__).parents[1] / "toy"
@@ -185,7 +185,7 @@ def test_another_package_can_bring_detectors_and_datasets(toy):
 
 def test_a_dataset_may_be_an_instance_and_a_detector_a_function(install):
     code = (
-        "from adbench_text.plugins.dataset import Dataset\n"
+        "from adbench_text.contract.dataset import Dataset\n"
         "class D(Dataset):\n  name = 'd'; classes = ('a', 'b')\n  def read(self): ...\n"
         "d = D()\ndef detector(*, k=1): ...\n"
     )
@@ -310,7 +310,7 @@ def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
         "raising": "OSError: no licence (fragile_raising.py:1)",
         "exiting": "SystemExit: 3",
         "abstract": "abstract",
-        "bare": "fragile:Sound is no subclass of adbench_text.plugins.dataset.Dataset",
+        "bare": "fragile:Sound is no subclass of adbench_text.contract.dataset.Dataset",
     }
     for name, reason in expected.items():
         assert reason in rows[name]

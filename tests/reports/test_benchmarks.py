@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 from cells import build, compare, main_table, only_table, record, texts
 
-from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import FORMATS

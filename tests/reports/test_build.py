@@ -8,7 +8,7 @@ from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import TABLES
 from adbench_text.reports.evidence import heatmaps
 from adbench_text.reports.report import NONE, Entry, Table, figure
-from adbench_text.sweep.cell import Cell
+from adbench_text.run.cell import Cell
 
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)

@@ -7,7 +7,7 @@ from adbench_text.metrics import OF_WORDS
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.report import Kind
 from adbench_text.reports.tables import published
-from adbench_text.sweep.cell import Cell
+from adbench_text.run.cell import Cell
 
 
 def published_tables(*records, metric="auroc"):

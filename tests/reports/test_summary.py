@@ -1,6 +1,6 @@
 from cells import compare, failed, only_table, record, texts
 
-from adbench_text.plugins.scores import REGIMES
+from adbench_text.contract.scores import REGIMES
 from adbench_text.reports.summary import headline, provenance
 from adbench_text.reports.tables import benchmarks, leaderboard
 

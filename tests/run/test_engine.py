@@ -19,12 +19,12 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.plugins.foreign import adapted
 from adbench_text.processes import Limits, _Process
+from adbench_text.run.definition import definition
 from adbench_text.run.engine import Local, Work
 from adbench_text.run.evaluate import measured
 from adbench_text.run.progress import Progress
 from adbench_text.run.running import finished
-from adbench_text.sweep.construct import definition
-from adbench_text.sweep.sweep import Sweep
+from adbench_text.run.sweep import Sweep
 
 pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
 
@@ -133,9 +133,9 @@ from adbench_text.plugins import registry
 from adbench_text.run.engine import Local, Work
 from adbench_text.run.evaluate import measured
 from adbench_text.run.running import finished
-from adbench_text.sweep.construct import definition
+from adbench_text.run.definition import definition
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.sweep.sweep import Sweep
+from adbench_text.run.sweep import Sweep
 
 corpora = {{"tiny": corpus.load(registry.dataset("tiny"))}}
 patching = DetectorChoice("patching", settings={{"when": "{when}"}})

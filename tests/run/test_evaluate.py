@@ -8,16 +8,16 @@ import numpy as np
 import psutil
 import pytest
 
+from adbench_text.contract.dataset import Documents
+from adbench_text.contract.detector import TextDetector
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.memo import credit
 from adbench_text.metrics import all_metrics
-from adbench_text.plugins.dataset import Documents
-from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run import evaluate as module
+from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import _peak_memory, evaluate
 from adbench_text.run.progress import Progress
-from adbench_text.sweep.cell import Cell
 
 N = 40
 CELL = Cell("d", "default", {}, "made-up", "zero", 0.0, 0)

@@ -4,11 +4,11 @@ import re
 import numpy as np
 import pytest
 
+from adbench_text.contract.dataset import Documents
+from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import divided, restricted
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.dataset import Documents
-from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.run.examples import choose, examples_of, from_json, to_json
 from adbench_text.text.cleaning import clean
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, OutlierMixin
 
+from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.run import preparation, runner
 from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
-from adbench_text.sweep.sweep import Sweep
+from adbench_text.run.sweep import Sweep
 
 
 class Kept:

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from mlflow import MlflowClient
 
+from adbench_text.documents.models.folder import load_model as load
+from adbench_text.documents.models.folder import save_model as save
+from adbench_text.documents.models.model import Model, Training
+from adbench_text.documents.models.pyfunc import _load_pyfunc
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
-from adbench_text.models.folder import load_model as load
-from adbench_text.models.folder import save_model as save
-from adbench_text.models.model import Model, Training
-from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.store import logged_model
 from adbench_text.store.logged_model import log_model

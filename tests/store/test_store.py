@@ -22,11 +22,13 @@ from mlflow import MlflowClient
 from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
 
 import adbench_text
+from adbench_text.contract.dataset import Documents
+from adbench_text.contract.detector import TokenScore
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS
-from adbench_text.plugins.dataset import Documents
-from adbench_text.plugins.detector import TokenScore
+from adbench_text.run import definition as definitions
+from adbench_text.run.definition import cell_id
 from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
 from adbench_text.store import store as tracking
@@ -35,8 +37,6 @@ from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
 from adbench_text.store.record import DEFINITION, params_and_tags, record_of
 from adbench_text.store.store import Store
-from adbench_text.sweep import construct
-from adbench_text.sweep.construct import cell_id
 
 OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
 
@@ -457,8 +457,8 @@ def test_a_run_whose_definition_is_not_that_of_its_id_is_named_and_left_out(stor
     "text", ["", " ", " x ", "\t\r\n", "é\u0301", "\U0001d54f", "x" * 5900, "'\"\\;", "\ud800\0"]
 )
 def test_a_definition_of_any_text_is_not_taken_for_a_changed_one(store, text):
-    value = construct._accepted_value(text)
-    name = construct.accepted_name(f"detector.{text}")
+    value = definitions._accepted_value(text)
+    name = definitions.accepted_name(f"detector.{text}")
     log(store, result(), **{name: value, f"resource.{name}": value})
     assert len(store.cells(["tiny"])) == 1
     (read,) = ClientReader(store.client).runs("adbench-text/tiny")
@@ -536,7 +536,7 @@ def test_a_result_that_the_store_refuses_is_set_aside_and_stops_no_other(part, r
 )
 def test_curves_resources_and_facts_of_any_name_are_logged(name, store):
     made = result(curves={f"training/{name}": [Point(1, 0.5, STARTED)]}, ran_on={name: "x"})
-    log(store, made, **{construct.accepted_name(f"resource.{name}"): "1"})
+    log(store, made, **{definitions.accepted_name(f"resource.{name}"): "1"})
     assert len(store.cells(["tiny"])) == 1
     (run,) = runs(store, "cell")
     assert any(curve.startswith("training") for curve in run.data.metrics)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
+from adbench_text.contract.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.testing import ContractError, check_dataset
 
 COUNTER = itertools.count()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adbench_text import storage
-from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import TEST_BATCH
+from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.testing import ContractError, check_detector
 
 

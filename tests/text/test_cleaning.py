@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from nltk.tokenize import NLTKWordTokenizer
 
-from adbench_text.plugins.cleaner import Cleaner
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.text.cleaning import STOP_WORDS, clean, other_language
 
 

@@ -9,9 +9,9 @@ from interpreters import printed
 
 from adbench_text import storage
 from adbench_text.cli.main import main
+from adbench_text.contract.vector_detector import Encoding, VectorDetector
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.vector_detector import Encoding, VectorDetector
 from adbench_text.text import encoders, words
 from adbench_text.text.encoders import fit_encoder
 

@@ -15,20 +15,20 @@ from commands import adbench
 from servers import Handler, Server, serving
 
 from adbench_text import storage
+from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.corpora.corpus import load
 from adbench_text.detectors.knn_vectors import KNNVectors
 from adbench_text.detectors.mean import Mean
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.folder import load_model, save_model
+from adbench_text.documents.models.model import Scorer
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, ModelError
-from adbench_text.models.folder import load_model, save_model
-from adbench_text.models.model import Scorer
 from adbench_text.plugins.registry import dataset
-from adbench_text.plugins.scores import PRE_TRAINED
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import definition
 from adbench_text.run.engine import _check_definition, _checked
 from adbench_text.store.store import Store
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import definition
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import encoders, endpoint, pretrained
 from adbench_text.text.encoders import Encoding, fit_encoder

@@ -12,12 +12,12 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from adbench_text import storage
+from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.detectors.ocsvm import OCSVM
+from adbench_text.documents.models.folder import _needed_resources
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, PluginError, UnknownNameError
 from adbench_text.memo import Stopwatch
-from adbench_text.models.folder import _needed_resources
-from adbench_text.plugins.scores import PRE_TRAINED
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import encoders, pretrained
 from adbench_text.text.encoders import Encoding, fit_encoder

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.text.words import count_words
 
 TOPICS = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from adbench_text.plugins.scores import TokenScore
-from adbench_text.plugins.shades import Scale
+from adbench_text.contract.scores import TokenScore
+from adbench_text.pages.shades import Scale
 from adbench_text.reports.formats._heatmap import N_CHARACTERS, prepare
 from adbench_text.reports.report import Heatmap
 from adbench_text.run.result import Example

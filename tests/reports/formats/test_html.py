@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import pytest
 
-from adbench_text.plugins import shades
-from adbench_text.plugins.detector import TokenScore
-from adbench_text.plugins.shades import N_SHADES
+from adbench_text.contract.detector import TokenScore
+from adbench_text.pages import shades
+from adbench_text.pages.shades import N_SHADES
 from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.formats import html
 from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Report, Table, figure

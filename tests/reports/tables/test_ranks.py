@@ -12,7 +12,7 @@ from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.significance import holm, mean_ranks
 from adbench_text.reports.tables import cost, ranks, significance
 from adbench_text.reports.tables import published as published_table
-from adbench_text.sweep.file import find, read
+from adbench_text.run.sweep_file import find, read
 
 FIGURES = {
     "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],

@@ -23,12 +23,12 @@ import skops.io
 from adbench_text import __version__
 from adbench_text.code_version import minor
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models import folder as folder_module
+from adbench_text.documents.models import state
+from adbench_text.documents.models.folder import load_model as load
+from adbench_text.documents.models.folder import save_model as save
+from adbench_text.documents.models.model import Model, Scorer, Training, keys
 from adbench_text.errors import InvalidValueError, ModelError
-from adbench_text.models import folder as folder_module
-from adbench_text.models import state
-from adbench_text.models.folder import load_model as load
-from adbench_text.models.folder import save_model as save
-from adbench_text.models.model import Model, Scorer, Training, keys
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
 

@@ -13,8 +13,8 @@ import skops.io
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import OneClassSVM
 
+from adbench_text.documents.models.state import dump, load
 from adbench_text.errors import DetectorError, ModelError
-from adbench_text.models.state import dump, load
 
 TRUSTED = frozenset({"sklearn.preprocessing._data.StandardScaler"})
 

@@ -13,10 +13,10 @@ from adbench_text.escaping import encodable, utf8
 from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import build, text_of_value
-from adbench_text.sweep.cell import Cell
+from adbench_text.run.cell import Cell
 
 if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.contract.detector import TextDetector
 
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # MLflow accepts these, and most characters
 _RAW = "resource.raw_documents"

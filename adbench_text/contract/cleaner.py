@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from adbench_text.plugins.scores import check_texts
+from adbench_text.contract.scores import check_texts
 from adbench_text.text.cleaning import check_language, clean, english_words, foreign_words
 
 _WORDS = re.compile(r"\S+")

@@ -18,9 +18,9 @@ from pyod.models.base import BaseDetector
 from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
+from adbench_text.contract.labels import NOTHING_KNOWN, is_odd
+from adbench_text.contract.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.labels import NOTHING_KNOWN, is_odd
-from adbench_text.plugins.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 
 __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
 
@@ -253,7 +253,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     @property
     def regime(self) -> str | None:
-        """What it knows besides the training texts: one of `adbench_text.plugins.scores.REGIMES`."""
+        """What it knows besides the training texts: one of `adbench_text.contract.scores.REGIMES`."""
         return FROM_SCRATCH
 
     @property

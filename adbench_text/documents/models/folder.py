@@ -5,7 +5,7 @@ The folder:
 ``model.json``   the version that saved it; name, package and settings of the detector, and of form if the
                  model looks at it; digests of resources outside the folder, such as word vectors; how it was
                  calibrated; facts about the training documents; the SHA-256 of the other file and of this
-``state.skops``  what the detectors have learned (see `adbench_text.models.state`), the calibration scores,
+``state.skops``  what the detectors have learned (see `state`), the calibration scores,
                  digests of the documents, and sketches of one of each family of near-copies
 
 The training documents are not saved. A digest of 64 bits of each is, by which copies are known, 100 bytes by
@@ -30,6 +30,10 @@ import numpy as np
 
 from adbench_text import __version__
 from adbench_text.code_version import PROTOCOL, minor
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import UNSAVED, check_scores
+from adbench_text.documents.models.model import FORM, Model, Training
+from adbench_text.documents.models.state import dump, load
 from adbench_text.errors import (
     AdbenchTextError,
     DetectorError,
@@ -39,11 +43,7 @@ from adbench_text.errors import (
 )
 from adbench_text.failures import described
 from adbench_text.isolation import preserved
-from adbench_text.models.model import FORM, Model, Training
-from adbench_text.models.state import dump, load
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import UNSAVED, check_scores
 from adbench_text.text.cleaning import is_language
 from adbench_text.text.endpoint import is_same
 

@@ -5,7 +5,7 @@ import pytest
 
 from adbench_text.calibration import LEAST_P, p_of_family
 from adbench_text.documents.fitting import fit_model
-from adbench_text.models.model import Scorer
+from adbench_text.documents.models.model import Scorer
 from adbench_text.testing.topics import texts_about
 
 LINERS = ["Mutiny!", "Whale?", "Reef ahead!!", "Shark..."]

@@ -3,17 +3,14 @@
 It imports no library but numpy.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.escaping import without_surrogates
-
-if TYPE_CHECKING:
-    from adbench_text.plugins.cleaner import Cleaner
 
 Scores = NDArray[np.float64]
 
@@ -39,15 +36,6 @@ class TokenScore(NamedTuple):
     start: int
     end: int
     score: float
-
-
-class Explanation(NamedTuple):
-    """What makes a document odd."""
-
-    #: Scores of its words as they were written; empty if the detector scores a document as a unit.
-    words: list[TokenScore]
-    why: list[str]  #: words, or else facts from the detector, the strongest first
-    why_form: list[str]  #: facts about its form, the strongest first
 
 
 def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str]:
@@ -92,22 +80,25 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
     return checked
 
 
-def original_words(text: str, cleaner: "Cleaner", scored: Sequence[TokenScore]) -> list[TokenScore]:
+def original_words(
+    text: str, places: Iterable[tuple[int, int, int, int]], scored: Sequence[TokenScore]
+) -> list[TokenScore]:
     """Return the scores of the words of a document, with their places in the original.
 
-    `scored` are tokens of the cleaned document, in order; a word of several tokens has their highest score.
+    `places` are those of the words of the cleaned document, see `Cleaner.places`. `scored` are its tokens, in
+    order; a word of several tokens has their highest score.
     """
     words, position = [], 0
-    for place in cleaner.places(text):
-        while position < len(scored) and scored[position].end <= place.start:
+    for start, end, original_start, original_end in places:
+        while position < len(scored) and scored[position].end <= start:
             position += 1
         scores = []
-        while position < len(scored) and scored[position].start < place.end:
+        while position < len(scored) and scored[position].start < end:
             scores.append(scored[position].score)
             position += 1
         if scores:
-            start, end = place.original_start, place.original_end
-            words.append(TokenScore(text[start:end], start, end, max(scores)))
+            token = text[original_start:original_end]
+            words.append(TokenScore(token, original_start, original_end, max(scores)))
     return words
 
 
@@ -117,32 +108,3 @@ def centre(documents: Sequence[Sequence[TokenScore]]) -> float:
     if not len(scores) or (scores.min() < 0 < scores.max()):
         return 0.0
     return float(np.median(scores))
-
-
-def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
-    """Return the n different words with the highest scores above the least, in lower case."""
-    strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
-    return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]
-
-
-def explain(
-    texts: Sequence[str],
-    cleaner: "Cleaner",
-    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
-    reasons: Callable[[list[str]], Sequence[Sequence[str]]],
-    least: float,
-) -> list[Explanation]:
-    """Return what makes documents odd; `token_scores` and `reasons` are asked about them once cleaned.
-
-    Words with scores above the least make a document odd.
-    """
-    cleaned = [cleaner(text) for text in texts]
-    try:
-        scored = token_scores(cleaned)
-    except AdbenchTextError:
-        scored = [[] for _ in texts]
-    explanations = []
-    for text, tokens, facts in zip(texts, scored, reasons(cleaned), strict=True):
-        words = original_words(text, cleaner, tokens)
-        explanations.append(Explanation(words, odd_words(words, least, N_WHY) or list(facts[:N_WHY]), []))
-    return explanations

@@ -5,7 +5,7 @@ import pytest
 from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.sweep.names import choices_of, expand, parse_seeds
+from adbench_text.run.names import choices_of, expand, parse_seeds
 
 
 def test_lists_patterns_and_all_stand_for_names_each_once():

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
 
 from adbench_text.checks import Boolean, Choice, Range, Whole
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.text import vectors
 from adbench_text.text.encoders import METHODS, Encoding, Matrix, find_method, fit_encoder
 from adbench_text.text.pretrained import DEVICES, PRECISIONS

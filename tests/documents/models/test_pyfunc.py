@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.models.folder import save_model as save
+from adbench_text.documents.models.model import Model, Scorer, Training
+from adbench_text.documents.models.pyfunc import _load_pyfunc
 from adbench_text.errors import DataError, InvalidValueError, ModelError
-from adbench_text.models.folder import save_model as save
-from adbench_text.models.model import Model, Scorer, Training
-from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 

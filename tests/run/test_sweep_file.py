@@ -8,7 +8,7 @@ import pytest
 from adbench_text.cli.sweep import sweep_named
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.sweep.file import find, names, read
+from adbench_text.run.sweep_file import find, names, read
 
 
 @pytest.fixture

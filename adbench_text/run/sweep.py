@@ -11,7 +11,7 @@ from adbench_text.corpora.split import check_shares, levels_of, protocol_of, spl
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
-from adbench_text.sweep.cell import Cell
+from adbench_text.run.cell import Cell
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from adbench_text.contract.scores import TokenScore, centre
 from adbench_text.escaping import no_formula
-from adbench_text.plugins.scores import TokenScore, centre
 
 N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
@@ -113,7 +113,7 @@ def without_unfit(text: str) -> str:
 def page(template: str, **values: Any) -> str:
     """Return a page that needs no other file and no network; all values are escaped.
 
-    A template has the name of its package and of its file: ``"adbench_text.plugins/_shades.css"``.
+    A template has the name of its package and of its file: ``"adbench_text.pages/_shades.css"``.
     """
     return without_unfit(_environment().get_template(template).render(values))
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import Drift, drift, joined, largest_p, p_of_family, p_values
 from adbench_text.checks import Number, check_choice
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.scores import check_texts
+from adbench_text.documents.explanation import Explanation, explain
+from adbench_text.documents.models.evidence import Evidence
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.evidence import Evidence
 from adbench_text.orders import ORDERS, P_OF_ORDER
-from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import Explanation, check_texts, explain
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
 from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key

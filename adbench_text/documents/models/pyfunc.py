@@ -7,9 +7,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from adbench_text.documents.models.folder import load_model
+from adbench_text.documents.models.model import Model, Scorer
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.folder import load_model
-from adbench_text.models.model import Model, Scorer
 
 if TYPE_CHECKING:
     import pandas as pd

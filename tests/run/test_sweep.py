@@ -3,15 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice, text_of_value
-from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
-from adbench_text.sweep import sweep as module
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import build_detector, cell_id, definition
-from adbench_text.sweep.sweep import Sweep, choose
+from adbench_text.run import sweep as module
+from adbench_text.run.cell import Cell
+from adbench_text.run.definition import build_detector, cell_id, definition
+from adbench_text.run.sweep import Sweep, choose
 from adbench_text.testing.topics import write_vectors
 
 
@@ -185,7 +185,7 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
         ("PROTOCOL", 0),
     ]:
         with monkeypatch.context() as patch:
-            patch.setattr(f"adbench_text.sweep.construct.{name}", changed)
+            patch.setattr(f"adbench_text.run.definition.{name}", changed)
             assert first != cell_id(definition(a_cell(), tiny_corpus()))
     kind = type(build_detector(a_cell()))
     monkeypatch.setattr(kind, "resources", lambda self: {"wordfreq": "0"})

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 
+from adbench_text.contract.detector import TextDetector
+from adbench_text.documents.models.folder import load_model as load
+from adbench_text.documents.models.folder import save_model as save
+from adbench_text.documents.models.model import Model, Training
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.isolation import seed_generators
-from adbench_text.models.folder import load_model as load
-from adbench_text.models.folder import save_model as save
-from adbench_text.models.model import Model, Training
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
 from adbench_text.testing.topics import texts_about, write_vectors
 

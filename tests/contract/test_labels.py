@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from adbench_text.contract.labels import NOTHING_KNOWN, Known, is_odd
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.labels import NOTHING_KNOWN, Known, is_odd
 
 NAN = float("nan")
 TEXTS = ["ship", "court", "crew", "judge"]

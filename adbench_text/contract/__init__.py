@@ -1,0 +1,1 @@
+"""What a plug-in may import: detectors, datasets, their scores and labels."""

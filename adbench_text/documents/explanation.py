@@ -1,0 +1,46 @@
+"""What makes a document odd: its words, or facts about it."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.scores import N_WHY, TokenScore, original_words
+from adbench_text.errors import AdbenchTextError
+
+
+class Explanation(NamedTuple):
+    """What makes a document odd."""
+
+    #: Scores of its words as they were written; empty if the detector scores a document as a unit.
+    words: list[TokenScore]
+    why: list[str]  #: words, or else facts from the detector, the strongest first
+    why_form: list[str]  #: facts about its form, the strongest first
+
+
+def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
+    """Return the n different words with the highest scores above the least, in lower case."""
+    strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
+    return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]
+
+
+def explain(
+    texts: Sequence[str],
+    cleaner: Cleaner,
+    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
+    reasons: Callable[[list[str]], Sequence[Sequence[str]]],
+    least: float,
+) -> list[Explanation]:
+    """Return what makes documents odd; `token_scores` and `reasons` are asked about them once cleaned.
+
+    Words with scores above the least make a document odd.
+    """
+    cleaned = [cleaner(text) for text in texts]
+    try:
+        scored = token_scores(cleaned)
+    except AdbenchTextError:
+        scored = [[] for _ in texts]
+    explanations = []
+    for text, tokens, facts in zip(texts, scored, reasons(cleaned), strict=True):
+        words = original_words(text, cleaner.places(text), tokens)
+        explanations.append(Explanation(words, odd_words(words, least, N_WHY) or list(facts[:N_WHY]), []))
+    return explanations

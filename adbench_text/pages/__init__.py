@@ -1,0 +1,1 @@
+"""Pages of HTML, and the shades of words on them."""

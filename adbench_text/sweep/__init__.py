@@ -1,1 +1,0 @@
-"""Sweeps, and the cells that they expand into."""
