@@ -12,7 +12,7 @@ demo: .venv/installed-for-demo
 	$(BIN)/adbench-text report --sweep demo --format html --output report.html --quiet
 	@echo "All tables and figures: report.html. The next commands:"
 	@echo "    $(BIN)/adbench-text ui                            # the comparison and every run, in MLflow"
-	@echo "    $(BIN)/adbench-text run -d mean:robust -s 20news  # a corpus of the papers; it is downloaded"
+	@echo "    $(BIN)/adbench-text run -d ensemble:robust -s 20news  # a corpus of the papers; it is downloaded"
 	@echo "    $(BIN)/adbench-text odd FILE                      # the odd documents of a file of yours"
 
 test: .venv/installed-for-tests build/assembled

@@ -9,12 +9,12 @@ from adbench_text.contract.detector import TextDetector as TextDetector
 from adbench_text.contract.vector_detector import VectorDetector as VectorDetector
 from adbench_text.detectors.cvdd import CVDD as CVDD
 from adbench_text.detectors.date import DATE as DATE
+from adbench_text.detectors.ensemble import Ensemble as Ensemble
 from adbench_text.detectors.form import Form as Form
 from adbench_text.detectors.iforest import IForest as IForest
 from adbench_text.detectors.knn_vectors import KNNVectors as KNNVectors
 from adbench_text.detectors.knn_words import KNNWords as KNNWords
 from adbench_text.detectors.llr import LLR as LLR
-from adbench_text.detectors.mean import Mean as Mean
 from adbench_text.detectors.ngrams import NGrams as NGrams
 from adbench_text.detectors.ocsvm import OCSVM as OCSVM
 from adbench_text.documents.fitting import fit_model as fit_model

@@ -11,7 +11,7 @@ from adbench_text.code_version import code_of, code_version, libraries
 from adbench_text.plugins import registry
 
 ROOT = Path(__file__).parents[1]
-DETECTORS = ("llr", "mean", "ocsvm", "iforest", "pyod-knn", "pyod-lof", "cvdd", "date")
+DETECTORS = ("llr", "ensemble", "ocsvm", "iforest", "pyod-knn", "pyod-lof", "cvdd", "date")
 
 
 def test_the_code_of_a_detector_is_its_folder_and_the_shared_files_that_it_imports():
@@ -34,7 +34,7 @@ def versions() -> dict[str, str]:
         ("detectors/llr/__init__.py", "score = -sums", "score = -sums  # a comment", set()),
         ("detectors/date/electra.py", "F.gelu", "F.relu", {"date"}),
         ("detectors/_batches.py", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
-        ("detectors/mean.py", "class Mean", "class _X: ...\n\n\nclass Mean", {"mean"}),
+        ("detectors/ensemble.py", "class Ensemble", "class _X: ...\n\n\nclass Ensemble", {"ensemble"}),
         ("detectors/pyod.py", '"audio_ae"', '"sound"', {"pyod-knn", "pyod-lof"}),
         ("adbench_text/text/words.py", 'in ("Mn", "Mc")', 'in ("Mn",)', set()),  # see PROTOCOL
     ],

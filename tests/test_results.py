@@ -117,7 +117,7 @@ def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_
     rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
     said = {row[1]: "pre-trained" in row[0] for row in rows}
     assert said == {name: regimes[name] == PRE_TRAINED for name in said}
-    of_llama = [row[0] for row in rows if re.fullmatch(r"mean:\w+", row[1])]
+    of_llama = [row[0] for row in rows if re.fullmatch(r"ensemble:\w+", row[1])]
     assert of_llama
     assert all("token vectors of LLaMA 2 70B, no network at run time" in row for row in of_llama)
 

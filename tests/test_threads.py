@@ -15,7 +15,7 @@ DETECTORS = {
     "pyod-cblof": {"encoder": "svd"},
     "pyod-auto-encoder": {"encoder": "svd"},
     "llr": {"topics": 8},
-    "mean": {},
+    "ensemble": {},
     "ngrams": {},
     "form": {},
 }

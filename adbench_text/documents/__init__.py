@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 #: The detector of the commands for own documents, and of `odd_documents`.
-DEFAULT_DETECTOR = "mean"
+DEFAULT_DETECTOR = "ensemble"
 
 #: Different documents that a detector learns from, unless asked for more.
 SAMPLE = 20_000

@@ -50,8 +50,8 @@ def fit_model(
         `odd_documents`), and the form of those without words is learned too. All are known afterwards, and
         not odd.
     detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
-        See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
-        set aside.
+        See `odd_documents`. By default `llr` has its preset ``topics``, and `ensemble` ``clean``: no
+        normal document is set aside.
     source : str
         Name of the documents, for the facts of the model.
     outliers : sequence of str
@@ -81,7 +81,8 @@ def fit_model(
         )
     if len(outliers) and not own.detector.takes_labels:
         raise InvalidValueError(
-            f"{own.label} learns nothing from known outliers. Choose a --detector that does, such as mean."
+            f"{own.label} learns nothing from known outliers. "
+            "Choose a --detector that does, such as ensemble."
         )
     clean = clean and not own.detector.reads_raw
     # One of each family, or else copies would take part in each other's score: all would look too normal.

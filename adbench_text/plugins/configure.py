@@ -1,7 +1,7 @@
 """Detectors as people write them, ``NAME``, ``NAME:PRESET`` or ``NAME(key=value, ...)``, and how one is made.
 
-The notation is the same on the command line, in the files of sweeps and for the members of `mean`. A value
-that is not JSON is text: ``ocsvm(encoder=svd, nu=0.2)``, ``date:paper(score=mp)``.
+The notation is the same on the command line, in the files of sweeps and for the members of `ensemble`. A
+value that is not JSON is text: ``ocsvm(encoder=svd, nu=0.2)``, ``date:paper(score=mp)``.
 """
 
 import json
@@ -51,7 +51,7 @@ class DetectorChoice:
         name, preset, inner = written.groups()
         parts: list[str] = []
         for part in split_list(inner or ""):
-            if parts and "=" not in part.partition("(")[0]:  # of a list: mean(members=llr, knn-words(k=5))
+            if parts and "=" not in part.partition("(")[0]:  # of a list: ensemble(members=llr, iforest)
                 parts[-1] += f", {part}"
             else:
                 parts.append(part)

@@ -1,13 +1,13 @@
 """Sweeps as TOML files: the keys are the names of the options of ``adbench-text run``.
 
     dataset = ["20news", "agnews"]
-    detector = ["llr", "ocsvm:paper-grid", "pyod-knn(encoder=minilm)", "mean:topics"]
+    detector = ["llr", "ocsvm:paper-grid", "pyod-knn(encoder=minilm)", "ensemble:clean"]
     contamination = [0, 0.05]
     seed = "0-2"
     jobs = "auto"
 
     [only]
-    "mean:topics" = { seed = 0, dataset = "agnews" }
+    "ensemble:clean" = { seed = 0, dataset = "agnews" }
 
 A value is what one would type on the command line, without quotes for the shell; a list gives an option
 several times. The table ``only`` restricts detectors, written as in ``detector``, to some of the seeds

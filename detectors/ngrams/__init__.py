@@ -11,7 +11,7 @@ besides the training documents, as of a language model that is trained from scra
 ACL 2023).
 
 The length 6 was chosen on rostd and banking-near, among 3 to 7, as was the mean against sums that a length of
-5 to 50 characters is added to; the power 2 on ten corpora, as a member of `mean`.
+5 to 50 characters is added to; the power 2 on ten corpora, as a member of `ensemble`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
     """A folder with a model."""
     folder = tmp_path_factory.mktemp("documents")
     run(folder, "fit", written(folder, 20_000, 12), "--model", "default", "-d", "llr:default")
-    run(folder, "fit", written(folder, 20_000, 12), "--model", "mean")
+    run(folder, "fit", written(folder, 20_000, 12), "--model", "ensemble")
     return folder
 
 
@@ -92,7 +92,7 @@ def test_odd(benchmark, folder, n, n_words, jobs, capsys):
 
 
 @pytest.mark.parametrize("n", [100_000, 1_000_000])
-@pytest.mark.parametrize("model", ["default", "mean"])
+@pytest.mark.parametrize("model", ["default", "ensemble"])
 @pytest.mark.benchmark(group="score, start included")
 @pytest.mark.timeout(1800)
 def test_score(benchmark, folder, model, n, capsys):

@@ -100,7 +100,7 @@ def test_all_have_entries_with_different_keys():
             },
         ),
         ("form", "speer2022wordfreq", {"title": "{wordfreq 3.0}", "author": "R. Speer"}),
-        ("mean", "miller2024wordllama", {"author": "D. L. Miller", "year": "2024"}),
+        ("ensemble", "miller2024wordllama", {"author": "D. L. Miller", "year": "2024"}),
         ("iforest", "pennington2014glove", {"booktitle": "EMNLP", "year": "2014"}),
         ("ocsvm", "scholkopf2001estimating", {"journal": "Neural Computation", "volume": "13"}),
         (
@@ -147,16 +147,16 @@ def test_pydocs_asks_for_the_versions_of_its_libraries():
 
 
 def test_an_entry_is_headed_by_the_names_that_state_it():
-    mean = "mean(members=date,pyod-knn,encoder=svd)"
-    found = entries("llr date:paper", mean)
+    ensemble = "ensemble(members=date,pyod-knn,encoder=svd)"
+    found = entries("llr date:paper", ensemble)
     assert {key: entry["heading"] for key, entry in found.items()} == {
         "adbench-text": None,
-        "manolache2021date": f"date in {mean}, date:paper, llr",
+        "manolache2021date": f"date in {ensemble}, date:paper, llr",
         "speer2022wordfreq": "llr",
         "pennington2014glove": "llr",
-        "aggarwal2015theoretical": mean,
-        "miller2024wordllama": mean,
-        "zhao2019pyod": f"KNN in {mean}",
+        "aggarwal2015theoretical": ensemble,
+        "miller2024wordllama": ensemble,
+        "zhao2019pyod": f"KNN in {ensemble}",
     }
     assert entries("pyod-*")["zhao2019pyod"]["heading"].endswith(" more")
 
@@ -165,14 +165,14 @@ def test_the_members_of_a_preset_are_cited():
     def headings(name):
         return list(dict.fromkeys(entry["heading"] for entry in entries(name).values()))[1:]
 
-    assert headings("mean:topics") == [
-        "mean:topics",
-        "llr in mean:topics",
-        "knn-vectors in mean:topics, llr in mean:topics",
-        "ngrams in mean:topics",
-        "knn-vectors in mean:topics",
+    assert headings("ensemble:clean") == [
+        "ensemble:clean",
+        "llr in ensemble:clean",
+        "knn-vectors in ensemble:clean, llr in ensemble:clean",
+        "ngrams in ensemble:clean",
+        "knn-vectors in ensemble:clean",
     ]
-    assert headings("mean") == ["mean", "llr in mean", "knn-words in mean"]
+    assert headings("ensemble") == ["ensemble", "llr in ensemble", "knn-words in ensemble"]
 
 
 def test_a_detector_in_a_file_has_an_entry():
@@ -188,8 +188,8 @@ def test_a_detector_in_a_file_has_an_entry():
     [
         ("./none.py:Mine", 1, "There is no file .*none.py on this machine."),
         ("files:a.csv", 2, "No detector or dataset named 'files'. Known: .*"),
-        ("mean:robst", 2, "No preset of mean named 'robst'. Did you mean 'robust'."),
-        ("mean(members=none)", 2, "No detector named 'none'. Known: .*"),
+        ("ensemble:robst", 2, "No preset of ensemble named 'robst'. Did you mean 'robust'."),
+        ("ensemble(members=none)", 2, "No detector named 'none'. Known: .*"),
     ],
 )
 def test_a_detector_that_cannot_be_found_is_one_line(name, code, line):

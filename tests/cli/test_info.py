@@ -75,7 +75,8 @@ def test_an_unknown_name_is_one_line():
 
 
 def test_the_regime_of_each_preset_is_named_where_it_differs():
-    assert facts_of("mean")["regime"] == "word frequencies or vectors; pre-trained: mean:topics, mean:robust"
+    expected = "word frequencies or vectors; pre-trained: ensemble:clean, ensemble:robust"
+    assert facts_of("ensemble")["regime"] == expected
     assert facts_of("knn-words")["regime"] == "from scratch"
 
 
@@ -88,7 +89,7 @@ def test_a_detector_with_a_preset_of_wrong_settings_is_described(monkeypatch):
 def test_a_detector_names_the_licence_of_what_it_reads_in_each_preset(monkeypatch):
     monkeypatch.setattr("adbench_text.text.vectors.digest", lambda name: "d1")
     monkeypatch.setattr("adbench_text.text.wheels.Wheel.locate", lambda self, what: None)
-    facts = facts_of("mean")
+    facts = facts_of("ensemble")
     assert facts["wordllama"].startswith("token vectors of LLaMA 2 70B, no network at run time")
     assert "MIT" in facts["wordllama"]
     assert "CC BY-SA 4.0" in facts["wordfreq"]

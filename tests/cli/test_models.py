@@ -51,7 +51,9 @@ def test_a_session(adbench, tmp_path):
     fitted = adbench("fit", "normal.csv", "--model", "kept")
     assert fitted.exit_code == 0, fitted.output
     first, last = fitted.stdout.splitlines()
-    assert first.startswith("120 documents, 0 duplicates, 0 empty; mean:topics, without word vectors, calib")
+    assert first.startswith(
+        "120 documents, 0 duplicates, 0 empty; ensemble:clean, without word vectors, calib"
+    )
     assert last == "Model: kept. Score documents: adbench-text score kept FILE"
     scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
     assert scored.exit_code == 0, scored.output
@@ -82,7 +84,7 @@ def test_a_session(adbench, tmp_path):
     markup = (tmp_path / "page.html").read_text()
     assert scored.stderr.startswith("6 documents, 5 new texts, 1 called odd (")
     assert scored.stderr.strip() in markup
-    assert "mean:topics, without word vectors, fitted on 120 documents; p is the share" in markup
+    assert "ensemble:clean, without word vectors, fitted on 120 documents; p is the share" in markup
     assert markup.count("<article") == 2
     assert "<title>Odd documents in new.jsonl</title>" in markup
     assert "p_both <b>" in markup
@@ -381,8 +383,8 @@ def test_a_detector_that_cannot_be_saved_is_not_fitted(adbench, toy_path):
     assert result.stderr.startswith("Error: counting cannot be saved: it declares no trusted_types")
     assert "adbench-text odd -d counting" in result.stderr
     assert "fitting" not in result.stderr
-    assert own_detector("mean", None, {"members": "llr, counting"}).detector.trusted_types is None
-    assert own_detector("mean", None, {"members": "llr, pyod-knn"}).detector.trusted_types
+    assert own_detector("ensemble", None, {"members": "llr, counting"}).detector.trusted_types is None
+    assert own_detector("ensemble", None, {"members": "llr, pyod-knn"}).detector.trusted_types
 
 
 def test_the_rows_of_a_column_are_scored_in_their_order(home):
@@ -562,7 +564,7 @@ def test_new_documents_like_known_outliers_are_more_abnormal(adbench, tmp_path):
     plain = adbench("fit", "normal.csv", "--text", "body", "-m", "plain")
     fitted = adbench("fit", "normal.csv", "--text", "body", "-m", "kept", "--outliers", "odd.jsonl")
     assert fitted.exit_code == 0, fitted.output
-    assert re.search("; mean:topics, without word vectors, knows 8 outliers, calib", fitted.stdout)
+    assert re.search("; ensemble:clean, without word vectors, knows 8 outliers, calib", fitted.stdout)
     assert "outlier" not in plain.stdout
     scored = [lines(adbench("score", kept, "new.jsonl", "--text", "body")) for kept in ("plain", "kept")]
     before, after = ([result["score"] for result in results] for results in scored)

@@ -69,7 +69,7 @@ def test_a_session(odd, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith(
-        "153 documents, 1 duplicate, 1 empty; mean:robust, without word vectors, each left"
+        "153 documents, 1 duplicate, 1 empty; ensemble:robust, without word vectors, each left"
     )
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
@@ -421,7 +421,7 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     result = odd(posts, *COLUMNS, "--marked", "odd.csv")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; mean:robust, without word vectors")
+    assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; ensemble:robust, without word vectors")
     assert re.fullmatch(
         r"Marks: 3 odd, 1 fine; form counts 1\.\d times as much beside words as without marks\.",
         lines[1],

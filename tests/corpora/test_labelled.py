@@ -222,7 +222,7 @@ def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
     assert "English" not in result.stderr
     cells = list(csv.DictReader(adbench("report --format csv").stdout.splitlines()))
     assert {row["detector"] for row in cells} == {"llr(language=de)", "form(language=de)", "knn-words"}
-    (settings,) = DetectorChoice("mean", "topics").configurations("files:a.csv")
+    (settings,) = DetectorChoice("ensemble", "clean").configurations("files:a.csv")
     assert settings["members"].count("language=de") == 1
     assert "encoder" not in settings["members"]
     result = adbench(f"run -d llr(language=en) {files}")

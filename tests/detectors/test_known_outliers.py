@@ -31,12 +31,12 @@ def make(tmp_path_factory):
         "llr:robust": {"background": "uniform", "em_rounds": 3},
         "knn-words": {"k": 5, "references": 40},
         "knn-vectors": {"k": 5, **on_vectors},
-        "mean": {"members": members},
+        "ensemble": {"members": members},
     }
     return lambda name: registry.detector(name.partition(":")[0])(random_state=0, **settings[name])
 
 
-NAMES = ["llr", "llr:topics", "llr:robust", "knn-words", "knn-vectors", "mean"]
+NAMES = ["llr", "llr:topics", "llr:robust", "knn-words", "knn-vectors", "ensemble"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,7 +67,7 @@ def test_labels_that_say_nothing_change_no_bit(make, name):
         np.testing.assert_array_equal(detector.decision_scores_, plain.decision_scores_)
 
 
-@pytest.mark.parametrize("name", ["llr", "llr:topics", "llr:robust", "knn-vectors", "mean"])
+@pytest.mark.parametrize("name", ["llr", "llr:topics", "llr:robust", "knn-vectors", "ensemble"])
 def test_documents_like_known_outliers_rise(make, name):
     """Beside SEA, training has some documents about law and sky, so that neither stands out by itself."""
     texts = [*SEA, *texts_about("law", 3, seed=7), *texts_about("sky", 3, seed=7)]
@@ -92,16 +92,17 @@ def test_a_detector_that_takes_no_labels_ignores_them(name):
     assert len(detector.decision_scores_) == len(Y)
 
 
-def test_mean_takes_labels_if_a_member_does():
-    mean = registry.detector("mean")
-    assert mean(members="ocsvm, llr").takes_labels
-    assert not mean(members="ocsvm, iforest").takes_labels
-    detector = mean(members="ocsvm(encoder=svd), iforest(encoder=svd)", random_state=0).fit([*SEA, *LAW], Y)
+def test_an_ensemble_takes_labels_if_a_member_does():
+    ensemble = registry.detector("ensemble")
+    assert ensemble(members="ocsvm, llr").takes_labels
+    assert not ensemble(members="ocsvm, iforest").takes_labels
+    detector = ensemble(members="ocsvm(encoder=svd), iforest(encoder=svd)", random_state=0)
+    detector.fit([*SEA, *LAW], Y)
     assert len(detector._texts_of_training()) == len(Y)
 
 
 def test_a_member_that_takes_no_labels_has_no_known_outliers_either():
-    kind = registry.detector("mean")
+    kind = registry.detector("ensemble")
     detector = kind(members="llr, ocsvm(encoder=svd, svd_components=5)", random_state=0).fit([*SEA, *LAW], Y)
     llr, ocsvm = detector._members
     assert llr._texts_of_training() == ocsvm._texts_of_training() == SEA
@@ -121,7 +122,7 @@ def test_wrong_labels_leave_a_detector_unfitted(make, name):
 # Saved models
 
 
-@pytest.mark.parametrize("name", ["llr:robust", "knn-words", "knn-vectors", "mean"])
+@pytest.mark.parametrize("name", ["llr:robust", "knn-words", "knn-vectors", "ensemble"])
 def test_a_saved_model_scores_the_same_and_holds_no_text_of_an_outlier(make, name, home, tmp_path):
     law, names = " ".join(TOPICS["law"]), ["zebra walrus", "otter heron", "badger stoat", "weasel lynx"]
     secret = [f"{law} {pair}" for pair in names]

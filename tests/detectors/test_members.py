@@ -8,7 +8,7 @@ from adbench_text.plugins import registry
 from adbench_text.testing.topics import write_vectors
 from adbench_text.text import vectors
 
-Mean = registry.detector("mean")
+Ensemble = registry.detector("ensemble")
 
 
 @pytest.mark.parametrize(
@@ -27,18 +27,18 @@ Mean = registry.detector("mean")
         (None, InvalidValueError, "Expected detectors as in"),
         ("llr,", InvalidValueError, "Expected a detector as NAME"),
         ("ocsvm:paper-grid", InvalidValueError, "ocsvm:paper-grid has 16 configurations"),
-        ("mean", InvalidValueError, "mean cannot be a member of itself, got 'mean'"),
-        ("mean(members=llr)", InvalidValueError, "mean cannot be a member of itself"),
+        ("ensemble", InvalidValueError, "ensemble cannot be a member of itself, got 'ensemble'"),
+        ("ensemble(members=llr)", InvalidValueError, "ensemble cannot be a member of itself"),
     ],
 )
 def test_a_wrong_member_is_refused(text, error, message):
     with pytest.raises(error, match=message):
-        Mean(members=text).check_params()
+        Ensemble(members=text).check_params()
 
 
 def test_the_code_and_the_resources_of_members_are_resources(tmp_path):
     path = write_vectors(tmp_path / "topics.vec")
-    used = Mean(members=f"pyod-knn(vectors={path})").resources()
+    used = Ensemble(members=f"pyod-knn(vectors={path})").resources()
     kind = registry.detector("pyod-knn")
     assert used == {
         "member1.code": code_version(kind),
@@ -53,5 +53,5 @@ def test_vectors_of_members_are_read_in_prepare(tmp_path, monkeypatch):
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
     asked = []
     monkeypatch.setattr(vectors, "load", asked.append)
-    Mean(members=f"ocsvm(vectors={path})").prepare(["ship sail", "court"])
+    Ensemble(members=f"ocsvm(vectors={path})").prepare(["ship sail", "court"])
     assert asked == [path]

@@ -191,7 +191,7 @@ def test_a_marked_document_outside_the_sample_counts_as_any_other():
     for options in (
         {"by": "words"},
         {},
-        {"detector": "mean", "settings": {"members": "llr, knn-words(k=5)"}},
+        {"detector": "ensemble", "settings": {"members": "llr, knn-words(k=5)"}},
     ):
         in_memory, of_file = (
             ranked(each, marks, sample=100, **options) for each in (texts, lambda: iter(texts))

@@ -222,8 +222,8 @@ def test_a_language_without_word_vectors():
     ] * 5
     german = [f"{text} {word}" for text, word in zip(german, texts_about("law", 15, 0), strict=True)]
     result = odd_documents(german, language="de")
-    assert result.detector == "mean:robust, without word vectors"
-    assert odd_documents(german, language="xx").detector == "mean:robust, without word vectors"
+    assert result.detector == "ensemble:robust, without word vectors"
+    assert odd_documents(german, language="xx").detector == "ensemble:robust, without word vectors"
 
 
 def test_a_setting_of_the_user_wins_and_is_named(home):
@@ -231,7 +231,7 @@ def test_a_setting_of_the_user_wins_and_is_named(home):
     assert ranked(SEA).detector == f"llr:robust{settings}, without word vectors"
     with pytest.raises(UnknownNameError, match="parameter of llr"):
         odd_documents(SEA, "llr", settings={"cup": 3})
-    with pytest.raises(UnknownNameError, match="preset of mean"):
+    with pytest.raises(UnknownNameError, match="preset of ensemble"):
         odd_documents(SEA, preset="strong")
     with pytest.raises(InvalidValueError, match="configurations; give the settings"):
         odd_documents(SEA, "ocsvm", preset="paper-grid")
@@ -377,7 +377,7 @@ def cooking(n, seed=0):
     return [" ".join(words[i] for i in rng.zipf(1.3, 15) % len(words)) for _ in range(n)]
 
 
-@pytest.mark.parametrize("detector", ["llr", "mean", "knn-words", "form"])
+@pytest.mark.parametrize("detector", ["llr", "ensemble", "knn-words", "form"])
 def test_documents_outside_the_sample_are_scored_by_what_was_learned_from_it(detector, monkeypatch):
     texts, learned = [*cooking(300), ODD], []
     monkeypatch.setattr(ranking, "left_out", lambda *given: learned.append(left_out(*given)) or learned[-1])
@@ -395,11 +395,11 @@ def test_documents_outside_the_sample_are_scored_by_what_was_learned_from_it(det
     in_sample = different[~different.row.isin(rest.row)]
     assert in_sample.score.tolist() == [own[cleaned[texts[row]]] for row in in_sample.row]
     assert different.p.tolist() == p_values_within(different.score.to_numpy()).tolist()
-    if detector in ("llr", "mean"):  # a form may be odd without a single fact that is
+    if detector in ("llr", "ensemble"):  # a form may be odd without a single fact that is
         assert all(result.table.why[result.table.odd])
 
 
-@pytest.mark.parametrize("detector", ["llr", "mean", "pyod-knn"])
+@pytest.mark.parametrize("detector", ["llr", "ensemble", "pyod-knn"])
 def test_documents_of_a_file_are_ranked_as_those_in_memory(detector):
     texts = ["", *cooking(200), "12 34 56 78 90", ODD, ODD]
     settings = {"encoder": "svd", "n_neighbors": 5} if detector == "pyod-knn" else {}

@@ -24,9 +24,9 @@ from adbench_text.plugins.configure import DetectorChoice, split_list, text_of_s
         ("pyod-vae(sizes=[8, 4])", DetectorChoice("pyod-vae", settings={"sizes": [8, 4]})),
         ("scores:folder/a:b(c)", DetectorChoice("scores:folder/a:b(c)")),
         (
-            "mean(members=llr(cap=3, topics=4), knn-words(k=5), llr, random_state=1)",
+            "ensemble(members=llr(cap=3, topics=4), knn-words(k=5), llr, random_state=1)",
             DetectorChoice(
-                "mean",
+                "ensemble",
                 settings={"members": "llr(cap=3, topics=4), knn-words(k=5), llr", "random_state": 1},
             ),
         ),
@@ -37,7 +37,7 @@ def test_a_detector_is_a_name_with_a_preset_and_settings(text, choice):
 
 
 @pytest.mark.parametrize(
-    "text", ["llr", "llr:robust", "ocsvm(encoder=svd, nu=0.2)", "mean(members=llr(cap=3), knn-words)"]
+    "text", ["llr", "llr:robust", "ocsvm(encoder=svd, nu=0.2)", "ensemble(members=llr(cap=3), knn-words)"]
 )
 def test_a_detector_is_written_as_it_is_read(text):
     choice = DetectorChoice.parse(text)

@@ -100,11 +100,11 @@ def test_its_name_has_no_folder_and_presets_and_settings_are_written_as_for_any_
     )
     cells = dry_run("--sweep sweep.toml -s pydocs --inlier numpy --contamination 0 --seed 0-2")
     assert cells == ["mine.py:Mine:wide on pydocs/numpy at 0%, seed 1"]
-    assert choices_of(["mean(members=llr, ./mine.py:Mine(k=2))"], print) == [
-        DetectorChoice("mean", settings={"members": "llr, mine.py:Mine(k=2)"})
+    assert choices_of(["ensemble(members=llr, ./mine.py:Mine(k=2))"], print) == [
+        DetectorChoice("ensemble", settings={"members": "llr, mine.py:Mine(k=2)"})
     ]
     (_, mine) = build_detector(
-        Cell("mean", "default", {"members": "llr, mine.py:Mine(k=2)"}, "tiny", "sea", 0, 0)
+        Cell("ensemble", "default", {"members": "llr, mine.py:Mine(k=2)"}, "tiny", "sea", 0, 0)
     ).build_members()
     assert mine.get_params() == {"k": 2}
 
@@ -201,13 +201,13 @@ def test_its_cells_run_in_processes_that_know_it_and_end(monkeypatch, toy_path, 
     monkeypatch.setattr(registry, "_loaded_from_others", set())
     detector_of("./mine.py:Mine")
     assert registry.has_loaded_others()
-    members = "mean(members=knn-words,./mine.py:Mine)"
+    members = "ensemble(members=knn-words,./mine.py:Mine)"
     result = adbench(f"run -d {here}/mine.py:Mine,{members} -s tiny --inlier sea --contamination 0")
     assert result.exit_code == 0, result.stderr
-    of_file, of_mean = Store(create=False).cells(["tiny"])
+    of_file, of_ensemble = Store(create=False).cells(["tiny"])
     assert of_file.detector == "mine.py:Mine"
-    assert of_mean.configuration == "members=knn-words, mine.py:Mine"
-    assert str(here) not in f"{of_file.definition} {of_mean.definition}"
+    assert of_ensemble.configuration == "members=knn-words, mine.py:Mine"
+    assert str(here) not in f"{of_file.definition} {of_ensemble.definition}"
     _, row = adbench("report --format csv -d ./mine.py:Mine").stdout.splitlines()
     assert row.startswith("mine.py:Mine,default,tiny,sea,0,")
 
@@ -228,7 +228,7 @@ def test_documents_are_ranked_by_it_and_no_model_is_saved(here):
     result = adbench("odd docs.txt --no-clean --top 1 -d ./mine.py:Mine(k=2)")
     assert "; mine.py:Mine(k=2), cross-fitted over 10 folds; " in result.stdout
     assert result.exit_code == 0
-    for detector in ("./mine.py:Mine", "mean(members=llr,./mine.py:Mine)"):
+    for detector in ("./mine.py:Mine", "ensemble(members=llr,./mine.py:Mine)"):
         result = adbench("fit docs.txt -m model -d", detector)
         assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
         assert "mine.py:Mine" in result.stderr
@@ -239,7 +239,7 @@ def test_documents_are_ranked_by_it_and_no_model_is_saved(here):
 
 
 @pytest.mark.parametrize(
-    "named", [{"name": "mine.py:Mine"}, {"name": "mean", "settings": {"members": "llr, ./mine.py:Mine"}}]
+    "named", [{"name": "mine.py:Mine"}, {"name": "ensemble", "settings": {"members": "llr, ./mine.py:Mine"}}]
 )
 def test_a_model_that_names_a_file_is_refused_and_the_file_is_not_executed(write, here, named):
     write(mine="from pathlib import Path\nPath('executed').touch()\nclass Mine: ...\n")

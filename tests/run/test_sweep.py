@@ -206,7 +206,7 @@ def test_raw_documents_are_part_of_the_definition_of_a_detector_that_reads_them(
 
 def test_a_detector_made_of_others_refuses_one_that_reads_raw_documents():
     with pytest.raises(InvalidValueError, match=r"form.* cannot be a member: it reads documents as they"):
-        build_detector(a_cell(detector="mean", settings={"members": "llr, form"}))
+        build_detector(a_cell(detector="ensemble", settings={"members": "llr, form"}))
 
 
 def replace_detectors(monkeypatch, kind) -> None:

@@ -17,8 +17,8 @@ from servers import Handler, Server, serving
 from adbench_text import storage
 from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.corpora.corpus import load
+from adbench_text.detectors.ensemble import Ensemble
 from adbench_text.detectors.knn_vectors import KNNVectors
-from adbench_text.detectors.mean import Mean
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.folder import load_model, save_model
@@ -129,8 +129,8 @@ def test_vectors_are_those_of_the_server_by_their_index(embeddings):
     [
         lambda encoder: KNNVectors(k=5, encoder=encoder),
         lambda encoder: OCSVM(encoder=encoder),
-        lambda encoder: Mean(encoder=encoder),
-        lambda encoder: Mean(members=f"llr, knn-vectors(k=3, encoder={encoder})"),
+        lambda encoder: Ensemble(encoder=encoder),
+        lambda encoder: Ensemble(members=f"llr, knn-vectors(k=3, encoder={encoder})"),
     ],
 )
 def test_detectors_have_the_scores_of_the_local_encoder(embeddings, build):

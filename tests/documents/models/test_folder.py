@@ -183,13 +183,13 @@ def test_each_changed_value_of_the_description_is_refused(with_form):
                 path.write_text(json.dumps(changed))
                 assert str(with_form) in refusal(with_form), (*way, last, value)
     path.write_text(json.dumps(description))  # with other spaces
-    assert load(with_form).name == "mean"
+    assert load(with_form).name == "ensemble"
 
 
 WRONG = [None, True, 0, -1, 1.5, float("inf"), 10**30, "", "x", "\udfff", [], {}, ["x"], {"x": 1}]
 
 
-@pytest.mark.parametrize("name", ["llr", "knn-words", "mean"])
+@pytest.mark.parametrize("name", ["llr", "knn-words", "ensemble"])
 def test_a_wrong_value_with_the_right_digest_is_one_line_or_harms_nothing(home, tmp_path, name):
     folder = save(fit_model(TRAIN, name), tmp_path / name)
     description = json.loads((folder / "model.json").read_text())

@@ -81,7 +81,7 @@ SETTINGS = [
     ("ocsvm", {"encoder": "mean", "vectors": "topics"}),
     ("ocsvm", {"encoder": "tfidf", "vectors": "topics"}),
     ("iforest", {"encoder": "svd", "n_estimators": 10}),
-    ("mean", {"members": "llr, knn-words(k=5), pyod-lof(encoder=svd)"}),
+    ("ensemble", {"members": "llr, knn-words(k=5), pyod-lof(encoder=svd)"}),
     ("date", {"steps": 5, "score": "pl_rmd", "generator": "small"}),
     ("date", {"steps": 5, "n_patterns": 0, "rmd_weight": 0, "generator": "large"}),
     ("cvdd", {"vectors": "topics", "min_count": 3, "epochs": 2}),

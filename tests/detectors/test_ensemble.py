@@ -13,7 +13,7 @@ from adbench_text.plugins.foreign import adapted
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.words import words
 
-Mean = registry.detector("mean")
+Ensemble = registry.detector("ensemble")
 TRAIN = texts_about("sea", 30, seed=0)
 TEST = texts_about("sea", 5, seed=1) + texts_about("law", 5, seed=2)
 
@@ -38,7 +38,7 @@ def fit_alone(name, **settings):
 
 
 def test_it_is_the_mean_of_the_robust_z_scores_of_its_members():
-    detector = Mean(members="llr(smoothing=10, cap=20), knn-words(k=5)").fit(TRAIN)
+    detector = Ensemble(members="llr(smoothing=10, cap=20), knn-words(k=5)").fit(TRAIN)
     members = fit_alone("llr", smoothing=10, cap=20), fit_alone("knn-words", k=5)
     z = [robust_z(member.decision_function(TEST), member.decision_scores_) for member in members]
     np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
@@ -49,7 +49,7 @@ def test_it_is_the_mean_of_the_robust_z_scores_of_its_members():
 def test_the_order_of_the_members_does_not_matter():
     names = ["llr", "knn-words(k=5)", "pyod-knn(encoder=svd)"]
     first, *others = (
-        Mean(members=",".join(order), random_state=0).fit(TRAIN).decision_function(TEST)
+        Ensemble(members=",".join(order), random_state=0).fit(TRAIN).decision_function(TEST)
         for order in (names, names[::-1], [names[1], names[2], names[0]])
     )
     for other in others:
@@ -57,69 +57,67 @@ def test_the_order_of_the_members_does_not_matter():
 
 
 def test_it_has_the_regime_of_the_member_that_knows_most():
-    assert Mean(members="knn-words").regime == FROM_SCRATCH
-    assert Mean(members="knn-words, llr(background=uniform)").regime == FROM_SCRATCH
-    assert Mean(members="knn-words, llr").regime == WORDS
+    assert Ensemble(members="knn-words").regime == FROM_SCRATCH
+    assert Ensemble(members="knn-words, llr(background=uniform)").regime == FROM_SCRATCH
+    assert Ensemble(members="knn-words, llr").regime == WORDS
 
 
 def test_a_member_of_another_package_may_declare_no_knowledge(monkeypatch):
     monkeypatch.setattr(registry, "load", lambda *_: OtherPackage)
-    detector = Mean(members="another").fit(TRAIN)
+    detector = Ensemble(members="another").fit(TRAIN)
     assert detector.decision_function(TEST[:5]).max() < detector.decision_function(TEST[5:]).min()
     assert detector.regime is None
     assert adapted(OtherPackage)().regime is None
 
 
 def test_its_resources_are_those_of_all_members():
-    used = Mean(members="llr, knn-words").resources()
+    used = Ensemble(members="llr, knn-words").resources()
     llr, knn = (code_version(registry.detector(name)) for name in ("llr", "knn-words"))
     assert [used[f"member{place}.code"] for place in ("1", "2")] == [llr, knn]
     assert "member1.wordfreq" in used
 
 
 def test_the_seed_is_that_of_all_members():
-    assert [member.random_state for member in Mean(members="ocsvm, llr", random_state=7).build_members()] == [
-        7,
-        7,
-    ]
+    members = Ensemble(members="ocsvm, llr", random_state=7).build_members()
+    assert [member.random_state for member in members] == [7, 7]
 
 
 def test_its_words_are_those_of_the_first_member_that_scores_words():
-    detector = Mean(members="iforest(encoder=svd), llr(cap=20), knn-words").fit(TRAIN)
+    detector = Ensemble(members="iforest(encoder=svd), llr(cap=20), knn-words").fit(TRAIN)
     llr = fit_alone("llr", cap=20)
     assert detector.token_scores(TEST) == llr.token_scores(TEST)
     assert detector.training_token_scores([3, 1]) == llr.training_token_scores([3, 1])
 
 
 def test_it_has_no_words_without_a_member_that_scores_words():
-    detector = Mean(members="iforest(encoder=svd), ocsvm(encoder=svd)").fit(TRAIN)
+    detector = Ensemble(members="iforest(encoder=svd), ocsvm(encoder=svd)").fit(TRAIN)
     with pytest.raises(DetectorError, match=r"no member of 'iforest.* has scores of words"):
         detector.token_scores(TEST)
     with pytest.raises(DetectorError, match="no member"):
         detector.training_token_scores([0])
 
 
-@pytest.mark.parametrize("preset", ["topics", "robust"])
-def test_the_llr_of_a_preset_is_that_of_llr(preset):
-    (settings,) = Mean.presets("any")[preset]
+@pytest.mark.parametrize(("own", "preset"), [("clean", "topics"), ("robust", "robust")])
+def test_the_llr_of_a_preset_has_a_preset_of_llr(own, preset):
+    (settings,) = Ensemble.presets("any")[own]
     llr = DetectorChoice.parse(split_list(settings["members"])[0])
     assert (llr.name, [llr.settings]) == ("llr", registry.detector("llr").presets("any")[preset])
 
 
 def test_an_encoder_is_that_of_all_members_on_vectors():
-    detector = Mean(members="llr, knn-vectors(encoder=tfidf), pyod-knn", encoder="svd")
+    detector = Ensemble(members="llr, knn-vectors(encoder=tfidf), pyod-knn", encoder="svd")
     llr, *others = detector.build_members()
     assert [member.encoder for member in others] == ["svd", "svd"]
     assert not hasattr(llr, "encoder")
     with pytest.raises(UnknownNameError, match="encoder"):
-        Mean(encoder="sdv").check_params()
+        Ensemble(encoder="sdv").check_params()
 
 
 def test_an_encoder_without_a_member_on_vectors_makes_one():
-    *others, vectors = Mean(members="llr, knn-words(k=5)", encoder="svd").build_members()
+    *others, vectors = Ensemble(members="llr, knn-words(k=5)", encoder="svd").build_members()
     assert [type(member).__name__ for member in others] == ["LLR", "KNNWords"]
     assert (vectors.name, vectors.encoder, vectors.references) == ("knn-vectors", "svd", 1000)
-    detector = Mean(members="llr, knn-words(k=5)", encoder="svd")
+    detector = Ensemble(members="llr, knn-words(k=5)", encoder="svd")
     assert {name.partition(".")[0] for name in detector.resources()} == {"member1", "member2", "member3"}
 
 
@@ -128,7 +126,7 @@ def test_an_encoder_without_a_member_on_vectors_makes_one():
     [("en", {}, "wordllama"), ("de", {}, None), ("de", {"encoder": "svd"}, "svd")],
 )
 def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language, settings, encoder):
-    own = own_detector("mean", settings=settings, language=language)
+    own = own_detector("ensemble", settings=settings, language=language)
     encoders = [member.encoder for member in own.detector.build_members() if hasattr(member, "encoder")]
     assert encoders == ([encoder] if encoder else [])
 
@@ -143,7 +141,7 @@ def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language,
     ],
 )
 def test_members_in_other_languages(language, members, normal):
-    own = own_detector("mean", language=language, normal=normal)
+    own = own_detector("ensemble", language=language, normal=normal)
     assert [registry.name_of(type(member)) for member in own.detector.build_members()] == members
 
 
@@ -151,7 +149,7 @@ def test_the_others_learn_what_the_first_member_keeps():
     odd = ["court judge verdict", "appeal court trial"]
     texts = [*TRAIN, *odd]
     robust = "llr(background=uniform, cap=null, em_rounds=3)"
-    detector = Mean(members=f"{robust}, knn-words(k=5)").fit(texts)
+    detector = Ensemble(members=f"{robust}, knn-words(k=5)").fit(texts)
     llr = registry.detector("llr")(background="uniform", cap=None, em_rounds=3).fit(texts)
     assert detector.kept_.tolist() == llr.kept_.tolist()
     assert not detector.kept_[-2:].any()
@@ -172,20 +170,20 @@ def test_the_others_learn_what_the_first_member_keeps():
 
 
 def test_it_leaves_documents_out_if_its_members_do():
-    assert Mean(members="llr, knn-words").leaves_out_self
-    assert not Mean(members="llr, ocsvm").leaves_out_self
+    assert Ensemble(members="llr, knn-words").leaves_out_self
+    assert not Ensemble(members="llr, ocsvm").leaves_out_self
 
 
 def test_members_that_are_given_are_in_no_preset():
-    own = own_detector("mean(members=llr, knn-words)")
-    assert own.label == "mean(members=llr, knn-words)"
+    own = own_detector("ensemble(members=llr, knn-words)")
+    assert own.label == "ensemble(members=llr, knn-words)"
     assert own.detector.members == "llr, knn-words"
 
 
 def test_known_outliers_go_to_the_members_and_have_no_part_in_their_scales():
     odd = texts_about("law", 4, seed=3)
     members = "llr, knn-words(k=5)"
-    detector = Mean(members=members).fit([*odd, *TRAIN], [1] * 4 + [0] * 10 + [np.nan] * 20)
+    detector = Ensemble(members=members).fit([*odd, *TRAIN], [1] * 4 + [0] * 10 + [np.nan] * 20)
     alone = [
         registry.detector("llr")().fit([*TRAIN, *odd], [np.nan] * 30 + [1] * 4),
         registry.detector("knn-words")(k=5).fit(TRAIN),
@@ -201,7 +199,7 @@ def test_labels_follow_the_documents_that_the_first_member_keeps():
     odd = ["court judge verdict", "appeal court trial"]
     texts, y = [*TRAIN, *odd, "the marked one"], [0] * 15 + [np.nan] * 15 + [0, np.nan, 1]
     robust = "llr(background=uniform, cap=null, em_rounds=3)"
-    detector = Mean(members=f"{robust}, knn-words(k=5)").fit(texts, y)
+    detector = Ensemble(members=f"{robust}, knn-words(k=5)").fit(texts, y)
     assert not detector.kept_[-2:].any()
     assert len(detector.kept_) == 32
     knn = detector._members[1]

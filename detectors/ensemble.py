@@ -44,7 +44,11 @@ _OF_CHARACTERS = {"ja", "zh"}  # languages whose characters count as words, too 
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
-_OTHERS = {"topics": f"{_CHARACTERS}, {_NEAREST}", "robust": _VECTORS}  # in English; else parts of words
+# The preset of `llr`, and the other members in English; in other languages these are parts of words.
+_PRESETS = {
+    "clean": ("topics", f"{_CHARACTERS}, {_NEAREST}"),
+    "robust": ("robust", _VECTORS),
+}
 
 
 def choices(members: Any) -> list[DetectorChoice]:
@@ -54,16 +58,16 @@ def choices(members: Any) -> list[DetectorChoice]:
     return [DetectorChoice.parse(part) for part in split_list(members)]
 
 
-class Mean(TextDetector):
+class Ensemble(TextDetector):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
-    The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
-    `knn-vectors`: for normal training documents, and for those with outliers among them. ``topics`` also has
-    `ngrams`. The vectors are those of ``wordllama``: token vectors of LLaMA 2 70B, no network at run time.
-    ``encoder=minilm`` takes a sentence encoder instead (the extra ``[encoders]``). Without pre-trained
-    vectors, take `llr` with these presets. The vectors of ``wordllama`` are English: in other languages
-    `llr`, `knn-words` on parts of words, and `ngrams` are the members of both presets; in Chinese and
-    Japanese, whose characters count as words, without `llr`.
+    The preset ``clean`` is for training documents that are all normal: `llr` with its preset ``topics``,
+    `ngrams` and `knn-vectors`. ``robust`` is for those that may have outliers among them: `llr` with its
+    preset ``robust``, and `knn-vectors`. The vectors are those of ``wordllama``: token vectors of LLaMA 2
+    70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
+    ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The vectors of ``wordllama`` are
+    English: in other languages `llr`, `knn-words` on parts of words, and `ngrams` are the members of both
+    presets; in Chinese and Japanese, whose characters count as words, without `llr`.
 
     Parameters
     ----------
@@ -81,7 +85,7 @@ class Mean(TextDetector):
     Examples
     --------
     >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
-    >>> detector = Mean(members="llr, knn-words(k=5)").fit(sea)
+    >>> detector = Ensemble(members="llr, knn-words(k=5)").fit(sea)
     >>> near, far = detector.decision_function(["the ship and its crew", "a court heard the witness"])
     >>> bool(far > near)
     True
@@ -102,20 +106,25 @@ class Mean(TextDetector):
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
         language, of_llr = registry.language_of(dataset), registry.detector("llr").presets(dataset)
-        return {name: [{"members": _members(of_llr[name][0], name, language)}] for name in _OTHERS}
+        return {
+            name: [{"members": _members(of_llr[preset][0], others, language)}]
+            for name, (preset, others) in _PRESETS.items()
+        }
 
     @classmethod
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust`` or ``topics``, with the configuration of `llr` for the language.
+        """Return ``robust`` or ``clean``, with the configuration of `llr` for the language.
 
         Members that are given replace those of a preset.
         """
         if "members" in settings:
             return "default", {}
-        name, of_llr = registry.detector("llr").for_documents(language, settings, normal=normal)
-        return name, {"members": _members(of_llr, "topics" if normal else "robust", language)}
+        preset = "clean" if normal else "robust"
+        of_llr, chosen = registry.detector("llr").for_documents(language, settings, normal=normal)
+        _, comma, missing = of_llr.partition(", ")  # "topics, without word vectors"
+        return f"{preset}{comma}{missing}", {"members": _members(chosen, _PRESETS[preset][1], language)}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
@@ -129,7 +138,7 @@ class Mean(TextDetector):
 
     def _built(self, choice: DetectorChoice) -> TextDetector:
         name = choice.name
-        if issubclass(registry.detector(name), Mean):
+        if issubclass(registry.detector(name), Ensemble):
             raise InvalidValueError(f"{name} cannot be a member of itself, got {self.members!r}.")
         settings = choice.configuration()
         if self.encoder and _works_on_vectors(choice):
@@ -253,12 +262,12 @@ class Mean(TextDetector):
         return mean
 
 
-def _members(of_llr: Mapping[str, Any], preset: str, language: str) -> str:
-    """Return the members of a preset, given the settings of `llr`."""
+def _members(of_llr: Mapping[str, Any], others: str, language: str) -> str:
+    """Return the members of a preset, given the settings of `llr` and the other members in English."""
     if language.partition("-")[0] in _OF_CHARACTERS:
         return _PARTS_OF_WORDS
     listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-    return f"llr({listed}), {_OTHERS[preset] if language == 'en' else _PARTS_OF_WORDS}"
+    return f"llr({listed}), {others if language == 'en' else _PARTS_OF_WORDS}"
 
 
 def _works_on_vectors(choice: DetectorChoice) -> bool:
