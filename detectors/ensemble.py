@@ -95,6 +95,7 @@ class Ensemble(TextDetector):
         "members": Choice((), choices, _MEMBERS),
         "encoder": Choice(METHODS, find_method, nullable=True),
     }
+    default_preset = "robust"
     not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
 
     def __init__(self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Any) -> None:

@@ -59,8 +59,20 @@ class DetectorChoice:
 
     @property
     def chosen(self) -> str:
-        """Name of the preset that is meant."""
-        return self.preset or registry.detector(self.name).default_preset
+        """Name of the preset that is meant.
+
+        Without one, it is that of the class; if the settings replace all of it, the defaults are meant:
+        ``ensemble(members=llr)`` has nothing of ``ensemble:robust``.
+        """
+        if self.preset:
+            return self.preset
+        detector = registry.detector(self.name)
+        own = detector.default_preset
+        if own == DEFAULT or not self.settings:
+            return own
+        grid = presets(detector, "").get(own, [])
+        is_replaced = bool(grid) and all(each.keys() <= self.settings.keys() for each in grid)
+        return DEFAULT if is_replaced else own
 
     @property
     def label(self) -> str:

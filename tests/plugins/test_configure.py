@@ -52,6 +52,23 @@ def test_other_texts_are_refused(text):
         DetectorChoice.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("llr(cap=3)", "default"),
+        ("date", "paper"),
+        ("date(score=mp)", "paper(score=mp)"),
+        ("ensemble", "robust"),
+        ("ensemble(encoder=svd)", "robust(encoder=svd)"),
+        ("ensemble:clean(encoder=svd)", "clean(encoder=svd)"),
+        ("ensemble(members=llr)", "default"),
+        ("ensemble:default", "default"),
+    ],
+)
+def test_without_a_preset_that_of_the_class_is_meant_unless_the_settings_replace_all_of_it(text, label):
+    assert DetectorChoice.parse(text).label == label
+
+
 def test_a_list_is_split_at_commas_outside_brackets():
     assert split_list("llr, pyod-vae(sizes=[8, 4], a=1),date") == [
         "llr",
