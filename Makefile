@@ -45,7 +45,7 @@ docs: .venv/installed-for-docs
 	rm -rf build/docs build/site
 	mkdir -p build
 	cp -r docs build/docs
-	cp -r reports/results CONTRIBUTING.md SECURITY.md CHANGELOG.md CITATION.cff build/docs/
+	cp -r reports/results CONTRIBUTING.md SECURITY.md CHANGELOG.md CITATION.cff references.bib build/docs/
 	cat README.md docs/index.md > build/docs/index.md
 	sed -i 's#](../reports/results/#](results/#g; s#](../CONTRIBUTING.md#](CONTRIBUTING.md#g' build/docs/*.md
 	sed -i 's#](../../reports/results/#](../results/#g' build/docs/gallery/*.ipynb
