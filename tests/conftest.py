@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import distributions
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from filelock import FileLock
 from servers import Server, serving
 
 import adbench_text.documents.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
-from adbench_text.cli import new
 from adbench_text.code_version import code_of
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora import corpus
@@ -44,7 +42,6 @@ registry.entry_points = lambda group: [
     for package in distributions(path=[folder for folder in dict.fromkeys(sys.path) if folder not in _PATH])
     for point in package.entry_points.select(group=group)
 ]
-new.find_spec = lambda name: find_spec(name) if name in sys.stdlib_module_names else None
 
 REAL_DATA = Path(
     os.environ.get("ADBENCH_TEXT_DATA") or Path(__file__).parents[2] / "shared" / "data"

@@ -4,16 +4,14 @@ They need the real data: the store that they report on has some of its cells.
 """
 
 import csv
-import itertools
 import json
 import shlex
 import shutil
-import textwrap
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_docs import COMMANDS, ROOT
+from test_docs import COMMANDS, code_of_page, with_names_that_exist
 
 from adbench_text.cli.main import main
 from adbench_text.errors import PluginError
@@ -21,13 +19,6 @@ from adbench_text.text import pretrained
 
 WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
 NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads"}
-
-
-def code_of_page(page: str, before: str) -> str:
-    """The indented code of a page after a line that ends like this."""
-    _, _, after = (ROOT / "docs" / page).read_text().partition(f"{before}\n\n")
-    lines = itertools.takewhile(lambda line: not line.strip() or line.startswith("    "), after.splitlines())
-    return textwrap.dedent("\n".join(lines)) + "\n"
 
 
 def invoke(command: str, *more: str) -> str:
@@ -91,8 +82,7 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
             pretrained.locate("minilm", None, "cpu", "fp32")
         except PluginError:
             pytest.skip("MiniLM is not installed")
-    if name != "new":
-        command = command.replace("my-detector", "llr")
+    command = with_names_that_exist(command)
     folder = shutil.copytree(prepared, tmp_path / "here")
     monkeypatch.chdir(folder)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)

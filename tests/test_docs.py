@@ -3,7 +3,8 @@
 import json
 import re
 import shlex
-from itertools import pairwise
+import textwrap
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import click
@@ -63,6 +64,18 @@ def commands(page: Path) -> list[str]:
     return [part.strip() for line in lines for part in line.split(";")]
 
 
+def code_of_page(page: str, before: str) -> str:
+    """The indented code of a page after a line that ends like this."""
+    _, _, after = (ROOT / "docs" / page).read_text().partition(f"{before}\n\n")
+    lines = takewhile(lambda line: not line.strip() or line.startswith("    "), after.splitlines())
+    return textwrap.dedent("\n".join(lines)) + "\n"
+
+
+def with_names_that_exist(command: str) -> str:
+    """A command with plug-ins of this package in the places of those that a reader writes."""
+    return command.replace("rare-words", "ocsvm").replace("sea-law", "pydocs")
+
+
 COMMANDS = sorted({command for page in PAGES for command in commands(page)})
 
 
@@ -78,7 +91,7 @@ def parse(words: list[str]) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_has_a_name_and_options_that_exist(command, home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = shlex.split(command.replace("my-detector", "llr"))[1:]
+    words = shlex.split(with_names_that_exist(command))[1:]
     for word in words:
         if word.endswith((".csv", ".jsonl")):
             Path(word).touch()

@@ -112,7 +112,7 @@ def test_lists_import_none_of_these_libraries_and_no_other_command():
     assert all(name in output for name in ("pyod-knn", "pydocs", "glove", "ranks", "html"))
     assert not imported & (OF_DETECTORS | OF_REPORTS)
     commands = {path.stem for path in (ROOT / "adbench_text" / "cli").glob("*.py")}
-    of_commands = {"check", "doctor", "fetch", "info", "list", "new", "report", "run", "ui"} & commands
+    of_commands = {"check", "doctor", "fetch", "info", "list", "report", "run", "ui"} & commands
     assert {name for name in of_commands if f"adbench_text.cli.{name}" in imported} == {"list"}
 
 

@@ -20,7 +20,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import message_of
 
 # each is a file of this folder with a click command named `command`
-_COMMANDS = "check doctor export fetch fit info list new odd report run score ui".split()
+_COMMANDS = "check doctor export fetch fit info list odd report run score ui".split()
 # Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
 # go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
 # for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
