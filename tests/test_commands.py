@@ -75,8 +75,6 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
         pytest.skip("it needs the Hugging Face Hub, or a copy")
     if "openai:" in command and name != "run":
         pytest.skip("it asks a server")
-    if "pytextad" in command:
-        pytest.importorskip("pytextad")
     if "minilm" in command and name != "run":
         try:
             pretrained.locate("minilm", None, "cpu", "fp32")

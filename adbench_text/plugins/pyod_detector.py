@@ -1,4 +1,4 @@
-"""Adapters around detectors of other packages that score document vectors, such as PyOD and PyTextAD."""
+"""Adapters around detectors of document vectors with the interface of PyOD."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,11 +22,10 @@ from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.text.encoders import Matrix
 
-#: Modules whose detectors score a vector by the vectors that are scored together with it. The packages do not
-#: declare it; `tests/plugins/test_pyod_detector.py` finds those of PyOD by experiment.
+#: Modules whose detectors score a vector by the vectors that are scored together with it. PyOD does not
+#: declare it; `tests/plugins/test_pyod_detector.py` finds them by experiment.
 SCORED_BY_BATCH = frozenset(
-    [f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()]
-    + ["pytextad.models.embedding.aderh"]
+    f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
 )
 
 #: Modules whose detectors learn from labelled outliers, and from nothing else.
@@ -69,7 +68,7 @@ _TRUSTED = frozenset(
 
 
 class PyODDetector(VectorDetector):
-    """A detector of PyOD or PyTextAD on document vectors.
+    """A detector of PyOD on document vectors, or another one with its interface.
 
     Parameters
     ----------
