@@ -130,7 +130,7 @@ def test_the_default_for_own_documents_imports_no_heavy_library(
     codes, output, imported = run(
         f"odd normal.csv {chosen}",
         f"fit normal.csv --model kept {chosen}",
-        "score kept normal.csv --page page.html --summary",
+        "score kept normal.csv --page page.html",
         "score kept normal.csv",
     )
     assert not any(codes), output

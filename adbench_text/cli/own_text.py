@@ -182,7 +182,7 @@ def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
 def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:
     """Print documents as a table that fits the terminal; `p` names the p-value; omit empty columns."""
     columns: dict[str, list[Any]] = {
-        "rank": [int(each.rank) if each.rank else "" for each in documents],
+        "rank": [int(each.rank) for each in documents],
         id_name: [each.id for each in documents],
         "p": [each.facts[p] for each in documents],
         "copies": [each.facts.get("copies", "") for each in documents],

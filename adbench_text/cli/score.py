@@ -19,11 +19,9 @@ from adbench_text.cli.own_text import (
     check_outputs,
     opened,
     page_documents,
-    print_documents,
     write_page,
 )
 from adbench_text.cli.progress import count, shown_documents
-from adbench_text.cli.show import print_table
 from adbench_text.cli.streams import is_read
 from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import no_formula, one_line, printable
@@ -43,8 +41,6 @@ _OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
 _BEGINNING = 60  # characters of a text that names a family
 _DRIFT = 4  # exit code
 _PATH = click.Path(path_type=Path)
-_SHARE = 0.1  # of normal documents; the words of documents with at most this p are counted
-_MOST_SUMMARISED = 2000  # documents whose words are counted
 _N_FAMILIES = 3  # of new near-copies that are named, the largest
 
 
@@ -64,11 +60,7 @@ _OPTIONS = [
         ["--output", "-o"], type=_PATH, help="File to write, .csv or .jsonl.  [default: JSON lines, printed]"
     ),
     click.Option(["--page"], type=_PATH, help="Page to write, .html: the most odd documents."),
-    click.Option(["--summary"], is_flag=True, help="Print what makes FILE differ from the file of MODEL."),
-    click.Option(
-        ["--top"], default=20, type=click.IntRange(1), help="Documents and words of --page and --summary."
-    ),
-    click.Option(["--json", "as_json"], is_flag=True, help="Print the last line on stdout, as JSON."),
+    click.Option(["--top"], default=20, type=click.IntRange(1), help="Documents of --page."),
     click.Option(
         ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from MODEL's file."
     ),
@@ -86,9 +78,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     Prints one JSON object for each document, in their order: id, score (of its words), p (the share of normal
     documents that score at least as high), p_form and p_both (the same by form, and by words and form
     together), odd (whether p_both, or the p of --by, is at most --alpha), why and why_form (the words and the
-    facts about its form that make it odd). A CSV file has the same columns. With --page or --summary the
-    documents are written to --output only. --fdr decides on all documents of FILE together: they are written
-    at the end.
+    facts about its form that make it odd). A CSV file has the same columns. With --page the documents are
+    written to --output only. --fdr decides on all documents of FILE together: they are written at the end.
 
     FILE is read with the --text, --id and --encoding of fit, where it has these columns.
 
@@ -104,7 +95,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
         if path is not None and path.suffix not in suffixes:
             raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
     check_outputs(file, *filter(None, (output, page)))
-    fdr, top, summary = options["fdr"], options["top"], options["summary"]
+    fdr = options["fdr"]
     context = click.get_current_context()
     if fdr is not None and context.get_parameter_source("alpha") != ParameterSource.DEFAULT:
         raise click.UsageError("--alpha and --fdr both decide what is odd; give one of them.")
@@ -112,8 +103,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     judge = Scorer(fitted, options["alpha"], options["by"], fdr)
     # what is called odd by the p-values of all documents has a p of at most fdr, too
     scorer = judge if fdr is None else Scorer(fitted, fdr, options["by"])
-    suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
-    n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
+    suffix = output.suffix if output is not None else "" if page is not None else ".jsonl"
+    n_kept = options["top"] if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
     documents, used = _opened(file, options, fitted.training.options)
     for note in _differences(used, fitted.training.options):
@@ -131,30 +122,18 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))
     for note in _nothing_odd(found, least, options["alpha"], fdr):
         click.echo(f"Note: {note}", err=True)
-    shown = _explained(scorer, found.most_odd.head(top), options["alpha"])
     if page is not None:
         learned = (
             f"{fitted.training.options.get('configuration', fitted.name)}, fitted on "
             f"{fitted.training.n_documents:,} documents; p is the share of normal documents that score at "
             "least as high."
         )
-        sections = {"The most odd": shown}
+        sections = {"The most odd": _explained(scorer, found.most_odd, options["alpha"])}
         content = {"summary": [last_line, learned], "sections": sections, "notes": families}
         write_page(page, file, middle=scorer.centre, **content)
         click.echo(printable(f"Page: {page}."), err=True)
     for line in (*families, last_line):
         click.echo(line, err=True)
-    if summary:
-        _print_words(scorer, found.most_odd, top)
-        if shown:
-            click.echo("Documents with the smallest p:")
-            print_documents([each._replace(rank="") for each in shown], scorer.p_name)
-    if options["as_json"]:
-        facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": options["alpha"]}
-        if fdr is not None:
-            facts |= {"fdr": fdr, "n_odd_by_fdr": found.n_odd}
-        of_families = {"families": [each._asdict() for each in drift.families[:_N_FAMILIES]]}
-        click.echo(json.dumps(facts | drift._asdict() | of_families | {"is_drift": drift.is_found}))
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)
 
@@ -335,28 +314,6 @@ def _explained(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "li
     why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
     columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
     return page_documents(documents.assign(rank=range(1, len(documents) + 1), **columns), alpha)
-
-
-def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
-    """Print the words that weigh most in the documents with a small p, the most odd one first.
-
-    Of each document the highest score of a word counts.
-    """
-    odd = documents[documents[scorer.p_name] <= _SHARE]
-    found = scorer.explain(odd["text"].tolist()) if scorer.by != "form" else []
-    of_words: dict[str, list[tuple[float, str]]] = {}  # weight in each document, and its identifier
-    for name, explanation in zip(odd["id"], found, strict=False):
-        words = sorted((word.score - scorer.centre, word.token.lower()) for word in explanation.words)
-        for token, weight in {token: weight for weight, token in words if weight > 0}.items():
-            of_words.setdefault(token, []).append((weight, name))
-    if not of_words:
-        click.echo("No words: the detector scores none, or none makes a document odd.")
-        return
-    total = {token: sum(weight for weight, _ in documents) for token, documents in of_words.items()}
-    strongest = sorted(of_words, key=lambda token: (-total[token], token))[:top]
-    click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
-    rows = ((token, len(of_words[token]), of_words[token][0][1]) for token in strongest)
-    print_table(rows, header=("word", "documents", "example"))
 
 
 def _of_family(family: "Family") -> str:
