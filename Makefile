@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-data slow faults bench gallery docs dist image gpu clean build/assembled
+.PHONY: demo lint test test-data slow faults bench gallery docs dist image gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
@@ -15,10 +15,12 @@ demo: .venv/installed-for-demo
 	@echo "    $(BIN)/adbench-text run -d ensemble:robust -s 20news  # a corpus of the papers; it is downloaded"
 	@echo "    $(BIN)/adbench-text odd FILE                      # the odd documents of a file of yours"
 
-test: .venv/installed-for-tests build/assembled
+lint: .venv/installed-for-tests build/assembled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+test: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 
 # The tests that read real data, in the folder ADBENCH_TEXT_DATA or ../shared/data; make test has them, too.

@@ -163,9 +163,16 @@ def test_the_workflow_runs_the_commands_of_readme_on_every_python_of_the_package
     assert job["strategy"]["matrix"]["python"] == versions
 
 
-def test_the_hooks_are_the_first_checks_of_make_test():
+def test_the_workflow_of_lint_installs_torch_as_readme_does_and_runs_make_lint():
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/lint.yml").read_text())["jobs"].values()
+    install, lint = (step["run"] for step in job["steps"] if "run" in step)
+    assert f"\n    {install}\n" in (ROOT / "README.md").read_text()
+    assert lint == "make lint"
+
+
+def test_the_hooks_are_the_checks_of_make_lint():
     (repo,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    recipe = (ROOT / "Makefile").read_text().partition("\ntest: ")[2].partition("pytest")[0]
+    recipe = (ROOT / "Makefile").read_text().partition("\nlint: ")[2].partition("\n\n")[0]
     checks = re.findall(r"^\t\$\(BIN\)/(.+?)(?: \.)?$", recipe, re.MULTILINE)
     assert [hook["name"] for hook in repo["hooks"]] == checks
     assert all(f".venv/bin/{hook['name']}" in hook["entry"] for hook in repo["hooks"])
