@@ -19,12 +19,18 @@ from adbench_text.cli.options import GENERAL, is_debugging
 from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import message_of
 
-# each is a file of this folder with a click command named `command`
-_COMMANDS = "check doctor export fetch fit info list odd report run score ui".split()
+#: Sections of the help and their commands; each command is a file of this folder that defines `command`.
+_SECTIONS = {
+    "Compare detectors": ("run", "report", "ui"),
+    "Your own documents": ("odd", "fit", "score"),
+    "Look things up": ("list", "info", "fetch", "doctor"),
+    "Extend it": ("check", "export"),
+}
+_COMMANDS = [name for names in _SECTIONS.values() for name in names]
 # Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
 # go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
 # for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
-# alone as fast as by default; tests/bench/test_bench_date.py measures it.
+# alone as fast as by default; benchmarks/date.py measures it.
 SPIN_COUNT = "3000"
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
 
@@ -34,6 +40,12 @@ def _command(name: str) -> click.Command:
     command: click.Command = import_module(f"adbench_text.cli.{name}").command
     command.params += GENERAL
     return command
+
+
+def _summary(name: str) -> str:
+    """Return what a command does, by the first line of its file."""
+    file = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return file.partition(": ")[2].partition('"""')[0]
 
 
 class Group(click.Group):
@@ -53,12 +65,11 @@ class Group(click.Group):
         return _COMMANDS
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with the first lines of their files, which are not imported for it."""
-        folder = Path(__file__).parent
-        files = [(folder / f"{name}.py").read_text(encoding="utf-8") for name in _COMMANDS]
-        summaries = [file.partition(": ")[2].partition('"""')[0] for file in files]
-        with formatter.section("Commands"):
-            formatter.write_dl(list(zip(_COMMANDS, summaries, strict=True)))
+        """Write the commands in sections, with the first lines of their files, which it does not import."""
+        width = max(map(len, _COMMANDS))
+        for title, names in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{width}}", _summary(name)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""

@@ -1,9 +1,13 @@
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import adbench
+
+import adbench_text.cli
 
 
 def spin_count_of_a_child(**variables: str) -> str:
@@ -49,3 +53,15 @@ def test_a_full_disk_of_standard_output_is_one_line():
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "Error: Cannot write more: No space left on device.\n"
+
+
+def test_the_help_lists_each_command_once_and_the_main_ones_first():
+    files = [path.read_text() for path in Path(adbench_text.cli.__file__).parent.glob("*.py")]
+    names = [name for file in files for name in re.findall(r'^@click.command\("(\w+)"', file, re.MULTILINE)]
+    _, _, sections = adbench("--help").stdout.partition("--help ")
+    listed = re.findall(r"^(\S.*:)$|^  (\w+) +\S", sections, re.MULTILINE)
+    commands = [name for _, name in listed if name]
+    assert sorted(commands) == sorted(names)
+    assert commands[0] == "run"
+    titles = [title for title, _ in listed if title]
+    assert [titles.index(title) for title in ("Compare detectors:", "Your own documents:")] == [0, 1]
