@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+BENCH := ADBENCH_TEXT_DATA=$(or $(ADBENCH_TEXT_DATA),$(abspath ../shared/data)) ADBENCH_TEXT_OFFLINE=1 \
+	MLFLOW_DISABLE_TELEMETRY=true $(BIN)/python benchmarks
 
 .PHONY: demo lint test test-data slow faults bench gallery docs dist image gpu clean build/assembled
 
@@ -25,7 +27,7 @@ test: lint
 
 # The tests that read real data, in the folder ADBENCH_TEXT_DATA or ../shared/data; make test has them, too.
 test-data: .venv/installed-for-tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "data and not slow and not bench" \
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "data and not slow" \
 		--numprocesses logical --maxprocesses 4 --dist loadfile
 
 slow: .venv/installed-for-tests
@@ -35,8 +37,11 @@ slow: .venv/installed-for-tests
 faults: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m slow tests/faults
 
+# One script after the other, some minutes each; they print medians and ratios of one run.
 bench: .venv/installed-for-tests
-	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name
+	@for script in text cell commands sweep cvdd date documents semhash_filter; do \
+		echo; echo "== benchmarks/$$script.py"; $(BENCH)/$$script.py || exit 1; \
+	done
 
 # Run the notebooks of docs/gallery, which keep their outputs; add --inplace to renew these.
 gallery: .venv/installed-for-gallery
@@ -76,7 +81,7 @@ image:
 gpu: .venv/installed-for-tests
 	@if $(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then \
 		$(BIN)/python -m pytest -m gpu && \
-		$(BIN)/python -m pytest -m bench -s -k cuda tests/bench/test_bench_date.py; \
+		$(BENCH)/date.py cuda; \
 	else \
 		echo "No GPU: torch sees no CUDA device here, so nothing was tested."; \
 	fi

@@ -5,10 +5,10 @@ lengths matter, and how often words repeat.
 """
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 from scipy.sparse import csr_array
+from timing import compare
 
 from adbench_text.detectors.cvdd.contexts import (
     Bags,
@@ -19,17 +19,12 @@ from adbench_text.detectors.cvdd.contexts import (
     train,
 )
 
-pytestmark = pytest.mark.bench
 N_TEXTS, N_WORDS, DIMENSIONS, HEADS, BATCH = 2857, 8000, 50, 3, 64
-DEVICES = [
-    "cpu",
-    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
-]
+DEVICES = ["cpu", "cuda"][: 1 + torch.cuda.is_available()]
 
 
-@pytest.fixture(scope="module")
-def texts():
-    """Word numbers of each text, in their order."""
+def made_up():
+    """Return the word numbers of each text, in their order."""
     rng = np.random.default_rng(0)
     zipf = 1 / (np.arange(N_WORDS) + 2.7)
     lengths = np.clip(rng.lognormal(4, 1, N_TEXTS), 3, 4000).astype(int)
@@ -46,21 +41,18 @@ def vectors_of_words():
     return np.random.default_rng(1).normal(size=(N_WORDS, DIMENSIONS)).astype(np.float32)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.benchmark(group="an epoch of CVDD, comp of 20 Newsgroups")
-def test_epoch(benchmark, texts, device):
+def epoch_on(device, texts):
+    """Return a function that trains for an epoch."""
     rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     counts = csr_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), N_WORDS))
     vocabulary = np.arange(N_WORDS).astype(str).astype(object)
     bags = Bags(counts, vocabulary, vectors_of_words(), torch.device(device))
-    of = network(device)
-    training = Training([Phase(0.0, 0.01)], BATCH, 1.0, 0.0, 0)
-    every = np.arange(len(texts))
-    benchmark.pedantic(lambda: train(of, bags, every, training), rounds=5, warmup_rounds=1)
+    of, training = network(device), Training([Phase(0.0, 0.01)], BATCH, 1.0, 0.0, 0)
+    return lambda: train(of, bags, np.arange(len(texts)), training)
 
 
-@pytest.mark.benchmark(group="an epoch of CVDD, comp of 20 Newsgroups")
-def test_epoch_reference_padded_in_random_order(benchmark, texts):
+def padded_epoch(texts):
+    """Return a function that trains for an epoch as one would write it first."""
     table, of = torch.from_numpy(vectors_of_words()), network()
     optimizer = torch.optim.Adam(of.parameters(), 0.01, weight_decay=5e-7)
 
@@ -77,4 +69,11 @@ def test_epoch_reference_padded_in_random_order(benchmark, texts):
             torch.nn.utils.clip_grad_norm_(of.parameters(), 0.5)
             optimizer.step()
 
-    benchmark.pedantic(epoch, rounds=3, warmup_rounds=1)
+    return epoch
+
+
+if __name__ == "__main__":
+    texts = made_up()
+    epochs = {f"on {device}": epoch_on(device, texts) for device in DEVICES}
+    epochs["padded, in random order, on cpu"] = padded_epoch(texts)
+    compare("An epoch of CVDD, comp of 20 Newsgroups", epochs)

@@ -2,6 +2,7 @@
 
 Texts as long as those of AG News (28 word pieces on average) and of 20 Newsgroups, made up: only
 their lengths matter. FLOPs are those that the texts need: none for pads, none for the optimiser.
+``python benchmarks/date.py cuda`` measures on the GPU alone.
 """
 
 import os
@@ -12,7 +13,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 
 from adbench_text.cli.main import SPIN_COUNT
@@ -25,12 +25,7 @@ from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.text.wordpiece import Pieces
 
-pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]  # beside other work
 N_PIECES = 30_522
-DEVICES = [
-    "cpu",
-    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
-]
 
 
 class Vocabulary:
@@ -93,9 +88,8 @@ class Clock:
         self.times.append(time.perf_counter())
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(("corpus", "batch_size"), [("AG News", 16), ("AG News", 64), ("20 Newsgroups", 16)])
-def test_training(capsys, device, corpus, batch_size):
+def measure_training(device, corpus, batch_size):
+    """Return the seconds of a step."""
     windows = made_up(corpus, 3000).to(torch.device(device))
     dtype = find_dtype(DATE().precision, torch.device(device))
     patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0)).to(device)
@@ -107,17 +101,17 @@ def test_training(capsys, device, corpus, batch_size):
     step = (clock.times[-1] - clock.times[0]) / (steps - 50)
     tokens = windows.lengths.mean() * batch_size
     rate = 3 * flops(windows.lengths) / len(windows) * batch_size / step
-    with capsys.disabled():
-        print(
-            f"\nDATE trains on {device}, {str(dtype)[6:]}, {corpus}, batch {batch_size}: "
-            f"{1e3 * step:.1f} ms a step, {tokens / step:,.0f} tokens/s, {rate / 1e9:,.0f} GFLOP/s "
-            f"= {rate / max(rates):.0%} of a matrix product "
-            f"({max(rates) / 1e9:,.0f}); {peak_memory(device):.2f} GB held at most so far"
-        )
+    print(
+        f"\nDATE trains on {device}, {str(dtype)[6:]}, {corpus}, batch {batch_size}: "
+        f"{1e3 * step:.1f} ms a step, {tokens / step:,.0f} tokens/s, {rate / 1e9:,.0f} GFLOP/s "
+        f"= {rate / max(rates):.0%} of a matrix product "
+        f"({max(rates) / 1e9:,.0f}); {peak_memory(device):.2f} GB held at most so far"
+    )
+    return step
 
 
-def test_training_as_one_would_write_it_first(capsys):
-    """fp32, every window padded to the limit, torch's own optimiser: the reference."""
+def measure_training_as_one_would_write_it_first():
+    """Return the seconds of a step in fp32, every window padded to the limit, by torch's own optimiser."""
     windows = made_up("AG News", 500)
     objective = network(128)
     optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5, weight_decay=0.1, amsgrad=True)
@@ -135,11 +129,12 @@ def test_training_as_one_would_write_it_first(capsys):
         optimizer.step()
         optimizer.zero_grad()
         times.append(time.perf_counter() - begin)
-    with capsys.disabled():
-        print(
-            f"\nDATE as one would write it first (fp32, padded to 130, torch's AdamW), AG News, batch 16: "
-            f"{1e3 * np.median(times):.0f} ms a step, {16 * real.mean() / np.median(times):,.0f} tokens/s"
-        )
+    step = float(np.median(times))
+    print(
+        f"\nDATE as one would write it first (fp32, padded to 130, torch's AdamW), AG News, batch 16: "
+        f"{1e3 * step:.0f} ms a step, {16 * real.mean() / step:,.0f} tokens/s"
+    )
+    return step
 
 
 def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
@@ -166,14 +161,13 @@ def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
         busy.wait()
 
 
-@pytest.mark.parametrize(("count", "n_beside"), [(SPIN_COUNT, 60), (None, 12)])
-def test_training_beside_a_busy_process(capsys, count, n_beside):
+def measure_training_beside_a_busy_process(count, n_beside):
     """The spin count of libgomp is that of the command line, or its own, with which few steps are enough."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))
     }
     environment |= {"GOMP_SPINCOUNT": count} if count else {}
-    code = f"from test_bench_date import seconds_beside; print(*seconds_beside(60, {n_beside}))"
+    code = f"from date import seconds_beside; print(*seconds_beside(60, {n_beside}))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=Path(__file__).parent,
@@ -183,17 +177,14 @@ def test_training_beside_a_busy_process(capsys, count, n_beside):
         check=True,
     )
     alone, beside = map(float, done.stdout.split())
-    with capsys.disabled():
-        print(
-            f"\nDATE trains beside one busy process on {os.cpu_count()} cores, "
-            f"spin count {count or 'of libgomp'}: {alone / beside:.0%} of its speed alone "
-            f"({1e3 * alone:.0f} and {1e3 * beside:.0f} ms a step)"
-        )
+    print(
+        f"\nDATE trains beside one busy process on {os.cpu_count()} cores, "
+        f"spin count {count or 'of libgomp'}: {alone / beside:.0%} of its speed alone "
+        f"({1e3 * alone:.0f} and {1e3 * beside:.0f} ms a step)"
+    )
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("corpus", ["AG News", "20 Newsgroups"])
-def test_scoring(capsys, device, corpus):
+def measure_scoring(device, corpus):
     n_texts = 2000 if corpus == "AG News" else 400
     windows = made_up(corpus, n_texts).to(torch.device(device))
     discriminator = network(windows.max_length).discriminator.to(device).eval()
@@ -202,11 +193,10 @@ def test_scoring(capsys, device, corpus):
     window_scores(discriminator, windows, "pl")
     seconds = time.perf_counter() - begin
     rate, dense = flops(windows.lengths) / seconds, product_rate(device, torch.float32)
-    with capsys.disabled():
-        print(
-            f"\nDATE scores on {device}, fp32, {corpus}: {n_texts / seconds:,.0f} documents/s, "
-            f"{rate / 1e9:,.0f} GFLOP/s = {rate / dense:.0%} of a matrix product ({dense / 1e9:,.0f})"
-        )
+    print(
+        f"\nDATE scores on {device}, fp32, {corpus}: {n_texts / seconds:,.0f} documents/s, "
+        f"{rate / 1e9:,.0f} GFLOP/s = {rate / dense:.0%} of a matrix product ({dense / 1e9:,.0f})"
+    )
 
 
 def peak_memory(device: str) -> float:
@@ -214,3 +204,22 @@ def peak_memory(device: str) -> float:
     if device == "cuda":
         return torch.cuda.max_memory_allocated() / 1e9
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def main(devices):
+    for device in devices:
+        steps = [
+            measure_training(device, corpus, batch_size)
+            for corpus, batch_size in (("AG News", 16), ("AG News", 64), ("20 Newsgroups", 16))
+        ]
+        if device == "cpu":
+            first = measure_training_as_one_would_write_it_first()
+            print(f"A step on AG News, batch 16, takes {steps[0] / first:.3f} of that")
+            measure_training_beside_a_busy_process(SPIN_COUNT, 60)
+            measure_training_beside_a_busy_process(None, 12)
+        for corpus in ("AG News", "20 Newsgroups"):
+            measure_scoring(device, corpus)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["cpu", "cuda"][: 1 + torch.cuda.is_available()])

@@ -4,12 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import psutil
-import pytest
 
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
@@ -19,10 +20,10 @@ from adbench_text.run.runner import run_sweep
 from adbench_text.run.sweep import Sweep
 from adbench_text.store.store import Store
 
-pytestmark = pytest.mark.bench
+TOY = Path(__file__).parents[1] / "tests" / "toy"  # the plug-ins of the tests
 N_SEEDS, N_CLASSES = 334, 3
 N_CELLS = N_SEEDS * N_CLASSES
-N_RUNS, N_ROUNDS = 4, 1  # seeds of the sweep that is run with one and with two jobs, and repetitions
+N_RUNS = 4  # seeds of the sweep that is run with one and with two jobs
 
 
 class Meter(Progress):
@@ -48,25 +49,20 @@ class Meter(Progress):
         return 1e3 * float(np.median(np.diff(self.times[first - 1 : last]))), 1e3 * cpu
 
 
-@pytest.mark.usefixtures("toy_path")
-@pytest.mark.parametrize("jobs", [0, 1])
-def test_overhead_of_tiny_cells(jobs, capsys, empty_database, tmp_path, monkeypatch):
-    """A cell of 20 training and 30 test documents, whose detector takes a millisecond."""
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
-    shutil.copy(empty_database, tmp_path / "mlflow.db")
+def measure_tiny_cells(jobs, folder):
+    """Measure cells of 20 training and 30 test documents, whose detector takes a millisecond."""
     sweep = Sweep([DetectorChoice("counting")], ["tiny"], (), [0.0], range(N_SEEDS))
-    store, meter = Store(f"sqlite:///{tmp_path / 'mlflow.db'}"), Meter()
+    store, meter = Store(f"sqlite:///{folder / 'mlflow.db'}"), Meter()
     results = run_sweep(sweep, sweep.expand(), store, meter, Local(jobs))
     assert len(store.cells(["tiny"])) == len(results) == N_CELLS
     assert all(result.status == "ok" for result in results)
     first, last = meter.milliseconds(1, 100), meter.milliseconds(N_CELLS - 99, N_CELLS)
-    with capsys.disabled():
-        print(
-            f"\n{N_CELLS} tiny cells, --jobs {jobs}: {first[0]:.1f} ms a cell, {first[1]:.1f} of CPU, for "
-            f"the first 100; {last[0]:.1f} ms, {last[1]:.1f} of CPU, for the last 100 "
-            f"({last[1] / first[1]:.2f} times as much); {meter.megabytes[100]:.0f} MB after 100 cells, "
-            f"{meter.megabytes[N_CELLS]:.0f} at the end"
-        )
+    print(
+        f"\n{N_CELLS} tiny cells, --jobs {jobs}: {first[0]:.1f} ms a cell, {first[1]:.1f} of CPU, for "
+        f"the first 100; {last[0]:.1f} ms, {last[1]:.1f} of CPU, for the last 100 "
+        f"({last[1] / first[1]:.2f} times as much); {meter.megabytes[100]:.0f} MB after 100 cells, "
+        f"{meter.megabytes[N_CELLS]:.0f} at the end"
+    )
 
 
 def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
@@ -98,19 +94,33 @@ def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
     return float(seconds)
 
 
-@pytest.mark.parametrize("threads", [None, "1"])
-def test_two_jobs_against_one(threads, capsys, empty_database, tmp_path):
+def compare_jobs(threads, folders):
     """By default one worker has as many threads as there are cores, and two share them."""
-    seconds: dict[int, list[float]] = {1: [], 2: []}
-    for i in range(2 * N_ROUNDS):
-        jobs = (1, 2)[i % 2]
-        folder = tmp_path / str(i)
+    one, two = (seconds_of_a_sweep(jobs, threads, next(folders)) for jobs in (1, 2))
+    print(
+        f"\nocsvm on pydocs, {threads or 'the default number of'} threads: "
+        f"--jobs 2 is {one / two:.2f} times as fast as --jobs 1 ({one:.1f} and {two:.1f} s)"
+    )
+
+
+def folders_with_stores(parent):
+    """Yield folders, each with an empty store: it takes seconds to make one."""
+    made = parent / "empty.db"
+    Store(f"sqlite:///{made}").datasets()
+    for number in count():
+        folder = parent / str(number)
         folder.mkdir()
-        shutil.copy(empty_database, folder / "mlflow.db")
-        seconds[jobs].append(seconds_of_a_sweep(jobs, threads, folder))
-    one, two = min(seconds[1]), min(seconds[2])
-    with capsys.disabled():
-        print(
-            f"\nocsvm on pydocs, {threads or 'the default number of'} threads: "
-            f"--jobs 2 is {one / two:.2f} times as fast as --jobs 1 ({one:.1f} and {two:.1f} s)"
-        )
+        shutil.copy(made, folder / "mlflow.db")
+        yield folder
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(TOY))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(TOY), os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["ADBENCH_TEXT_CACHE"] = str(Path(name) / "cache")
+        folders = folders_with_stores(Path(name))
+        for jobs in (0, 1):
+            measure_tiny_cells(jobs, next(folders))
+        for threads in (None, "1"):
+            compare_jobs(threads, folders)

@@ -1,0 +1,108 @@
+"""Benchmark of the commands for own documents, on files made of the words of pydocs.
+
+With ADBENCH_TEXT_BENCH=large there are also files of a million long rows and of three million rows.
+"""
+
+import csv
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from adbench_text.plugins import registry
+
+SIZES = [(10_000, 20), (100_000, 20), (1_000_000, 20), (100_000, 100)]
+if os.environ.get("ADBENCH_TEXT_BENCH") == "large":
+    SIZES += [(1_000_000, 100), (3_000_000, 20)]
+OF_A_PIECE = 7  # words that follow each other; the pieces of a row are of any documents
+LOOK_SECONDS = 0.1
+
+
+class Usage(NamedTuple):
+    """What a command and its own processes used, start included."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    written_bytes: int
+
+    def __str__(self):
+        return (
+            f"{self.seconds:.1f} s, {self.cpu_seconds:.1f} CPU seconds, peak memory of all processes "
+            f"{self.peak_bytes // 2**20:,} MiB, {self.written_bytes / 1e6:.0f} MB written"
+        )
+
+
+def written(folder, words, n, n_words):
+    """Return the name of a file of n rows, written when it is first asked for."""
+    path = folder / f"{n}x{n_words}.csv"
+    if not path.exists():
+        draw = random.Random(0)
+        with path.open("w", newline="") as stream:
+            rows = csv.writer(stream)
+            rows.writerow(["id", "text"])
+            for number in range(n):
+                starts = [draw.randrange(len(words) - OF_A_PIECE) for _ in range(0, n_words, OF_A_PIECE)]
+                text = [word for start in starts for word in words[start : start + OF_A_PIECE]]
+                rows.writerow([number, " ".join(text[:n_words])])
+    return path.name
+
+
+def run(folder, *arguments):
+    """Run a command in a process of its own."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "adbench_text.cli", *map(str, arguments)]
+    process = psutil.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak, cpu, n_written = 0, {}, {}
+    while process.poll() is None:
+        memory = 0
+        for each in [process, *children(process)]:
+            try:
+                memory += each.memory_full_info().pss  # memory that processes share counts once
+                cpu[each.pid] = sum(each.cpu_times()[:2])
+                n_written[each.pid] = each.io_counters().write_bytes
+            except psutil.Error:
+                continue
+        peak = max(peak, memory)
+        time.sleep(LOOK_SECONDS)
+    if process.returncode:
+        raise SystemExit(f"exit code {process.returncode} of: {' '.join(command)}")
+    return Usage(time.perf_counter() - begin, sum(cpu.values()), peak, sum(n_written.values()))
+
+
+def children(process):
+    try:
+        return process.children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def main(folder):
+    words = [word for text in registry.dataset("pydocs").read()[0].texts for word in text.split()]
+    for n, n_words in SIZES:
+        file = written(folder, words, n, n_words)
+        one, two = (run(folder, "odd", file, "--jobs", jobs) for jobs in (1, 2))
+        print(f"\nodd, {n:,} documents of {n_words} words, with table and page")
+        print(f"    --jobs 1: {one}")
+        print(f"    --jobs 2: {two}; {one.seconds / two.seconds:.2f} times as fast")
+    learned = written(folder, words, 20_000, 12)
+    run(folder, "fit", learned, "--model", "default", "-d", "llr:default")
+    run(folder, "fit", learned, "--model", "mean")
+    for n in (100_000, 1_000_000):
+        file = written(folder, words, n, 20)
+        of_default = run(folder, "score", "default", file, "--by", "words")
+        of_mean = run(folder, "score", "mean", file, "--by", "both")
+        print(f"\nscore, {n:,} documents of 20 words")
+        print(f"    llr, by words: {of_default}")
+        print(f"    mean, by both: {of_mean}; {of_mean.seconds / of_default.seconds:.2f} times as long")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        main(Path(name))

@@ -1,0 +1,22 @@
+"""`make bench` runs every script of benchmarks/, and what they import exists."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"timing"}
+
+
+def test_make_bench_runs_every_script():
+    (names,) = re.findall(r"for script in (.*); do", (ROOT / "Makefile").read_text())
+    assert sorted(names.split()) == sorted(SCRIPTS)
+
+
+def test_every_script_can_be_imported_and_then_measures_nothing():
+    code = f"import {', '.join(sorted(SCRIPTS))}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT / "benchmarks", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
