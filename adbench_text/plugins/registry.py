@@ -16,7 +16,6 @@ import ast
 import importlib
 import inspect
 import pkgutil
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,11 +25,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adbench_text import metrics
+from adbench_text import metrics, own_file
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.failures import FAILURES, as_plugin_error, described, place_of_error
 from adbench_text.isolation import preserved
-from adbench_text.plugins import own_file
 
 if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
@@ -163,39 +161,36 @@ def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
 
 
 def with_files(text: str) -> str:
-    """Make the detectors in files that a text names known; return it with their names: ``mine.py:Mine``.
+    """Make the files known that a text of the user names; return it with the names of their objects.
 
-    The text is what the user wrote: a detector, or several. No other file is loaded, so that a name in a
-    saved model does not lead to code.
+    The text is a detector, several, or a setting: ``./mine.py:Mine`` becomes ``mine.py:Mine``.
     """
-    return text if text.startswith(GIVEN) else own_file.WRITTEN.sub(_add_file, text)
+    return text if text.startswith(GIVEN) else own_file.named(text)
 
 
-def _add_file(found: re.Match[str]) -> str:
-    plugin = _from_own_file("detectors", found)
-    if plugins("detectors").setdefault(plugin.name, plugin).place != plugin.place:
-        raise InvalidValueError(f"Two files have a detector {plugin.name!r}; rename one of the files.")
-    return plugin.name
-
-
-def _from_own_file(kind: str, found: re.Match[str]) -> Plugin:
-    path = Path(found[1]).expanduser().resolve()
-    name = f"{path.name}{found[2]}"
-    load = partial(_foreign, kind, partial(own_file.load, path, found[2].removeprefix(":")), name)
+def _from_own_file(kind: str, name: str, path: Path) -> Plugin:
+    load = partial(_foreign, kind, partial(own_file.load, path, name.partition(":")[2]), name)
     return Plugin(kind, name, "in a file", load, path.stem, str(path), package="")
+
+
+def find(kind: str, name: str) -> Plugin | None:
+    """Return the plug-in of this name, which may be a detector in a file that is known; None without one."""
+    if kind == "detectors" and name in (paths := own_file.known()):
+        return _from_own_file(kind, name, paths[name])
+    return plugins(kind).get(name)
 
 
 def load_from_file(kind: str, text: str) -> tuple[str, Any]:
     """Return the name ``mine.py:first_100`` and the object that a text of the user names in a file."""
     if (found := own_file.WRITTEN.fullmatch(text)) is None:
         raise InvalidValueError(f"Expected ./FILE.py:NAME, got {text!r}.")
-    plugin = _from_own_file(kind, found)
+    plugin = _from_own_file(kind, *own_file.name_and_path(found))
     return plugin.name, _load(plugin)
 
 
-def in_files() -> dict[str, Plugin]:
-    """Return the detectors in files of the user that are known."""
-    return {name: plugin for name, plugin in plugins("detectors").items() if not plugin.package}
+def loaded_files() -> list[str]:
+    """Return the names of the detectors in files that this process has loaded."""
+    return [name for name in own_file.known() if name in _loaded_from_others]
 
 
 def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
@@ -220,7 +215,9 @@ def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
 
 def module_of(kind: str, name: str) -> str:
     """Return the module that defines a plug-in, or the family that it belongs to."""
-    return "adbench_text.plugins.exported" if name.startswith(GIVEN) else plugins(kind)[name].module
+    if name.startswith(GIVEN):
+        return "adbench_text.plugins.exported"
+    return _found(kind, name).module
 
 
 def name_of(detector: type) -> str:
@@ -252,12 +249,17 @@ def listing(kind: str) -> list[Plugin]:
 
 def load(kind: str, name: str) -> Any:
     """Load the plug-in of this name: a detector class or a dataset."""
-    known = plugins(kind)
-    if name not in known:
-        raise UnknownNameError(kind.removesuffix("s"), name, known)
-    if known[name].problem:
-        raise PluginError(known[name].problem)
-    return _load(known[name])
+    plugin = _found(kind, name)
+    if plugin.problem:
+        raise PluginError(plugin.problem)
+    return _load(plugin)
+
+
+def _found(kind: str, name: str) -> Plugin:
+    plugin = find(kind, name)
+    if plugin is None:
+        raise UnknownNameError(kind.removesuffix("s"), name, plugins(kind))
+    return plugin
 
 
 _loaded_from_others: set[str] = set()

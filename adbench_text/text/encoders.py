@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from adbench_text import own_file
 from adbench_text.checks import check_choice
 from adbench_text.code_version import releases
 from adbench_text.errors import InvalidValueError
@@ -177,13 +178,13 @@ class SVD(Encoder):
 
 
 class Pretrained(Encoder):
-    """A model of sentence-transformers, model2vec or a server; it learns nothing from training documents.
+    """A model of sentence-transformers or model2vec, or a function in a file; it learns from no documents.
 
     The mean of their vectors is the direction of the inlier class, and is not removed. On `pydocs` that costs
     6 to 21 points of AUROC (mean over the classes; 0 and 10 % of contamination; `pyod-knn` and `ocsvm`).
     """
 
-    description = "any model of sentence-transformers, model2vec or a server (openai:MODEL, --encoder-url)"
+    description = "any model of sentence-transformers or model2vec, or a function in a file (./FILE.py:NAME)"
     needs_vectors = False
     is_pretrained = True
 
@@ -194,6 +195,7 @@ class Pretrained(Encoder):
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode a complete corpus, and keep the vectors on disk."""
+        own_file.named(self.encoding.method)
         self._model.prepare(texts)
 
     def resources(self) -> dict[str, str]:
@@ -261,6 +263,8 @@ METHODS: dict[str, type[Encoder]] = {
 
 def find_method(name: Any) -> type[Encoder]:
     """Return a method by its name, or that of a model by its path or library; or raise UnknownNameError."""
+    if isinstance(name, str) and own_file.WRITTEN.fullmatch(name):
+        return Pretrained
     if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep, ":")):
         return Pretrained
     check_choice("encoder", name, METHODS)
@@ -269,6 +273,7 @@ def find_method(name: Any) -> type[Encoder]:
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
     """Return an encoder fitted on training documents; the last few are kept and shared."""
+    own_file.named(encoding.method)  # who fits has written it: a saved model is not fitted
     return _fit_encoder((encoding, HashedTexts(training)))
 
 

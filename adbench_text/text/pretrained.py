@@ -5,9 +5,10 @@ come from installed packages, from folders, or from Hugging Face. Only safetenso
 and no code that comes with a model is run. The token vectors of wordllama are read here, and `encoders`
 takes their mean.
 
-A corpus is encoded once for all cells, by these libraries or a server: each file of ``encodings/<identity>``
-in the cache directory has digests of texts, their vectors, and the seconds that a text took. The seconds are
-added to those of every cell that uses the vectors, so that no detector looks faster for it.
+A corpus is encoded once for all cells, by these libraries or by a function of the user: each file of
+``encodings/<identity>`` in the cache directory has digests of texts, their vectors, and the seconds that a
+text took. The seconds are added to those of every cell that uses the vectors, so that no detector looks
+faster for it.
 """
 
 import hashlib
@@ -24,19 +25,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import memo, storage
-from adbench_text.code_version import PROTOCOL, releases
+from adbench_text import memo, own_file, storage
+from adbench_text.code_version import HARNESS_VERSION, releases
 from adbench_text.errors import DataError, PluginError
 from adbench_text.escaping import utf8
 from adbench_text.failures import described
-from adbench_text.text import endpoint, words
+from adbench_text.text import own_encoder, words
 from adbench_text.text.wheels import Wheel, digest_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 Matrix = NDArray[np.float32]
-Library = Literal["sentence-transformers", "model2vec", "openai"]
+Library = Literal["sentence-transformers", "model2vec", "file"]
 
 _INSTALL = "pip install 'adbench-text[encoders]'"
 WORDLLAMA = Wheel(
@@ -94,8 +95,8 @@ class PretrainedModel:
     """A model that has been located; get one from `locate`."""
 
     library: Library
-    place: str  # its folder, or its name on a server
-    digest: str  # of its files, with all that changes its vectors; of a server, of some vectors
+    place: str  # its folder, or the name of a function in a file
+    digest: str  # of its files, with all that changes its vectors
     max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's own
     device: str
     precision: str
@@ -103,16 +104,18 @@ class PretrainedModel:
     @property
     def libraries(self) -> str:
         """The releases of the packages that compute its vectors."""
-        return releases(*_COMPUTE.get(self.library, ()))
+        if self.library == "file":
+            return own_encoder.libraries(self.place)
+        return releases(*_COMPUTE[self.library])
 
     @property
     def _folder(self) -> Path:
-        code = hashlib.sha256(f"{PROTOCOL} {self.libraries}".encode()).hexdigest()[:8]
+        code = hashlib.sha256(f"{HARNESS_VERSION} {self.libraries}".encode()).hexdigest()[:8]
         return storage.cache_dir() / "encodings" / f"{self.digest}-{code}"
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode the texts of a corpus, and keep their vectors."""
-        known, new = self._known(texts, are_all=True)
+        known, new = self._known(texts)
         listed = list(new.items())
         for begin in range(0, len(listed), _CHUNK):
             digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
@@ -127,14 +130,14 @@ class PretrainedModel:
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
-        known, new = self._known(texts, are_all=False)
+        known, new = self._known(texts)
         encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
         memo.credit(float(sum(known[digest]["seconds"] for digest in {*digests} - new.keys())))
         rows = [encoded[digest] if digest in encoded else known[digest]["vector"] for digest in digests]
         return np.array(rows) if rows else self.encode([])
 
-    def _known(self, texts: Sequence[str], *, are_all: bool) -> tuple[dict[bytes, Any], dict[bytes, str]]:
+    def _known(self, texts: Sequence[str]) -> tuple[dict[bytes, Any], dict[bytes, str]]:
         """Return all rows that are known, and the texts without one, by the digests of their texts."""
         known = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
@@ -142,10 +145,7 @@ class PretrainedModel:
             for file in self._folder.glob("*.npy"):  # other processes may have written more
                 rows = storage.read_array(file)
                 known |= {} if rows is None else _by_digest(rows)
-        new = {digest: text for digest, text in wanted.items() if digest not in known}
-        if self.library == "openai":
-            endpoint.announce(self.place, new.values(), are_all=are_all)
-        return known, new
+        return known, {digest: text for digest, text in wanted.items() if digest not in known}
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Compute the vectors of texts, zeros for a text without a letter."""
@@ -159,7 +159,7 @@ class PretrainedModel:
 
 
 def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
-    """Locate a model: ``minilm``, a folder, ``model2vec:NAME`` of Hugging Face, or ``openai:NAME``."""
+    """Locate a model: ``minilm``, a folder, ``model2vec:NAME`` of Hugging Face, or a function in a file."""
     library, place, digest = _find(name)
     if library in _COMPUTE and find_spec(library.replace("-", "_")) is None:
         raise PluginError(f"The encoder {name!r} needs the package {library}; run: {_INSTALL}")
@@ -176,9 +176,10 @@ def _find(name: str) -> tuple[Library, str, str]:
     """Return the library, the place and the digest of a model that the user names."""
     if name == "minilm":
         return "sentence-transformers", str(MINILM.locate("The encoder 'minilm'")), MINILM.digest
+    if own_file.WRITTEN.fullmatch(name):
+        name = own_file.without_folders(name)
+        return "file", name, own_encoder.digest(name)
     prefix, _, place = name.partition(":")
-    if prefix == "openai":
-        return "openai", place, endpoint.digest(place)
     library = next((each for each in LIBRARIES if each == prefix), None)
     folder = Path(place if library else name).expanduser()
     if library and not folder.is_dir():
@@ -186,7 +187,7 @@ def _find(name: str) -> tuple[Library, str, str]:
     if not folder.is_dir():
         raise DataError(
             f"There is no folder {folder}. Give the folder of a model, or its name on Hugging Face: "
-            "sentence-transformers:NAME or model2vec:NAME; for a server, openai:NAME."
+            "sentence-transformers:NAME or model2vec:NAME; for a function in a file, ./FILE.py:NAME."
         )
     kind = None
     with suppress(OSError, ValueError, AttributeError):  # sentence-transformers need not have the file
@@ -227,8 +228,8 @@ def _digest_of_files(folder: Path) -> str:
 @lru_cache(2)
 def _load(model: PretrainedModel) -> Callable[[list[str]], NDArray[Any]]:
     """Return the function that encodes texts."""
-    if model.library == "openai":
-        return partial(endpoint.encode, model.place, model.digest)
+    if model.library == "file":
+        return partial(own_encoder.encode, model.place, model.digest)
     try:
         if model.library == "model2vec":
             from model2vec import StaticModel

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from commands import adbench, dry_run
 
+from adbench_text import own_file
 from adbench_text.contract import scores
 from adbench_text.contract.scores import PRE_TRAINED
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.folder import _digest, save_model
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError, UnknownNameError
@@ -42,7 +44,8 @@ class Mine:
         return [self.k * length(text) for text in texts]
 '''
 BESIDE = "def length(text):\n    return float(len(text))\n"
-CELL = Cell("mine.py:Mine", "default", {}, "tiny", "sea", 0, seed=0)
+SPLIT = SplitKey("tiny", "sea")
+CELL = Cell("mine.py:Mine", "default", {}, SPLIT)
 
 
 pytestmark = pytest.mark.usefixtures("here", "own_files")
@@ -104,7 +107,7 @@ def test_its_name_has_no_folder_and_presets_and_settings_are_written_as_for_any_
         DetectorChoice("ensemble", settings={"members": "llr, mine.py:Mine(k=2)"})
     ]
     (_, mine) = build_detector(
-        Cell("ensemble", "default", {"members": "llr, mine.py:Mine(k=2)"}, "tiny", "sea", 0, 0)
+        Cell("ensemble", "default", {"members": "llr, mine.py:Mine(k=2)"}, SPLIT)
     ).build_members()
     assert mine.get_params() == {"k": 2}
 
@@ -128,25 +131,19 @@ def test_it_may_be_a_class_of_ours_or_of_scikit_learn_or_a_function(write):
 def test_the_only_class_of_a_file_needs_no_name(write):
     assert scores_of("./mine.py") == [3, 5]
     write(other="class One: ...\nclass Two: ...\n")
-    with pytest.raises(PluginError, match=r"^other\.py has no single class .* with one of: One, Two\.$"):
+    with pytest.raises(PluginError, match=r"^other\.py .*: One, Two\.$"):
         scores_of("./other.py")
 
 
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("class Mine:\n  def fit(self: ...", "SyntaxError: '(' was never closed (mine.py, line 2)"),
-        (
-            "class One: ...\nclass Two: ...",
-            "mine.py has no 'Mine'; write mine.py:NAME with one of: One, Two.",
-        ),
-        ("class Mine:\n  fit = 1", "TypeError: mine.py:Mine has no decision_function"),
-        (
-            "import no_package_x",
-            "mine.py:Mine needs the package 'no_package_x', which is not installed; run: pip",
-        ),
-        ("import sys\nsys.exit(3)", "SystemExit: 3 (mine.py:2)"),
-        ("\n1 / 0", "ZeroDivisionError: division by zero (mine.py:2)"),
+        ("class Mine:\n  def fit(self: ...", r"SyntaxError: .*\(mine.py, line 2\)"),
+        ("class One: ...\nclass Two: ...", "mine.py .*'Mine'.* mine.py:NAME .*: One, Two"),
+        ("class Mine:\n  fit = 1", "TypeError: mine.py:Mine .*decision_function"),
+        ("import no_package_x", "mine.py:Mine .*'no_package_x'.*pip"),
+        ("import sys\nsys.exit(3)", r"SystemExit: 3 \(mine.py:2\)"),
+        ("\n1 / 0", r"ZeroDivisionError: division by zero \(mine.py:2\)"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_an_error_of_one_line(write, code, message):
@@ -154,15 +151,15 @@ def test_a_file_that_cannot_be_used_is_an_error_of_one_line(write, code, message
     for command in ("run -s pydocs -d", "check", "info"):
         result = adbench(command, "./mine.py:Mine")
         assert (result.exit_code, result.stderr.count("\n")) == (1, 1), command
-        assert message in result.stderr
+        assert re.search(message, result.stderr)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_imported_by_its_name_is_named(write, here):
     write(json="class Mine: ...", **{"my.own": "class Mine: ..."})
     for text, message in {
-        "./none.py:Mine": f"^There is no file {here}/none.py on this machine.$",
-        "./json.py:Mine": "json.py cannot be imported: 'json' leads to .*/__init__.py. Rename the",
-        "./my.own.py:Mine": "my.own.py cannot be imported: 'my.own' leads to no file or another",
+        "./none.py:Mine": f"{here}/none.py ",
+        "./json.py:Mine": "json.py .*'json' .*/__init__.py",
+        "./my.own.py:Mine": "my.own.py .*'my.own'",
     }.items():
         with pytest.raises(PluginError, match=message):
             scores_of(text)
@@ -171,13 +168,11 @@ def test_a_file_that_is_not_there_or_cannot_be_imported_by_its_name_is_named(wri
 def test_two_files_or_modules_beside_them_of_one_name_are_refused(write):
     write(there__mine=MINE, there__beside=BESIDE, there__other=MINE.replace("Mine", "Other"))
     assert scores_of("./mine.py:Mine") == [3, 5]
-    with pytest.raises(InvalidValueError, match=r"^Two files have a detector 'mine\.py:Mine'; rename one"):
+    with pytest.raises(InvalidValueError, match=r"'mine\.py:Mine'"):
         scores_of("there/mine.py:Mine")
-    with pytest.raises(PluginError, match=r"there/mine.py cannot be imported: 'mine' leads to .*here/mine"):
+    with pytest.raises(PluginError, match=r"there/mine.py .*'mine' .*here/mine"):
         scores_of("there/mine.py")
-    with pytest.raises(
-        PluginError, match=r"^other.py gets .*here/beside.py instead of .*there/beside.py: rename"
-    ):
+    with pytest.raises(PluginError, match=r"^other.py .*here/beside.py .*there/beside.py"):
         scores_of("there/other.py:Other")
 
 
@@ -204,19 +199,22 @@ def test_its_cells_run_in_processes_that_know_it_and_end(monkeypatch, toy_path, 
     members = "ensemble(members=knn-words,./mine.py:Mine)"
     result = adbench(f"run -d {here}/mine.py:Mine,{members} -s tiny --inlier sea --contamination 0")
     assert result.exit_code == 0, result.stderr
-    of_file, of_ensemble = Store(create=False).cells(["tiny"])
+    store = Store(create=False)
+    of_file, of_ensemble = store.cells(["tiny"]).itertuples()
     assert of_file.detector == "mine.py:Mine"
     assert of_ensemble.configuration == "members=knn-words, mine.py:Mine"
-    assert str(here) not in f"{of_file.definition} {of_ensemble.definition}"
+    params = [run.params for run in store.reader.runs("adbench-text/tiny")]
+    assert len(params) == 2
+    assert str(here) not in str(params)
     _, row = adbench("report --format csv -d ./mine.py:Mine").stdout.splitlines()
-    assert row.startswith("mine.py:Mine,default,tiny,sea,0,")
+    assert row.startswith("mine.py:Mine,mine.py:Mine,default,,tiny,sea,0,")
 
 
 @pytest.mark.usefixtures("write")
 def test_a_cell_takes_it_to_a_process_that_does_not_know_it():
     choices_of(["./mine.py:Mine"], print)
-    sent = pickle.dumps(Cell("mine.py:Mine", "default", {"k": 4}, "tiny", "sea", 0, seed=0))
-    registry.plugins.cache_clear()
+    sent = pickle.dumps(Cell("mine.py:Mine", "default", {"k": 4}, SPLIT))
+    own_file._paths.clear()
     with pytest.raises(UnknownNameError):
         registry.detector("mine.py:Mine")
     assert build_detector(pickle.loads(sent)).get_params() == {"k": 4}
@@ -231,11 +229,7 @@ def test_documents_are_ranked_by_it_and_no_model_is_saved(here):
     for detector in ("./mine.py:Mine", "ensemble(members=llr,./mine.py:Mine)"):
         result = adbench("fit docs.txt -m model -d", detector)
         assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
-        assert "mine.py:Mine" in result.stderr
-        assert (
-            "cannot be saved: no model loads a file of code, put mine.py:Mine into a package. To rank"
-            in result.stderr
-        )
+        assert re.search("saved.*mine.py:Mine .*adbench-text odd", result.stderr)
 
 
 @pytest.mark.parametrize(
@@ -260,5 +254,5 @@ def test_a_model_that_names_a_file_is_refused_and_the_file_is_not_executed(write
 def test_python_does_not_save_it_either():
     (choice,) = choices_of(["./mine.py:Mine"], print)
     model = fit_model(["ship sea", "sea crew", "crew storm"], choice.name)
-    with pytest.raises(DetectorError, match="Mine cannot be saved: no model loads a file of code"):
+    with pytest.raises(DetectorError, match=r"Mine .*saved.* mine.py:Mine into"):
         save_model(model, "model")

@@ -90,14 +90,14 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("language", ["en", "de", "xx"])
-def test_places_are_those_of_the_words_of_the_cleaned_document(text, language):
+def test_spans_are_those_of_the_words_of_the_cleaned_document(text, language):
     cleaner = Cleaner(language)
     cleaned = cleaner(text)
-    places = cleaner.places(text)
-    words = [cleaned[place.start : place.end] for place in places]
+    spans = cleaner.spans(text)
+    words = [cleaned[span.start : span.end] for span in spans]
     assert words == cleaned.split()
-    for word, place in zip(words, places, strict=True):
-        original = text[place.original_start : place.original_end].lower().replace("\u0307", "")
+    for word, span in zip(words, spans, strict=True):
+        original = text[span.original_start : span.original_end].lower().replace("\u0307", "")
         assert "".join(letter for letter in original if not letter.isdigit()) == word.replace("\u0307", "")
 
 

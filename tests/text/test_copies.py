@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from made_up_words import WORDS
 
 from adbench_text.text.copies import families, sketches
-
-WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
 
 
 def text(*numbers: int) -> str:

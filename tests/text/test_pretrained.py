@@ -1,5 +1,6 @@
 """Encoders of sentence-transformers and model2vec, with tiny models in place of the published ones."""
 
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -198,7 +199,7 @@ def test_the_digest_and_the_libraries_are_resources(packages, method):
     changed = getattr(pretrained, wheel).sha256 | {name: "0" * 64}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pretrained, wheel, replace(getattr(pretrained, wheel), sha256=changed))
-        with pytest.raises(DataError, match=f"{name} is not the published file.*Install the package again"):
+        with pytest.raises(DataError, match=f"{name} .*pip install "):
             detector.resources()
     assert detector.resources() == first
 
@@ -211,7 +212,7 @@ def test_a_package_that_is_missing_is_one_line_with_the_command(home, monkeypatc
     forget()
     detector = OCSVM(encoder=method)
     for use in (lambda: detector.fit(TRAIN), lambda: detector.prepare(TRAIN), detector.resources):
-        message = rf"'{method}' needs the package no-such-package; {COMMAND[method]}"
+        message = rf"'{method}' .*no-such-package; {COMMAND[method]}"
         with pytest.raises(PluginError, match=message):
             use()
 
@@ -219,7 +220,7 @@ def test_a_package_that_is_missing_is_one_line_with_the_command(home, monkeypatc
 @pytest.mark.parametrize(("model", "library"), [("first", "sentence-transformers"), ("static", "model2vec")])
 def test_a_library_that_is_missing_is_one_line_with_the_command(packages, monkeypatch, model, library):
     monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
-    with pytest.raises(PluginError, match=rf"^The encoder .*' needs the package {library}; {INSTALL}"):
+    with pytest.raises(PluginError, match=rf"'{library}:.*' .*{library}; {INSTALL}"):
         OCSVM(encoder=f"{library}:{packages / model}").resources()
 
 
@@ -227,14 +228,14 @@ def test_a_library_that_is_missing_is_one_line_with_the_command(packages, monkey
 def test_a_model_that_is_not_here_is_one_line_offline(home, tmp_path, monkeypatch, library):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv(storage.OFFLINE, "1")
-    with pytest.raises(DataError, match=r"neither a folder nor downloaded.*\(downloads are off\)") as caught:
+    with pytest.raises(DataError, match=f"'{library}:nobody/nothing'") as caught:
         OCSVM(encoder=f"{library}:nobody/nothing").resources()
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("encoder", ["/no/such/folder", "./nothing"])
 def test_a_folder_that_is_missing_is_named(home, encoder):
-    with pytest.raises(DataError, match=r"There is no folder .*sentence-transformers:NAME or model2vec:NAME"):
+    with pytest.raises(DataError, match=f"{Path(encoder)}\\. .*sentence-transformers:NAME or model2vec:NAME"):
         OCSVM(encoder=encoder).resources()
 
 
@@ -242,11 +243,11 @@ def test_a_folder_that_is_missing_is_named(home, encoder):
 def test_a_damaged_file_of_a_folder_is_one_line(home, tiny, tmp_path, name):
     folder = shutil.copytree(tiny / "first", tmp_path / "model")
     (folder / name).write_bytes((folder / name).read_bytes()[:-9])
-    with pytest.raises(DataError, match="cannot be loaded by sentence-transformers") as caught:
+    with pytest.raises(DataError, match=f"{re.escape(str(folder))} .*sentence-transformers") as caught:
         vectors_of(str(folder), ["ship"])
     assert "\n" not in str(caught.value)
     (folder / "model.safetensors").unlink()
-    with pytest.raises(DataError, match="There are no weights in "):
+    with pytest.raises(DataError, match=f"{re.escape(str(folder))}: .*safetensors"):
         OCSVM(encoder=str(folder)).resources()
 
 
@@ -260,7 +261,7 @@ def test_weights_that_are_pickled_are_refused(home, tiny, tmp_path):
     folder = shutil.copytree(tiny / "first", tmp_path / "model")
     (folder / "2_Dense").mkdir()
     (folder / "2_Dense" / "pytorch_model.bin").write_bytes(b"")
-    with pytest.raises(DataError, match=r"pytorch_model\.bin may hold code"):
+    with pytest.raises(DataError, match=r"pytorch_model\.bin .*safetensors"):
         OCSVM(encoder=str(folder)).resources()
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -90,11 +91,11 @@ def test_the_parquet_files_of_a_folder_are_one_table(tmp_path):
         ("d", "four", "z/part-0.parquet, row 1"),
     ]
     assert list(documents.texts()) == ["one", "two", "three", "four"]
-    assert documents.notes == [
-        f"1 links of {table} are left out: they lead out of it, to a folder, or nowhere."
-    ]
+    (note,) = documents.notes
+    assert note.startswith(f"1 links of {table} ")
     (table / "README.txt").write_text("a table")
-    with pytest.raises(DataError, match="is not in utf-8"):  # in a folder of other files, each file is a text
+    # in a folder of other files, each file is a text
+    with pytest.raises(DataError, match=r"parquet .*utf-8"):
         list(DocumentFile(str(table)))
     assert len(list(DocumentFile(str(table), kind="parquet"))) == 4
 
@@ -107,18 +108,18 @@ def test_a_column_must_be_in_all_parquet_files_of_a_folder(tmp_path):
         with pytest.raises(DataError, match=r"^b\.parquet, row 1 has no 'text'\.$"):
             list(read)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="empty has no documents"):
+    with pytest.raises(DataError, match="empty has no"):
         DocumentFile(str(tmp_path / "empty"), kind="parquet")
 
 
 def test_parquet_that_a_table_cannot_be(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([pa.array(["one"]), pa.array(["two"])], ["text", "text"]), path)
-    with pytest.raises(DataError, match=r"^a\.parquet has two columns named 'text'; rename one\.$"):
+    with pytest.raises(DataError, match=r"^a\.parquet .*'text'"):
         DocumentFile(str(path))
     broken = pa.array([b"caf\xe9"]).view(pa.string())
     pq.write_table(pa.table([broken], ["text"]), path)
-    with pytest.raises(DataError, match=r"a\.parquet, row 1: 'text' must be text, got bytes: b'caf\\xe9'"):
+    with pytest.raises(DataError, match=r"a\.parquet, row 1: 'text' .*got bytes: b'caf\\xe9'"):
         list(DocumentFile(str(path)))
 
 
@@ -192,11 +193,11 @@ def test_links_out_of_a_folder_are_left_out_and_counted(tmp_path):
     for path in (folder, tmp_path / "link"):
         documents = DocumentFile(str(path))
         assert [(each.id, each.text) for each in documents] == [("a", "first"), ("deep/inner", "first")]
-        message = f"5 links of {path} are left out: they lead out of it, to a folder, or nowhere."
-        assert documents.notes == [message]
+        (note,) = documents.notes
+        assert note.startswith(f"5 links of {path} ")
     for path in (folder / "a", folder / "deep" / "inner"):
         path.unlink()
-    with pytest.raises(DataError, match=r"in has no documents\. 5 links of .* are left out"):
+    with pytest.raises(DataError, match=f"in has no .* 5 links of {re.escape(str(folder))} "):
         DocumentFile(str(folder))
 
 
@@ -222,14 +223,14 @@ def test_standard_input(monkeypatch, data, text, texts, again):
 
 def test_a_wrong_column_of_standard_input_is_an_error_that_names_those_of_its_header(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,body\n1,one\n")))
-    with pytest.raises(UnknownNameError, match=r"No column named 'bdy'\. Did you mean 'body'\?"):
+    with pytest.raises(UnknownNameError, match=r"column .*'bdy'.*'body'"):
         DocumentFile("-", "bdy")
 
 
 def test_the_column_of_the_text_is_guessed_only_when_there_is_one_choice(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("queue,subject,body\nx,not able to login,password was rejected again\n")
-    with pytest.raises(InvalidValueError, match="--text with one of: subject, body"):
+    with pytest.raises(InvalidValueError, match=r"--text .*: subject, body"):
         DocumentFile(str(path))
     path.write_text("queue,subject,body\nx,login,password was rejected again\n")
     assert DocumentFile(str(path)).text_columns == ["body"]
@@ -246,7 +247,7 @@ def test_several_columns_are_joined_in_the_order_given(tmp_path):
     assert next(iter(documents)).fields == {"subject": "login", "body": "no access"}
     turned = DocumentFile(str(path), text=("body", "subject"))
     assert next(iter(turned)).text == "no access\nlogin"
-    with pytest.raises(UnknownNameError, match=r"No column named 'bdy'\. Did you mean 'body'"):
+    with pytest.raises(UnknownNameError, match=r"column .*'bdy'.*'body'"):
         DocumentFile(str(path), text=["subject", "bdy"])
 
 
@@ -254,7 +255,7 @@ def test_a_text_column_may_be_missing_in_some_rows(tmp_path):
     path = tmp_path / "tickets.jsonl"
     path.write_text('{"id": 1, "body": "no access"}\n{"id": 2, "subject": "login", "body": "again"}\n')
     assert list(DocumentFile(str(path), text=["subject", "body"]).texts()) == ["no access", "login\nagain"]
-    with pytest.raises(UnknownNameError, match="No column named 'title'"):
+    with pytest.raises(UnknownNameError, match=r"column .*'title'"):
         DocumentFile(str(path), text=["title", "body"])
 
 
@@ -275,71 +276,71 @@ def test_of_several_columns_some_may_be_missing_in_a_row(tmp_path, kind):
 
 
 BAD = {
-    "a missing column": ("a.csv", b"a,b\n1,2\n", {"text": "body"}, "No column named 'body'"),
-    "no rows": ("a.csv", b"a,b\n", {}, "has no documents"),
-    "nothing": ("a.jsonl", b"", {}, "has no documents"),
-    "not JSON": ("a.jsonl", b'{"text": "one"}\n{oops\n', {}, "line 2 is not JSON"),
-    "no object": ("a.jsonl", b'{"text": "one"}\n[1]\n', {}, "line 2 is JSON, but not an object"),
+    "a missing column": ("a.csv", b"a,b\n1,2\n", {"text": "body"}, "'body'"),
+    "no rows": ("a.csv", b"a,b\n", {}, "a.csv has no"),
+    "nothing": ("a.jsonl", b"", {}, "a.jsonl has no"),
+    "not JSON": ("a.jsonl", b'{"text": "one"}\n{oops\n', {}, "line 2 is not"),
+    "no object": ("a.jsonl", b'{"text": "one"}\n[1]\n', {}, "line 2 is JSON"),
     "a value missing": ("a.jsonl", b'{"text": "one"}\n{"x": 1}\n', {}, "line 2 has no 'text'"),
-    "a list": ("a.jsonl", b'{"text": "one"}\n{"text": [1]}\n', {}, "'text' must be text, got list"),
+    "a list": ("a.jsonl", b'{"text": "one"}\n{"text": [1]}\n', {}, "line 2: 'text' .*got list"),
     "another encoding": (
         "a.csv",
         b"text\none\ncaf\xe9\n",
         {},
-        "a.csv is not in utf-8, after line 0: invalid continuation byte. Give another --encoding",
+        "a.csv .*utf-8, after line 0: invalid continuation byte.*--encoding",
     ),
     "half a character": (
         "a.csv",
         "text\none\n".encode("utf-16") + b"x",
         {},
-        "a.csv is not in utf-16, after line 2: truncated data",
+        "a.csv .*utf-16, after line 2: truncated data",
     ),
-    "UTF-32": ("a.csv", "text\none\n".encode("utf-32"), {}, "has a NUL byte: this is not a text file"),
-    "a spreadsheet": ("a.xlsx", b"PK", {}, "Export a spreadsheet as CSV first."),
-    "NUL": ("a.csv", b"text\none\ntw\0o\n", {}, "line 3 has a NUL byte"),
+    "UTF-32": ("a.csv", "text\none\n".encode("utf-32"), {}, "NUL byte"),
+    "a spreadsheet": ("a.xlsx", b"PK", {}, "a.xlsx.* CSV"),
+    "NUL": ("a.csv", b"text\none\ntw\0o\n", {}, "line 3 .*NUL byte"),
     "too many fields": (
         "a.csv",
         b"a,b\n1,2\n1,2,3\n",
         {"text": "b"},
-        "line 3 has 3 fields, but the header has 2",
+        "line 3 has 3 .*has 2",
     ),
     "an open quote": ("a.csv", b'a,b\n1,"2\n3,4\n5,6\n', {"text": "b"}, "line 2: unexpected end of data"),
-    "two columns of one name": ("a.csv", b"a,a\n1,2\n", {}, "two columns named 'a'"),
-    "an empty gzip": ("a.csv.gz", b"", {}, "has no documents"),
+    "two columns of one name": ("a.csv", b"a,a\n1,2\n", {}, "a.csv .*'a'"),
+    "an empty gzip": ("a.csv.gz", b"", {}, "a.csv.gz has no"),
     "a truncated gzip": (
         "a.csv.gz",
         gzip.compress(b"text\none\n", mtime=0)[:-9],
         {},
-        "a.csv.gz is not a gzip file, or is damaged: Compressed file ended",
+        "a.csv.gz .*gzip.*: Compressed file ended",
     ),
     "a damaged gzip": (
         "a.csv.gz",
         gzip.compress(b"text\n", mtime=0)[:10] + b"\xff" * 20,
         {},
-        "a.csv.gz is not a gzip file, or is damaged: Error -3",
+        "a.csv.gz .*gzip.*: Error -3",
     ),
     "gzip of another encoding": (
         "a.jsonl.gz",
         gzip.compress(b'{"text": "one"}\n' * 900 + b'{"text": "caf\xe9"}\n', mtime=0),
         {},
-        "a.jsonl.gz is not in utf-8, after line ",
+        "a.jsonl.gz .*utf-8, after line ",
     ),
     "Parquet in gzip": (
         "a.parquet.gz",
         gzip.compress(b"", mtime=0),
         {},
-        "a.parquet.gz is not a Parquet file",
+        "a.parquet.gz .*Parquet",
     ),
-    "gzip of an unknown format": ("a.gz", b"", {}, "Cannot guess the format of a.gz from its suffix; give"),
-    "no Parquet": ("a.parquet", b"text", {}, "not a Parquet file"),
-    "an unknown suffix": ("a.docx", b"text", {}, "Cannot guess the format of a.docx"),
-    "an unknown format": ("a.csv", b"text", {"kind": "xls"}, "No format of documents named 'xls'"),
-    "an unknown encoding": ("a.csv", b"text", {"encoding": "latin-99"}, "There is no encoding 'latin-99'"),
+    "gzip of an unknown format": ("a.gz", b"", {}, "format of a.gz "),
+    "no Parquet": ("a.parquet", b"text", {}, "a.parquet .*Parquet"),
+    "an unknown suffix": ("a.docx", b"text", {}, "format of a.docx"),
+    "an unknown format": ("a.csv", b"text", {"kind": "xls"}, "'xls'"),
+    "an unknown encoding": ("a.csv", b"text", {"encoding": "latin-99"}, "encoding 'latin-99'"),
     "no UTF-16": (
         "a.csv",
         b"text",
         {"encoding": "utf-16"},
-        "a.csv is not in utf-16, after line 0: ",
+        "a.csv .*utf-16, after line 0: ",
     ),
 }
 
@@ -351,15 +352,15 @@ def test_bad_files_get_one_clear_line(tmp_path, case):
     for read in (list, lambda documents: list(documents.texts())):
         with pytest.raises((DataError, InvalidValueError)) as error:
             read(DocumentFile(str(tmp_path / name), **options))
-        assert message in str(error.value)
+        assert re.search(message, str(error.value))
         assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_and_an_unreadable_one(tmp_path):
-    with pytest.raises(DataError, match="There is no file"):
+    with pytest.raises(DataError, match=re.escape(str(tmp_path / "none.csv"))):
         DocumentFile(str(tmp_path / "none.csv"))
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match="Cannot read"):
+    with pytest.raises(DataError, match=r"folder\.csv.*directory"):
         DocumentFile(str(tmp_path / "folder.csv"), kind="csv")
 
 
@@ -370,17 +371,17 @@ def test_huge_documents_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.setattr(reading, "_LONGEST", 999)
     documents = DocumentFile(str(path))
     for read in (documents, documents.texts()):
-        with pytest.raises(DataError, match=r"line 1: a document of 1,000 characters; at most 999"):
+        with pytest.raises(DataError, match=r"line 1: .*1,000 .*999"):
             list(read)
     monkeypatch.setattr(reading, "_LONGEST_LINE", 500)
-    with pytest.raises(DataError, match="line 1 is longer than"):
+    with pytest.raises(DataError, match=r"line 1 .*million"):
         list(DocumentFile(str(path)))
 
 
 def test_a_column_of_identifiers_may_be_named_or_left_out(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\nx,one\ny,two\nx,three\n")
     assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["0", "1", "2"]
-    with pytest.raises(UnknownNameError, match="No column named 'key'"):
+    with pytest.raises(UnknownNameError, match=r"column .*'key'"):
         DocumentFile(str(tmp_path / "a.csv"), text="text", id="key")
 
 
@@ -391,7 +392,7 @@ def test_a_header_of_many_columns_is_read_in_seconds(tmp_path):
     assert [*DocumentFile(str(tmp_path / "a.csv")).texts()] == ["ship", "ship"]
     assert time.perf_counter() - begin < 10
     (tmp_path / "b.csv").write_text(",".join([*header, "c7"]) + "\nship")
-    with pytest.raises(DataError, match="two columns named 'c7'"):
+    with pytest.raises(DataError, match=r"b\.csv .*'c7'"):
         DocumentFile(str(tmp_path / "b.csv"))
 
 
@@ -411,7 +412,7 @@ def test_values_of_parquet_that_python_does_not_have_matter_only_where_they_are_
     assert (first.fields["raw"], second.fields["raw"]) == (b"\xff", "x")
     assert str(second.fields["year"]) == "1970-01-01"
     assert [*DocumentFile(path).texts()] == TEXTS[:2]
-    with pytest.raises(DataError, match=r"a\.parquet, row 1: 'raw' must be text, got bytes: b'\\xff'"):
+    with pytest.raises(DataError, match=r"a\.parquet, row 1: 'raw' .*got bytes: b'\\xff'"):
         [*DocumentFile(path, "raw")]
 
 
@@ -429,7 +430,7 @@ def test_lone_surrogates_are_replaced_everywhere_in_a_row_and_counted(tmp_path):
     first, second = file
     assert (first.id, first.text, first.fields["k\ufffd"]) == ("a\ufffd", "ship \ufffd", "\ufffd")
     assert (second.id, second.text) == ("é", "\0 😀")
-    assert [note[:30] for note in file.late_notes] == ["1 document has lone surrogates"]
+    assert [note[:11] for note in file.late_notes] == ["1 document "]
     assert [*file.texts()] == [first.text, second.text]
     assert file.late_notes[0].startswith("1 ")  # once, although it was read twice
 
@@ -441,7 +442,7 @@ def test_a_column_is_named_as_it_is_read(tmp_path):
 
 def test_columns_that_only_lone_surrogates_distinguish_are_refused(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "ship", "\\ud800": 1, "\\ud801": 2}')
-    with pytest.raises(DataError, match=r"a\.jsonl, line 1 has two columns .* lone surrogates"):
+    with pytest.raises(DataError, match=r"a\.jsonl, line 1 .*surrogates"):
         DocumentFile(str(tmp_path / "a.jsonl"))
 
 
@@ -452,4 +453,4 @@ def test_names_of_files_that_are_not_utf8_are_mended(tmp_path):
     file = DocumentFile(str(tmp_path), id="")
     assert sorted(document.fields["file"] for document in file) == ["café.txt", *["caf\ufffd.txt"] * 2]
     assert len({*file.texts()}) == 3
-    assert file.late_notes[0].startswith("2 documents have lone surrogates")
+    assert file.late_notes[0].startswith("2 documents ")

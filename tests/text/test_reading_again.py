@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -83,7 +84,7 @@ def test_a_pipe_is_read_again_only_if_asked_for(tmp_path, monkeypatch, again):
                 assert all(document.text == text for document, text in pairs)
             else:
                 for read in (documents, documents.texts()):
-                    with pytest.raises(DataError, match=r" can be read once only; save it to a file\.$"):
+                    with pytest.raises(DataError, match=r"(standard input|fifo) .*once"):
                         list(read)
 
 
@@ -104,10 +105,8 @@ def test_a_full_disk_is_one_line(monkeypatch):
     pipe(monkeypatch, b"one\ntwo\n")
     with pytest.raises(DataError) as error:
         DocumentFile("-", again=True)
-    assert str(error.value) == (
-        "Cannot copy standard input to a temporary file: No space left on device. Save it to a file, or set "
-        "TMPDIR to a folder with more space."
-    )
+    assert "\n" not in str(error.value)
+    assert re.search("standard input .*: No space left on device.*TMPDIR", str(error.value))
 
 
 def test_a_copied_pipe_may_be_parquet(tmp_path, monkeypatch):
@@ -117,11 +116,11 @@ def test_a_copied_pipe_may_be_parquet(tmp_path, monkeypatch):
 
 def test_a_pipe_has_no_format_that_needs_a_file(tmp_path, monkeypatch):
     pipe(monkeypatch, b"PAR1")
-    with pytest.raises(DataError, match="standard input is not a Parquet file, or is damaged"):
+    with pytest.raises(DataError, match=r"standard input .*Parquet"):
         DocumentFile("-", kind="parquet")
-    with pytest.raises(UnknownNameError, match="No format of documents named 'xls'"):
+    with pytest.raises(UnknownNameError, match="'xls'"):
         DocumentFile("-", kind="xls")
-    with named_pipe(tmp_path / "fifo", b"") as path, pytest.raises(DataError, match="fifo has no documents"):
+    with named_pipe(tmp_path / "fifo", b"") as path, pytest.raises(DataError, match="fifo has no"):
         DocumentFile(path, kind="csv")
 
 
@@ -138,14 +137,10 @@ def test_a_file_that_has_changed_is_not_read_again(tmp_path, name, change):
         status = changed.stat()
         os.utime(changed, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
     for read in (documents, documents.texts()):
-        with pytest.raises(DataError) as error:
+        with pytest.raises(DataError, match=f"^{re.escape(str(changed))} has changed"):
             list(read)
-        assert str(error.value) == (
-            f"{changed} has changed while it was in use. Start again when no program writes to it, or copy "
-            "it first."
-        )
     changed.unlink()
-    with pytest.raises(DataError, match=r"Cannot read .*: No such file"):
+    with pytest.raises(DataError, match=f"{re.escape(str(changed))}: No such file"):
         list(documents)
 
 
@@ -163,11 +158,11 @@ def test_a_log_may_grow_until_its_first_reading_ends_but_not_later(tmp_path):
     with path.open("a") as log:
         log.write("\none more")
     assert list(read()) == [*TEXTS, "one more", "one more"]
-    with pytest.raises(DataError, match=r"a\.txt has changed while it was in use"):
+    with pytest.raises(DataError, match=r"a\.txt has changed"):
         list(documents)
     documents = DocumentFile(str(path))
     assert len(list(documents)) == 302
-    with pytest.raises(DataError, match=r"a\.txt has changed while it was in use"):
+    with pytest.raises(DataError, match=r"a\.txt has changed"):
         list(read())
 
 

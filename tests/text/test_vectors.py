@@ -134,7 +134,7 @@ BROKEN = {
 def test_a_broken_line_is_refused(write, what, zipped):
     content = BROKEN[what]
     path = write(gzip.compress(content), "my.vec.gz") if zipped else write(content)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)} .*Get it again") as caught:
+    with pytest.raises(DataError, match=rf"^{re.escape(path)} .*again") as caught:
         vectors.load(path)
     assert "\n" not in str(caught.value)
     assert not (storage.cache_dir() / "word-vectors").exists()  # nothing half-read is remembered
@@ -146,7 +146,7 @@ def test_numbers_that_are_not_finite_are_refused(write, number):
         path = write(word2vec_binary({"a": [1, 2, 3], "c": [0, np.nan, 0]}), "my.bin")
     else:
         path = write(f"a 1 2\nc 1 {number}\n".encode())
-    with pytest.raises(DataError, match=rf"^{re.escape(path)}: the vector of 'c' .* not finite\.$"):
+    with pytest.raises(DataError, match=rf"^{re.escape(path)}: .*'c' .*finite"):
         vectors.load(path)
 
 
@@ -175,7 +175,7 @@ def test_numbers_that_are_not_finite_are_refused(write, number):
 @pytest.mark.parametrize("name", ["my.vec", "my.bin"])
 def test_what_is_no_file_of_vectors_is_one_line(write, content, name):
     path = write(content, name)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)} cannot be read: ") as caught:
+    with pytest.raises(DataError, match=f"^{re.escape(path)} ") as caught:
         vectors.load(path)
     assert len(str(caught.value)) < 400 + len(path)
     assert "\n" not in str(caught.value)
@@ -209,23 +209,21 @@ def test_damaged_bytes_never_end_in_another_error(write, name):
 
 
 def test_an_unknown_name_suggests_the_nearest(home):
-    with pytest.raises(UnknownNameError, match="Did you mean 'glove-wiki-gigaword-100'"):
+    with pytest.raises(UnknownNameError, match=r"'glove-wiki-gigawrod-100'.*'glove-wiki-gigaword-100'"):
         vectors.load("glove-wiki-gigawrod-100")
 
 
 @pytest.mark.parametrize("name", ["/nowhere/my.vec", "my.vec", "~/nowhere.bin", "long" * 1000 + ".vec"])
 def test_a_missing_file_is_named(home, name):
-    with pytest.raises(
-        DataError, match=r"^There is no file of word vectors at .*\.(vec|bin)\. Give another path"
-    ):
+    with pytest.raises(DataError, match=f" at .*{Path(name).name[-40:]}"):
         vectors.load(name)
 
 
 def test_a_folder_is_no_file_of_vectors(home, tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"^There is no file of word vectors at "):
+    with pytest.raises(DataError, match=f" at {re.escape(str(tmp_path))}"):
         vectors.load(str(tmp_path))
     (home / "vectors/glove-wiki-gigaword-50/glove-wiki-gigaword-50.gz").mkdir(parents=True)
-    with pytest.raises(DataError, match="run: adbench-text fetch"):
+    with pytest.raises(DataError, match="adbench-text fetch glove-wiki-gigaword-50"):
         vectors.load("glove-wiki-gigaword-50")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnknownNameError):
@@ -255,7 +253,7 @@ def test_fetch_downloads_and_verifies(home, server, monkeypatch):
     name, content = "glove-wiki-gigaword-50", gzip.compress(HEADER + TEXT)
     monkeypatch.setattr(vectors, "_RELEASES", server.url)
     server.answers[f"/{name}/{name}.gz"] = content
-    with pytest.raises(DataError, match="Could not download"):  # this is not the published file
+    with pytest.raises(DataError, match=name):  # this is not the published file
         vectors.fetch(name)
     assert not vectors.remote(name).is_here
     monkeypatch.setitem(vectors.DOWNLOADS, name, (hashlib.md5(content).hexdigest(), ""))
@@ -315,5 +313,5 @@ def test_a_damaged_cache_is_read_anew(write, reads):
 @pytest.mark.parametrize("name", ["model.bin", "model.vec"])
 def test_a_model_of_the_fasttext_program_is_refused(write, name):
     path = write(b"\xba\x16\x4f\x2f" + bytes(200), name)
-    with pytest.raises(DataError, match="not a file of word vectors"):
+    with pytest.raises(DataError, match=re.escape(path)):
         vectors.load(path)

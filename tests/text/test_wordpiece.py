@@ -42,7 +42,7 @@ def test_a_missing_vocabulary_names_the_command_and_the_way_without(home):
 def test_a_file_that_is_not_the_published_vocabulary_is_refused(home, small, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(home))
-    with pytest.raises(DataError, match=r"vocab\.txt is not the published file: its md5 is "):
+    with pytest.raises(DataError, match=r"vocab\.txt .*md5"):
         wordpiece.bert()
 
 
@@ -185,7 +185,7 @@ def test_what_it_was_trained_on_is_never_unknown():
 
 @pytest.mark.parametrize("texts", [[], ["", " "], ["\x00\x1f"]])
 def test_there_is_no_training_on_nothing(texts):
-    with pytest.raises(InvalidValueError, match="have no words"):
+    with pytest.raises(InvalidValueError, match="no words"):
         wordpiece.train(texts, 100)
 
 

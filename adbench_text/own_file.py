@@ -1,4 +1,7 @@
-"""Loads an object from a file of the user's own, such as ``./mine.py:Mine``.
+"""Objects in files of the user's own: the detector ``./mine.py:Mine``, the encoder ``./mine.py:embed``.
+
+The name of such an object has no folder, ``mine.py:Mine``: its results are the same on another machine. Only
+what a user wrote leads to a file (`named`), so that a name in a saved model does not lead to code.
 
 The file is imported as a module, like one beside a script: its folder goes to the end of Python's path. So it
 may import the modules beside it, and worker processes find what they unpickle. If two modules have one name,
@@ -7,16 +10,61 @@ the second is refused.
 
 import re
 import sys
+from collections.abc import Mapping
 from importlib import import_module, invalidate_caches
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from adbench_text.code_version import code_of, file_of
-from adbench_text.errors import PluginError, listing
+from adbench_text.errors import InvalidValueError, PluginError, listing
 
 #: The path of a file, and what follows of its object: ``./mine.py``, ``:Mine``.
 WRITTEN = re.compile(r"([^\s():,=][^():,=]*\.py)(?![\w.])((?::\w+)?)")
+
+_paths: dict[str, Path] = {}  # of the files that are known, by the names of their objects
+
+
+def named(text: str) -> str:
+    """Make the files known that a text of the user names; return it with the names of their objects."""
+    return WRITTEN.sub(_add, text)
+
+
+def _add(found: re.Match[str]) -> str:
+    if found[0] in _paths:  # a name, and no path
+        return found[0]
+    name, path = name_and_path(found)
+    if _paths.setdefault(name, path) != path:
+        raise InvalidValueError(f"Two files have an object {name!r}; rename one of the files.")
+    return name
+
+
+def name_and_path(found: re.Match[str]) -> tuple[str, Path]:
+    """Return the name of an object that is `WRITTEN`, and the path of its file, absolute without links."""
+    path = Path(found[1]).expanduser().resolve()
+    return f"{path.name}{found[2]}", path
+
+
+def without_folders(text: str) -> str:
+    """Return a text with the names of the objects in files that it has; nothing becomes known by it."""
+    return WRITTEN.sub(lambda found: name_and_path(found)[0], text)
+
+
+def known() -> dict[str, Path]:
+    """Return the files that are known, by the names of their objects."""
+    return dict(_paths)
+
+
+def make_known(paths: Mapping[str, Path]) -> None:
+    """Make files known that another process knows."""
+    _paths.update(paths)
+
+
+def find(name: str) -> Path:
+    """Return the path of the file of an object; raise InvalidValueError if the user has not named it."""
+    if name not in _paths:
+        raise InvalidValueError(f"{name!r} is in a file that was not given; give its path: ./{name}.")
+    return _paths[name]
 
 
 def load(path: Path, name: str = "") -> Any:
