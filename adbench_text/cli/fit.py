@@ -2,14 +2,17 @@
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, tracking_uri_option
+from adbench_text.cli.options import TRACKING_URI, SectionedCommand
 from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, form_notes, language_notes, opened, values_of
 from adbench_text.cli.progress import count, shown_documents
 from adbench_text.escaping import printable
+
+if TYPE_CHECKING:
+    from adbench_text.documents.models.model import Model
 
 _OPTIONS = [
     "Input",
@@ -29,7 +32,7 @@ _OPTIONS = [
         ["--log-model", "registered"], metavar="NAME", help="Register the model in MLflow under this name."
     ),
     click.Option(["--alias"], help="Alias of the registered model, such as winner."),
-    tracking_uri_option(),
+    TRACKING_URI,
     "Execution",
     *WORK,
 ]
@@ -45,7 +48,12 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     documents, use the command odd.
     """
     from adbench_text.documents.fitting import fit_model
-    from adbench_text.documents.models.folder import check_can_be_saved, check_target, save_model
+    from adbench_text.documents.models.folder import (
+        check_can_be_saved,
+        check_can_be_served,
+        check_target,
+        save_model,
+    )
     from adbench_text.documents.models.model import FORM
     from adbench_text.documents.own_detector import own_detector
 
@@ -56,6 +64,8 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     choice = values_of(CHOICE, options)
     own = own_detector(choice["detector"], choice["preset"], choice["settings"])
     check_can_be_saved(own.name, own.detector)
+    if registered:
+        check_can_be_served(own.detector.get_params())
     # identifiers play no part in a fit: two documents may share one
     source = opened(file, {**options, "id": options["id"] or ""})
     outliers: list[str] = []
@@ -71,21 +81,11 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
-    facts = fitted.training.options
-    facts |= {"text": source.text_columns, "id": options["id"], "encoding": options["encoding"]}
+    # how the next file is read, too
+    reading = {"text": source.text_columns, "id": options["id"], "encoding": options["encoding"]}
+    fitted.training.options.update(reading)
     save_model(fitted, model, overwrite=overwrite)
-    n_near = facts["n_near_copies"]
-    n_different = facts["n_documents"] - facts["n_copies"] - n_near - facts["n_empty"]
-    near = f", {count(n_near, 'near-copy', 'near-copies')}" if n_near else ""
-    n_learned = fitted.training.n_documents
-    learned = f"learned from {n_learned:,} of them, " if n_learned < n_different else ""
-    if facts["n_outliers"]:
-        learned += f"knows {count(facts['n_outliers'], 'outlier')}, "
-    click.echo(
-        f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}{near}, "
-        f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
-        f"calibrated by its scores ({fitted.calibrated_by}); {time.perf_counter() - begin:.1f} s"
-    )
+    click.echo(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
     of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
     for note in (*source.late_notes, *language_notes(choice), *form_notes(len(of_form))):
         click.echo(f"Note: {note}", err=True)
@@ -94,3 +94,19 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         from adbench_text.store.logged_model import log_model
 
         click.echo(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")
+
+
+def _summary(model: "Model") -> str:
+    """Return how many documents of each kind there are, and what the model has learned."""
+    facts, n_learned = model.training.options, model.training.n_documents
+    n_near = facts["n_near_copies"]
+    n_different = facts["n_documents"] - facts["n_copies"] - n_near - facts["n_empty"]
+    near = f", {count(n_near, 'near-copy', 'near-copies')}" if n_near else ""
+    learned = f"learned from {n_learned:,} of them, " if n_learned < n_different else ""
+    if facts["n_outliers"]:
+        learned += f"knows {count(facts['n_outliers'], 'outlier')}, "
+    return (
+        f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}{near}, "
+        f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
+        f"calibrated by its scores ({model.calibrated_by})"
+    )

@@ -1,12 +1,15 @@
 """``adbench-text odd``: Rank the documents of a file against each other."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from adbench_text.cli import odd_sentences as sentences
+from adbench_text.cli.document_tables import listed_documents, print_documents, write_odd_table, write_page
+from adbench_text.cli.file_rows import MOST_WRITTEN, FileRows
 from adbench_text.cli.options import SectionedCommand
 from adbench_text.cli.own_text import (
     CHOICE,
@@ -14,35 +17,16 @@ from adbench_text.cli.own_text import (
     ODD,
     WORK,
     check_outputs,
-    form_notes,
     language_notes,
     opened,
-    page_documents,
-    print_documents,
-    rounded,
     values_of,
-    write_page,
 )
 from adbench_text.cli.progress import count, shown_documents
-from adbench_text.errors import DataError, InvalidValueError, listing
-from adbench_text.escaping import no_formula, one_line, printable
+from adbench_text.errors import InvalidValueError, listing
+from adbench_text.escaping import no_formula, printable
 from adbench_text.orders import P_OF_ORDER
-from adbench_text.storage import atomic_path
-from adbench_text.text.reading import DocumentFile
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from adbench_text.documents import OnProgress
-    from adbench_text.documents.page import PageDocument
-    from adbench_text.documents.ranked import OddDocuments
-
-_OURS = ("rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
-_MOST_WRITTEN = 100_000  # documents with all columns of the file
-_N_WRITTEN = 10_000  # documents that are written at a time
-_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones in the table
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
-_OF_FAMILY = 2  # copies at least of one that is named
 
 
 #: Options on the lists: arguments of `odd_documents`.
@@ -50,10 +34,14 @@ _RANKING = [
     *ODD,
     click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
     click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
-    click.Option(["--max-copies"], type=click.IntRange(0), help="List no document with more copies."),
+    click.Option(
+        ["--max-copies"],
+        type=click.IntRange(0),
+        help="Hide documents with more than N near-copies.",
+        metavar="N",
+    ),
     click.Option(["--keep-marked"], is_flag=True, help="Rank marked documents, too."),
 ]
-
 
 _OPTIONS = [
     "Input",
@@ -78,7 +66,7 @@ _OPTIONS = [
     click.Option(
         ["--with-text"],
         is_flag=True,
-        help=f"Write all columns, also of files with more than {_MOST_WRITTEN:,} rows.",
+        help=f"Write all columns, also of files with more than {MOST_WRITTEN:,} rows.",
     ),
     "Execution",
     *WORK,
@@ -105,16 +93,13 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     """
     from adbench_text.documents.ranking import odd_documents
 
-    if output.name in ("", ".."):
-        raise InvalidValueError(f"{str(output)!r} is a folder; --output is the path of a file.")
-    name = output.name.removesuffix(".csv").removesuffix(".html")
-    table, page = (output.with_name(f"{name}.{suffix}") for suffix in ("csv", "html"))
+    table, page = _outputs(output)
     check_outputs(file, table, page)
-    choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
+    choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
     source = opened(file, options, again=True)
-    rows = _Rows(source)
-    marks = rows.marks(options["marked"]) if options["marked"] else {}
-    _check_marks(table, options["marked"], marks, rows)
+    rows = FileRows(source)
+    marks = rows.marks(marked) if marked else {}
+    _check_marks(table, marked, marks, rows)
     begin = time.perf_counter()
     with shown_documents() as progress:
         ranked = odd_documents(
@@ -125,92 +110,43 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
-    summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
-    effect = [_effect(ranked)] if len(ranked.marked) else []
-    shown = {order: _shown(of_list, order, rows, ranked.alpha) for order, of_list in ranked.lists.items()}
-    called_odd = [_called_odd(ranked, order) for order in ranked.lists]
-    different = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
-    called_odd.append(f"p is the share of the different {different} that score at least as high.")
+    above = sentences.summary(ranked, time.perf_counter() - begin)
+    families = sentences.families(ranked, rows)
+    kind = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
+    below = sentences.called_odd(ranked, kind)
     with shown_documents() as progress:
-        _write_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
+        write_odd_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
+    lists = {order: listed_documents(each, order, rows, ranked.alpha) for order, each in ranked.lists.items()}
+    headings = {order: sentences.heading(ranked, order) for order in lists}
     write_page(
         page,
         file,
-        summary=[summary, *effect, *called_odd],
-        sections={_heading(order, ranked) or "The most odd": of_list for order, of_list in shown.items()},
+        summary=[*above, *below],
+        sections={headings[order] or "The most odd": documents for order, documents in lists.items()},
         middle=ranked.centre,
         notes=[*families, "About this share is called odd in any file, with or without outliers."],
         id_name=rows.id_name,
         marks={rows.id(row): mark for row, mark in marks.items()},
     )
-    click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
-    for order, of_list in shown.items():
-        if options["top"] and of_list:
-            if heading := _heading(order, ranked):
-                click.echo(f"{heading}:")
-            print_documents(of_list[: options["top"]], P_OF_ORDER[order], rows.id_name)
-    click.echo("\n".join(called_odd))
+    click.echo("\n".join([*above, *families[:_N_FAMILIES_PRINTED]]))
+    for order, documents in lists.items():
+        if shown := documents[: options["top"]]:
+            print_documents(shown, P_OF_ORDER[order], rows.id_name, headings[order])
+    click.echo("\n".join(below))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
-    for note in (*source.late_notes, *language_notes(choice), *_notes(ranked, choice["language"])):
+    for note in (*source.late_notes, *language_notes(choice), *sentences.notes(ranked, choice["language"])):
         click.echo(f"Note: {note}", err=True)
 
 
-class _Rows:
-    """The rows of FILE: their texts, identifiers and columns. The file is read again each time."""
-
-    def __init__(self, source: DocumentFile) -> None:
-        self._source = source
-        self._ids: list[str] = []
-        self.id_name = "id" if source.id_column else "row"
-
-    def id(self, row: int) -> str:
-        """Return the identifier of a document."""
-        return self._ids[row] if row < len(self._ids) else str(row)
-
-    def texts(self) -> Iterator[str]:
-        """Yield the documents; the first time, keep their identifiers, of which no two may be equal."""
-        import pandas as pd
-
-        if self._ids or not self._source.id_column:
-            yield from self._source.texts()
-            return
-        ids = []
-        for document in self._source:
-            ids.append(document.id)
-            yield document.text
-        is_copy = pd.Index(ids, dtype=object).duplicated()
-        for row in is_copy.nonzero()[0]:
-            raise DataError(
-                f"Two documents have the {self._source.id_column} {ids[row]!r:.40}: rows "
-                f"{ids.index(ids[row]):,} and {row:,}. Give another --id, or --id '' to number them."
-            )
-        self._ids = ids
-
-    def marks(self, path: Path) -> dict[int, str]:
-        """Return the marks of a file by row."""
-        from adbench_text.documents.marks import read_marks, row_of
-
-        column = self._source.id_column
-        if not column:
-            return read_marks(path, row_of, ("row",))
-        for _ in self.texts():  # the identifiers are not known before
-            pass
-        rows = {no_formula(name): row for row, name in enumerate(self._ids)}
-        columns = self._source.columns
-        title = _titles(columns)[columns.index(column)]
-        names = tuple(dict.fromkeys([title, column, "id"]))
-        return read_marks(path, lambda name: rows.get(no_formula(name)), names)
-
-    def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
-        """Return the columns to write: all, or only the identifiers if there are many rows."""
-        import pandas as pd
-
-        if keep_all or n_rows <= _MOST_WRITTEN:
-            return pd.DataFrame((document.fields for document in self._source), dtype=object)
-        return pd.DataFrame({"id": self._ids} if self._ids else {}, index=range(n_rows))
+def _outputs(output: Path) -> tuple[Path, Path]:
+    """Return the paths of the table and the page."""
+    if output.name in ("", ".."):
+        raise InvalidValueError(f"{str(output)!r} is a folder; --output is the path of a file.")
+    name = output.name.removesuffix(".csv").removesuffix(".html")
+    return output.with_name(f"{name}.csv"), output.with_name(f"{name}.html")
 
 
-def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], rows: _Rows) -> None:
+def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], rows: FileRows) -> None:
     """Raise InvalidValueError if the table that will be replaced has marks that nothing carries over."""
     from adbench_text.documents.marks import lost_marks
 
@@ -223,134 +159,3 @@ def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], row
             f"{table} has {count(len(lost), 'mark')} (row {listing(lost, 5)}) that would be lost: {advice}; "
             f"if you took them back, give another --output or delete {table}."
         )
-
-
-def _summary(ranked: "OddDocuments", seconds: float) -> str:
-    documents = ranked.table
-    is_copy = documents["copy_of"].notna()
-    n_copies = (is_copy & (documents["rank"].notna() | (documents["mark"] != ""))).sum()
-    n_different = (~is_copy & documents["p"].notna()).sum()
-    n_empty = (documents["score"].isna() & documents["rank"].isna()).sum()  # form ranks some without words
-    method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
-    learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
-    near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
-    return (
-        f"{len(documents):,} documents, {count(n_copies - ranked.n_near_copies, 'duplicate')}{near}, "
-        f"{n_empty:,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
-    )
-
-
-def _effect(ranked: "OddDocuments") -> str:
-    """Return how many marks were used, and what they changed about form."""
-    is_odd, times = ranked.marked == "odd", f"{ranked.odds_of_form:.2g}"
-    change = "" if times == "1" else f"; form counts {times} times as much beside words as without marks"
-    return f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}."
-
-
-def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:
-    """Return a line for each of the largest families of near-copies."""
-    families: Iterator[Any] = ranked.families[ranked.families["n_copies"] >= _OF_FAMILY].itertuples()
-    return [
-        one_line(
-            f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.row):.60}: "
-            f"{each.text:.60}"
-        )
-        for each in families
-    ]
-
-
-def _heading(order: str, ranked: "OddDocuments") -> str:
-    by = _by(order, ranked)
-    return f"Odd{by}" if by else ""
-
-
-def _by(order: str, ranked: "OddDocuments") -> str:
-    return f" by {order}" if len(ranked.lists) > 1 else ""  # one list needs no name
-
-
-def _called_odd(ranked: "OddDocuments", order: str) -> str:
-    """Return how many documents are odd by an order."""
-    p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.table["copy_of"].notna()
-    is_odd = p <= ranked.alpha
-    n_copies = (is_odd & is_copy).sum()
-    copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
-    return (
-        f"Called odd{_by(order, ranked)}: {(is_odd & ~is_copy).sum():,} of {(p.notna() & ~is_copy).sum():,} "
-        f"different documents{copies}, those with p of at most {ranked.alpha:g} (--alpha)."
-    )
-
-
-def _notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
-    from adbench_text.documents.models.model import FORM
-
-    different = ranked.table[ranked.table["copy_of"].isna()]
-    for order in ranked.lists:
-        p = different[P_OF_ORDER[order]].dropna()
-        if p.min() > ranked.alpha:
-            least = f"no p{_by(order, ranked)} is below {rounded(p.min(), 2, ranked.alpha)}"
-            yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
-    yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
-    if ranked.other_language is not None:
-        yield (
-            f"few of the words are common in the language {language!r}, more in "
-            f"{ranked.other_language!r}; give --language {ranked.other_language}."
-        )
-    if len(ranked.marked) and not ranked.learns_from_marks:
-        yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
-
-
-def _shown(documents: "pd.DataFrame", order: str, rows: _Rows, alpha: float) -> "list[PageDocument]":
-    """Return the documents of a list as they are printed, and shown on the page."""
-    by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
-    why = documents["why"].where(by_words, documents["why_form"])
-    documents = documents.assign(id=documents["row"].map(rows.id), why=why)
-    if order == "both":  # the one with the smaller p is shown
-        documents["by"] = by_words.map({True: "words", False: "form"})
-    return page_documents(documents, alpha)
-
-
-def _write_table(
-    path: Path, table: "pd.DataFrame", alpha: float, rows: _Rows, keep_all: bool, progress: "OnProgress"
-) -> None:
-    """Write all documents with the columns of the file; of a large file there are only the identifiers."""
-    import pandas as pd
-
-    columns = rows.columns(len(table), keep_all)
-    header: Any = [*_OURS, *_titles([*map(str, columns)])]
-    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        for begin in range(0, len(table), _N_WRITTEN):
-            documents = table[begin : begin + _N_WRITTEN]
-            theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
-            lines = pd.concat([_cells(documents, rows, alpha), theirs], axis=1)
-            lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
-            header = False
-            progress("writing", begin + len(documents), len(table))
-
-
-def _titles(columns: Sequence[str]) -> list[str]:
-    """Return the names of the columns of the file in our table, where no two are equal.
-
-    >>> _titles(["p", "text", "input_p", "input_input_p"])
-    ['input_input_input_p', 'text', 'input_p', 'input_input_p']
-    """
-    kept = {name for name in columns if name not in _OURS and no_formula(name) == name}
-    taken, titles = {*_OURS, *kept}, []
-    for name in columns:
-        title = no_formula(name)
-        while name not in kept and title in taken:
-            title = f"input_{title}"
-        taken.add(title)
-        titles.append(title)
-    return titles
-
-
-def _cells(documents: "pd.DataFrame", rows: _Rows, alpha: float) -> "pd.DataFrame":
-    """Return our columns as they are written."""
-    numbers = {
-        name: documents[name].map(lambda p, n=digits: rounded(p, n, alpha), na_action="ignore")
-        for name, digits in _DIGITS.items()
-    }
-    odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
-    why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
-    copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
-    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of)[list(_OURS)]

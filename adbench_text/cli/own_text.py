@@ -1,16 +1,14 @@
-"""Options and output that the commands for a user's own documents share."""
+"""Options that the commands for a user's own documents share, and what they read."""
 
 import os
 from collections.abc import Mapping, Sequence
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from adbench_text.cli.options import ENCODER_URL, Name
+from adbench_text.cli.options import ENCODER, Name
 from adbench_text.cli.progress import count
-from adbench_text.cli.show import print_table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
@@ -18,16 +16,8 @@ from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
 from adbench_text.text.reading import DocumentFile
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from adbench_text.documents.page import PageDocument
-
 STDIN = "-"  # the FILE that is standard input
 
-# column widths on the terminal; the column "text" gets the remaining width
-_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
-_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # numbers of significant digits
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 _FEW = 20  # documents below which p by form is rough
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
@@ -67,7 +57,7 @@ CHOICE = [
         type=Name("encoders"),
         expose_value=False,
         callback=_set_encoder,
-        help="As --set encoder=...: name, path, openai:NAME.",
+        help=ENCODER,
     ),
     click.Option(["--language"], default="en", help="Language of the documents: en, de, fr, ..."),
     click.Option(
@@ -77,7 +67,7 @@ CHOICE = [
         ["--folds", "n_folds"],
         default=10,
         type=click.IntRange(2),
-        help="Fits of a detector that cannot leave single documents out; fewer are faster, less exact.",
+        help="Cross-validation folds.",
     ),
     click.Option(["--seed"], default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
     click.Option(
@@ -108,7 +98,6 @@ WORK = [
         help="Processes that read and score a large file.",
     ),
     click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
-    ENCODER_URL,
 ]
 
 
@@ -154,60 +143,6 @@ def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> Doc
     for note in documents.notes:
         click.echo(f"Note: {printable(note)}", err=True)
     return documents
-
-
-def rounded(value: float, digits: int, alpha: float) -> str:
-    """Return a number with significant digits, and with more if these would move it across `alpha`."""
-    while (float(text := f"{value:.{digits}g}") <= alpha) != (value <= alpha):
-        digits += 1
-    return text
-
-
-def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
-    """Return the rows of a table of ranked documents, formatted for the terminal and for a page."""
-    from adbench_text.documents.page import PageDocument
-
-    shown = []
-    for row in table.to_dict("records"):
-        known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
-        facts = {name: rounded(value, _DIGITS[name], alpha) for name, value in known.items()}
-        if row.get("by"):
-            facts["by"] = row["by"]
-        if row.get("n_copies"):
-            facts["copies"] = f"{row['n_copies']:,}"
-        shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
-    return shown
-
-
-def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:
-    """Print documents as a table that fits the terminal; `p` names the p-value; omit empty columns."""
-    columns: dict[str, list[Any]] = {
-        "rank": [int(each.rank) for each in documents],
-        id_name: [each.id for each in documents],
-        "p": [each.facts[p] for each in documents],
-        "copies": [each.facts.get("copies", "") for each in documents],
-        "by": [each.facts.get("by", "") for each in documents],
-        "why": [", ".join(each.why) for each in documents],
-        "text": [each.text[:500] for each in documents],
-    }
-    columns = {name: cells for name, cells in columns.items() if any(cells)}
-    rows = zip(*columns.values(), strict=True)
-    print_table(rows, header=list(columns), indent=1, widths=_WIDEST)
-
-
-def write_page(path: Path, file: str, **content: Any) -> None:
-    """Write an HTML page of lists of documents of FILE, see `page_of_documents`."""
-    from datetime import datetime
-
-    from adbench_text.documents.page import page_of_documents
-    from adbench_text.provenance import command_line
-    from adbench_text.storage import atomic_path
-
-    name = "standard input" if file == STDIN else Path(file).resolve().name
-    made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
-    with atomic_path(path) as temporary:
-        markup = page_of_documents(f"Odd documents in {name}", made, **content)
-        temporary.write_text(markup, encoding="utf-8")
 
 
 def check_outputs(file: str, *outputs: Path) -> None:

@@ -12,7 +12,7 @@ from adbench_text.text.cleaning import check_language, clean, english_words, for
 _WORDS = re.compile(r"\S+")
 
 
-class Place(NamedTuple):
+class WordSpan(NamedTuple):
     """A word of the cleaned document, ``cleaned[start:end]``, and where it comes from in the original."""
 
     start: int
@@ -69,13 +69,13 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             return clean(text)
         return " ".join([word for word, _, _ in foreign_words(text, self.language)])
 
-    def places(self, text: str) -> list[Place]:
-        """Return the place of each word of the cleaned document, in its order."""
+    def spans(self, text: str) -> list[WordSpan]:
+        """Return the span of each word of the cleaned document, in its order."""
         if self.language is None:
-            return [Place(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
+            return [WordSpan(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
         kept = english_words(text) if self.language == "en" else foreign_words(text, self.language)
-        places, begin = [], 0
+        spans, begin = [], 0
         for word, start, end in kept:
-            places.append(Place(begin, begin + len(word), start, end))
+            spans.append(WordSpan(begin, begin + len(word), start, end))
             begin += len(word) + 1
-        return places
+        return spans

@@ -14,7 +14,7 @@ ODD, FINE = 1.0, 0.0  # as in PyOD: 1 is an outlier
 Mask = NDArray[np.bool_]
 
 
-class Known(NamedTuple):
+class KnownLabels(NamedTuple):
     """What is known besides training documents that may be normal or not."""
 
     odd: Sequence[str] = ()  #: outliers, besides the training documents
@@ -32,16 +32,16 @@ class Known(NamedTuple):
         return detector.fit([*learned, *self.odd], labels)
 
 
-NOTHING_KNOWN = Known()
+NOTHING_KNOWN = KnownLabels()
 
 
-def is_odd(texts: Sequence[str], y: object) -> tuple[Mask, Known]:
+def split_known(texts: Sequence[str], y: object) -> tuple[Mask, KnownLabels]:
     """Return which documents are known outliers, and what is known besides the others.
 
     Raise InvalidValueError if `y` does not have 1, 0 or NaN for each document, or all are known outliers.
 
-    >>> is_odd(["ship", "court", "crew"], [0, 1, float("nan")])
-    (array([False,  True, False]), Known(odd=['court'], is_fine=array([ True, False])))
+    >>> split_known(["ship", "court", "crew"], [0, 1, float("nan")])
+    (array([False,  True, False]), KnownLabels(odd=['court'], is_fine=array([ True, False])))
     """
     n = len(texts)
     try:
@@ -56,4 +56,4 @@ def is_odd(texts: Sequence[str], y: object) -> tuple[Mask, Known]:
     odd = given == ODD
     if odd.all():
         raise InvalidValueError(f"All {n:,} texts are labelled odd; a detector also needs some that are not.")
-    return odd, Known(list(compress(texts, odd)), (given == FINE)[~odd])
+    return odd, KnownLabels(list(compress(texts, odd)), (given == FINE)[~odd])

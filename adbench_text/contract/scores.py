@@ -81,15 +81,15 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
 
 
 def original_words(
-    text: str, places: Iterable[tuple[int, int, int, int]], scored: Sequence[TokenScore]
+    text: str, spans: Iterable[tuple[int, int, int, int]], scored: Sequence[TokenScore]
 ) -> list[TokenScore]:
-    """Return the scores of the words of a document, with their places in the original.
+    """Return the scores of the words of a document, with their spans in the original.
 
-    `places` are those of the words of the cleaned document, see `Cleaner.places`. `scored` are its tokens, in
+    `spans` are those of the words of the cleaned document, see `Cleaner.spans`. `scored` are its tokens, in
     order; a word of several tokens has their highest score.
     """
     words, position = [], 0
-    for start, end, original_start, original_end in places:
+    for start, end, original_start, original_end in spans:
         while position < len(scored) and scored[position].end <= start:
             position += 1
         scores = []

@@ -9,9 +9,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from adbench_text import own_file
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
 from adbench_text.processes import CallError, Processes, Workers, threads
@@ -47,7 +49,7 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
         else:
             return
     with _workers(jobs) as (workers, n):
-        shared = workers.share(function, "The detector")
+        shared = workers.share((function, own_file.known()), "The detector")
         waiting: deque[Future[Any]] = deque()
         for chunk in chunks:
             waiting.append(workers.submit(_call, shared, chunk))
@@ -71,15 +73,14 @@ def _workers(jobs: int | str) -> Iterator[tuple[Workers, int]]:
         with Processes(jobs, _PRELOADED, variables=[threads(jobs)]) as processes:
             yield processes, jobs
     except CallError as error:
-        raise AdbenchTextError(
-            f"One of the {jobs} processes has ended, perhaps for lack of memory. With --jobs 1 there are "
-            "no others."
-        ) from error
+        raise AdbenchTextError(f"One of {jobs} workers died, perhaps out of memory; try --jobs 1.") from error
 
 
 _lock = Lock()
 
 
-def _call(function: Callable[[Any], Any], chunk: Any) -> Any:
+def _call(shared: tuple[Callable[[Any], Any], dict[str, Path]], chunk: Any) -> Any:
+    function, files = shared
+    own_file.make_known(files)
     with _lock:  # a worker of a cluster has several threads, and detectors are not made for them
         return function(chunk)

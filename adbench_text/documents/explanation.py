@@ -41,6 +41,6 @@ def explain(
         scored = [[] for _ in texts]
     explanations = []
     for text, tokens, facts in zip(texts, scored, reasons(cleaned), strict=True):
-        words = original_words(text, cleaner.places(text), tokens)
+        words = original_words(text, cleaner.spans(text), tokens)
         explanations.append(Explanation(words, odd_words(words, least, N_WHY) or list(facts[:N_WHY]), []))
     return explanations

@@ -9,14 +9,16 @@ import pandas as pd
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.cleaner import Cleaner
-from adbench_text.contract.labels import Known
+from adbench_text.contract.labels import KnownLabels
 from adbench_text.contract.scores import TEST_BATCH, check_texts
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
-from adbench_text.documents.left_out import N_FOLDS
+from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.left_out import N_FOLDS, LeftOut
 from adbench_text.documents.models.model import WORDS, Model, Training, keys
-from adbench_text.documents.own_detector import own_detector
-from adbench_text.documents.ranking import form_beside, learned
-from adbench_text.documents.survey import Look, Survey, survey
+from adbench_text.documents.own_detector import OwnDetector, own_detector
+from adbench_text.documents.scores_by_order import Array
+from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Survey, survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.copies import OF_MODEL
@@ -41,6 +43,8 @@ def fit_model(
     progress: OnProgress = no_progress,
 ) -> Model:
     """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
+
+    The keyword parameters are the interface, as those of `odd_documents`.
 
     Parameters
     ----------
@@ -74,6 +78,45 @@ def fit_model(
     ('leave-one-out', 2)
     """
     own = own_detector(detector, preset, settings, language, seed, normal=True)
+    _check_can_be_fitted(own, outliers)
+    pair = DetectorPair.of(own, None, language=language, clean=clean, n_folds=n_folds, seed=seed)
+    documents, raw_keys = TextSource.of(texts), array("Q")
+
+    def noted() -> Iterator[str]:
+        for text in documents:
+            raw_keys.extend(keys([text]))
+            yield text
+
+    # one of each family, or else copies would take part in each other's score: all would look too normal
+    surveyor = pair.surveyor(keep_copies=False)
+    found = survey(noted(), surveyor, sample, jobs, progress, shared=OF_MODEL, shortest=True)
+    progress("learning", 0, None)
+    known_odd = _outliers(outliers, pair.cleaner, found)
+    words = pair.learn_words(found.cleaned, KnownLabels(known_odd), for_others=True)
+    form = pair.learn_form(found)
+    facts = {
+        "configuration": own.label,
+        "language": language,
+        "clean": pair.cleaner.language is not None,
+        "centre": words.centre,
+        **_counts(found),
+        "n_outliers": len(known_odd),
+    }
+    return Model(
+        own.detector,
+        own.name,
+        _calibrations(words, form, _single(found)),
+        words.method,
+        Training.of(found.cleaned.tolist(), source, facts),
+        form.detector if form else None,
+        np.union1d(keys(found.cleaned, WORDS), np.asarray(raw_keys)),
+        found.sketches,
+        found.sizes,
+    )
+
+
+def _check_can_be_fitted(own: OwnDetector, outliers: Sequence[str]) -> None:
+    """Raise InvalidValueError if a detector scores no later documents, or learns nothing from outliers."""
     if own.detector.regime == TEST_BATCH:
         raise InvalidValueError(
             f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
@@ -84,46 +127,29 @@ def fit_model(
             f"{own.label} learns nothing from known outliers. "
             "Choose a --detector that does, such as ensemble."
         )
-    clean = clean and not own.detector.reads_raw
-    # One of each family, or else copies would take part in each other's score: all would look too normal.
-    cleaner = Cleaner(language if clean else None)
-    look = Look(cleaner, seed, with_sketches=True)
-    given, written = texts if callable(texts) else check_texts(texts), array("Q")
 
-    def noted() -> Iterator[str]:
-        for text in given() if callable(given) else given:
-            written.extend(keys([text]))
-            yield text
 
-    found = survey(noted(), look, sample, jobs, progress, shared=OF_MODEL, shortest=True)
-    progress("learning", 0, None)
-    known_odd = _outliers(outliers, cleaner, found)
-    of_words = learned(own, found.cleaned, n_folds, seed, for_others=True, known=Known(known_odd))
-    single, form = _single(found), None
-    by_words = of_words.scores.reindex(single).to_numpy()  # NaN without words
-    calibrations = {"words": np.sort(by_words[~np.isnan(by_words)])}
-    if of_form := form_beside(own, None, language, seed):
-        by_form = learned(of_form, found.sample["written"], for_others=True).scores[single].to_numpy()
+def _calibrations(words: LeftOut, form: LeftOut | None, rows: "pd.Index[int]") -> dict[str, Array]:
+    """Return the scores of some normal documents by each order, from the least to the most abnormal."""
+    by_words = words.scores.reindex(rows).to_numpy()  # NaN without words
+    scores = {"words": by_words[~np.isnan(by_words)]}
+    if form:
+        by_form = form.scores[rows].to_numpy()
         both = joined(p_values_within(by_words), p_values_within(by_form))
-        calibrations |= {"form": np.sort(by_form), "both": np.sort(both)}
-        form = of_form.detector
+        scores |= {"form": by_form, "both": both}
+    return {order: np.sort(of_order) for order, of_order in scores.items()}
+
+
+def _counts(found: Survey) -> dict[str, int]:
+    """Return the numbers of documents of each kind."""
     n_with_words, n_documents = int(found.has_words.sum()), len(found.has_words)
     n_different, n_near_copies = int((found.is_original & found.has_words).sum()), int(found.is_near.sum())
-    options = {
-        "configuration": own.label,
-        "language": language,
-        "clean": clean,
-        "centre": of_words.centre,
+    return {
         "n_documents": n_documents,
         "n_copies": n_with_words - n_near_copies - n_different,
         "n_near_copies": n_near_copies,
         "n_empty": n_documents - n_with_words,
-        "n_outliers": len(known_odd),
     }
-    training = Training.of(found.cleaned.tolist(), source, options)
-    known = np.union1d(keys(found.cleaned, WORDS), np.asarray(written))
-    families = found.sketches, found.sizes
-    return Model(own.detector, own.name, calibrations, of_words.method, training, form, known, *families)
 
 
 def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str]:
@@ -139,10 +165,10 @@ def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str
 
 
 def _single(found: Survey) -> "pd.Index[int]":
-    """Return the rows of the sample that have no copies and near-copies: a new text is like these.
+    """Return the rows of the sample that have no copies and near-copies.
 
-    Others are known, or nearly so. If most have copies, as where a file was joined from two exports, a new
-    text is like all of them.
+    Calibrate on unique texts: a new text is unique. If most have copies, as where a file was joined from two
+    exports, calibrate on all of them.
     """
     rows = found.sample.index
     single = rows[np.bincount(found.original[found.original >= 0])[rows] == 1]

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from adbench_text.checks import Whole
-from adbench_text.contract.labels import NOTHING_KNOWN, Known
+from adbench_text.contract.labels import NOTHING_KNOWN, KnownLabels
 from adbench_text.contract.scores import N_TYPICAL, TokenScore, centre
 from adbench_text.errors import AdbenchTextError
 
@@ -69,8 +69,8 @@ class LeftOut:
             if asked.empty:
                 continue
             if fold >= 0 and detector.leaves_out_self:
-                places = self._texts.index.get_indexer(asked.index).tolist()
-                found = getattr(detector, f"training_{method}")(places)
+                indices = self._texts.index.get_indexer(asked.index).tolist()
+                found = getattr(detector, f"training_{method}")(indices)
             else:
                 found = getattr(detector, method)(asked.tolist())
             answers |= zip(asked.index, found, strict=True)
@@ -82,7 +82,7 @@ def left_out(
     texts: "Sequence[str] | pd.Series[str]",
     n_folds: int = N_FOLDS,
     seed: int = 0,
-    known: Known = NOTHING_KNOWN,
+    known: KnownLabels = NOTHING_KNOWN,
 ) -> LeftOut:
     """Return scores of at least two documents, each by a detector that was fitted without it.
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import odds_of_form
+from adbench_text.calibration import form_weight
 from adbench_text.contract.cleaner import Cleaner
-from adbench_text.contract.labels import Known
+from adbench_text.contract.labels import KnownLabels
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
@@ -45,11 +45,11 @@ def marked_originals(marks: Mapping[int, str], original: Rows) -> "pd.Series[str
 
 
 @dataclass(frozen=True)
-class Marking:
-    """What marks change: what is known when the detector learns, and how its list and that of form join."""
+class MarkEvidence:
+    """What marks tell: what is known when the detector learns, and how its list and that of form join."""
 
     is_odd: "pd.Series[bool]"  # of the marked documents, by row; the others are fine
-    written: "pd.Series[str]"  # likewise
+    raw: "pd.Series[str]"  # likewise
     cleaner: Cleaner
     before: LeftOut  # by words, of the sample, without marks
     of_form: LeftOut | None  # likewise, by form
@@ -57,18 +57,23 @@ class Marking:
     @cached_property
     def odd(self) -> "pd.Series[str]":
         """The documents marked odd that have words, cleaned."""
-        return self._with_words(self.written[self.is_odd])
+        return self._with_words(self.raw[self.is_odd])
 
-    def known(self, normal: "pd.Series[str]") -> Known:
+    @property
+    def odd_rows(self) -> "pd.Index[int]":
+        """The rows of the documents marked odd."""
+        return self.is_odd.index[self.is_odd]
+
+    def known(self, normal: "pd.Series[str]") -> KnownLabels:
         """Return the documents marked odd, and which of the normal ones are marked fine."""
-        return Known(self.odd.tolist(), normal.index.isin(self.is_odd.index[~self.is_odd]))
+        return KnownLabels(self.odd.tolist(), normal.index.isin(self.is_odd.index[~self.is_odd]))
 
-    def odds_of_form(self) -> float:
-        """Return the odds of form against words; 1 if form is not looked at."""
+    def form_weight(self) -> float:
+        """Return the weight of form beside words; 1 if form is not looked at."""
         if self.of_form is None:
             return 1.0
-        p_words, p_form = self._p_before(self.written), self.of_form.p_values(self.written)
-        return odds_of_form(p_words.to_numpy(), p_form.to_numpy(), self.is_odd.to_numpy())
+        p_words, p_form = self._p_before(self.raw), self.of_form.p_values(self.raw)
+        return form_weight(p_words.to_numpy(), p_form.to_numpy(), self.is_odd.to_numpy())
 
     def with_likeness(self, documents: pd.DataFrame) -> pd.DataFrame:
         """Return documents of a list, with a reason where the marks have halved their p by words or more."""
@@ -78,12 +83,12 @@ class Marking:
         why: Any = [[LIKE_MARKED, *own] if own_is_like else own for own, own_is_like in pairs]
         return documents.assign(why=why)
 
-    def _p_before(self, written: "pd.Series[str]") -> "pd.Series[Any]":
+    def _p_before(self, raw: "pd.Series[str]") -> "pd.Series[Any]":
         """Return the p by words before any mark; NaN without words."""
-        return self.before.p_values(self._with_words(written)).reindex(written.index)
+        return self.before.p_values(self._with_words(raw)).reindex(raw.index)
 
-    def _with_words(self, written: "pd.Series[str]") -> "pd.Series[str]":
-        cleaned = written.map(self.cleaner)
+    def _with_words(self, raw: "pd.Series[str]") -> "pd.Series[str]":
+        cleaned = raw.map(self.cleaner)
         return cleaned[cleaned.map(str.strip) != ""]
 
 

@@ -9,7 +9,7 @@ from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings, written
+from adbench_text.plugins.configure import DetectorChoice, build, format_name, text_of_settings
 from adbench_text.plugins.foreign import Detector, adapted_copy
 from adbench_text.text.cleaning import check_language
 
@@ -61,7 +61,11 @@ def own_detector(
             f"{name!r} has a preset already; leave out preset (--preset), got {preset!r}."
         )
     name, preset = chosen.name, preset or chosen.preset
-    given = {**chosen.settings, **(settings or {})}
+    named = {
+        key: registry.with_files(value) if isinstance(value, str) else value
+        for key, value in (settings or {}).items()
+    }
+    given = {**chosen.settings, **named}
     offered: Mapping[str, Any]
     if preset is None:
         preset, offered = registry.detector(name).for_documents(language, given, normal=normal)
@@ -69,5 +73,5 @@ def own_detector(
         offered = DetectorChoice(name, preset).configuration()
     detector = build(name, {**offered, **given}, seed)
     preset, *notes = preset.split(", ")  # "robust, without word vectors"
-    label = ", ".join([written(name, preset, text_of_settings(given)), *notes])
+    label = ", ".join([format_name(name, preset, text_of_settings(given)), *notes])
     return OwnDetector(name, label, detector, given)

@@ -1,46 +1,88 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import compress
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.base import clone
 
-from adbench_text.checks import Number, check_choice
-from adbench_text.contract.cleaner import Cleaner
-from adbench_text.contract.labels import NOTHING_KNOWN, Known
-from adbench_text.contract.scores import TEST_BATCH, check_texts
+from adbench_text.checks import Number
+from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
-from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
-from adbench_text.documents.marks import ODD, Marking, marked_originals
-from adbench_text.documents.models.model import FORM
-from adbench_text.documents.own_detector import OwnDetector, own_detector
-from adbench_text.documents.ranked import (
-    OddDocuments,
-    explained,
-    in_order,
-    largest_families,
-    listed,
-    table_of,
-    with_reasons,
-)
-from adbench_text.documents.survey import Look, survey
-from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.escaping import without_surrogates
-from adbench_text.orders import ORDERS
-from adbench_text.plugins import registry
+from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.left_out import N_FOLDS
+from adbench_text.documents.lists import ListRule, odd_lists
+from adbench_text.documents.own_detector import own_detector
+from adbench_text.documents.scoring import score_documents
+from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Survey, survey
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.cleaning import other_language
 
-Array = NDArray[np.float64]
 
-_CHANGED = "The documents have changed while they were read: some are missing. Run it again."
+@dataclass(frozen=True)
+class OddDocuments:
+    """Documents ranked against each other, the most abnormal first.
+
+    Attributes
+    ----------
+    table : DataFrame
+        All documents in the order of their ranks; those without a rank come last.
+
+        - ``row``: in the input, from 0 on
+        - ``rank``: 1 for the most abnormal; copies share the rank of their original
+        - ``score``: abnormality of its words, by detectors that were fitted without the document
+        - ``p``: share of the different documents that score at least as high by words; missing without words
+        - ``p_form``, ``p_both``: the same by form (length, characters and kinds of words of the document as
+          written), and by both, joined as in `adbench_text.calibration.joined`; missing if not asked for
+        - ``odd``: whether the p of the order is at most alpha
+        - ``why``, ``why_form``: the words, and the facts about form, that make it odd, the strongest first;
+          empty for documents that are in no list
+        - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
+        - ``n_copies``: number of documents that are copies of this one
+        - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
+    lists : mapping of str to DataFrame
+        By order (``"words"``, ``"form"``, ``"both"``): the different documents that are odd, or among the
+        first. The columns are those of the table, with the ranks of this order; and ``text``, the document
+        as written, and ``words``, the scores of its words (`TokenScore`; empty if there are none).
+    families : DataFrame
+        The documents with the most near-copies: ``row``, ``n_copies`` and ``text``.
+    detector : str
+        Name and configuration: ``"llr:robust"``.
+    method : str
+        How a document is left out of what its detector learns: ``"leave-one-out"``.
+    centre : float
+        Score above which a word speaks for odd.
+    alpha : float
+        Largest p of a document that is called odd.
+    other_language : str or None
+        The likely language, if only few of the words are common in the given one.
+    n_learned : int
+        Number of different documents that the detector has learned from.
+    n_near_copies : int
+        Number of documents that share most of their words with another one.
+    marked : Series
+        The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one for each family.
+    form_weight : float
+        How much more form counts beside words than without marks.
+    learns_from_marks : bool
+        Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
+    """
+
+    table: pd.DataFrame
+    lists: Mapping[str, pd.DataFrame]
+    families: pd.DataFrame
+    detector: str
+    method: str
+    centre: float
+    alpha: float
+    other_language: str | None
+    n_learned: int
+    n_near_copies: int
+    marked: "pd.Series[str]"
+    form_weight: float
+    learns_from_marks: bool
 
 
 def odd_documents(
@@ -67,9 +109,11 @@ def odd_documents(
     """Rank documents against each other; each is scored by what was learned from the others.
 
     Marks of some documents change the ranks of the others. A detector that `takes_labels` learns from those
-    marked odd; no other detector learns from them as from normal documents. Words and form join in one list
-    (``by="both"``, if not asked for another), weighted by which of the two the marks came from:
-    `adbench_text.calibration.odds_of_form`.
+    marked odd. Others never see documents marked odd. Words and form join in one list (``by="both"``, if not
+    asked for another), weighted by which of the two the marks came from:
+    `adbench_text.calibration.form_weight`.
+
+    The keyword parameters are the interface: those of the command ``odd``, one each.
 
     Parameters
     ----------
@@ -107,7 +151,7 @@ def odd_documents(
         of their different words are a family: one of them is ranked, the others are its copies. A detector
         that reads documents as they were written keeps them.
     top : int
-        Number of documents that a list has at least: what makes them odd is looked up, as for odd documents.
+        Explain at least this many documents of each list.
     max_copies : int, optional
         Documents with more copies are in no list.
     marks : mapping of int to str, optional
@@ -142,166 +186,39 @@ def odd_documents(
     ['beat', 'eggs', 'oven', 'preheat']
     """
     Number("(0, 1)").check("alpha", alpha)
-    own = own_detector(detector, preset, settings, language, seed)
-    form = form_beside(own, by, language, seed)
-    cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    given = texts if callable(texts) else check_texts(texts).__iter__
-
-    def read() -> Iterator[str]:
-        return map(without_surrogates, given())
-
-    look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
-    found = survey(read(), look, sample, jobs, progress)
-    marked = marked_originals(marks or {}, found.original)
-    progress("learning", 0, None)
-    rest = found.rest(with_words=form is None)
-    if len(rest) and own.detector.regime == TEST_BATCH:
-        raise InvalidValueError(
-            f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
-            f"give sample={found.is_original.sum()} (--sample) or more, got {sample}."
-        )
-    of_form = learned(form, found.sample["written"], for_others=True) if form else None
-    marking, normal, known = None, found.cleaned, NOTHING_KNOWN
-    if len(marked):
-        of_marked = _written(read, marked.index)
-        before = learned(replace(own, detector=clone(own.detector)), normal, n_folds, seed, for_others=True)
-        marking = Marking(marked == ODD, of_marked, cleaner, before, of_form)
-        normal = normal.drop(marked.index[marked == ODD], errors="ignore")
-        known = marking.known(normal)
-    for_others = len(rest) > 0 or marking is not None
-    of_words = learned(own, normal, n_folds, seed, for_others=for_others, known=known)
-    rows = range(len(found.original))
-    scores = {
-        order: of_order.scores.reindex(rows).to_numpy(copy=True)
-        for order, of_order in {"words": of_words, "form": of_form}.items()
-        if of_order
-    }
-    judge = _Judge(cleaner, own, form)
-    _score(read, judge, rest, scores, jobs, progress)
-    odds = 1.0
-    if marking:
-        scores["words"][marking.odd.index] = judge.by_words(marking.odd.tolist())
-        odds = marking.odds_of_form()
-    numbers = table_of(found, scores, odds, () if keep_marked else marked.index)
-    numbers["mark"] = marked.reindex(found.original, fill_value="").tolist()
-    orders = ["words"] if not form else ["both"] if marking else ["words", "form"]
-    orders = [by] if by else orders
-    lists = {order: listed(in_order(numbers, order, alpha), top, max_copies) for order in orders}
-    families = largest_families(found, numbers)
+    words = own_detector(detector, preset, settings, language, seed)
+    pair = DetectorPair.of(words, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
+    source = TextSource.of(texts)
+    surveyor = pair.surveyor(keep_copies=keep_copies or words.detector.reads_raw)
+    found = survey(source, surveyor, sample, jobs, progress)
+    _check_sample(found, pair, sample)
+    scores = score_documents(
+        source, found, pair, marks or {}, keep_marked=keep_marked, jobs=jobs, progress=progress
+    )
     progress("explaining", 0, None)
-    written = _written(read, {*families["row"]}.union(*(each["row"] for each in lists.values())))
-    for order, documents in lists.items():
-        lists[order] = explained(documents, order, written, cleaner, of_words, of_form)
-        if marking:
-            lists[order] = marking.with_likeness(lists[order])
+    lists = odd_lists(source, found, scores, pair.cleaner, ListRule(by, alpha, top, max_copies))
     return OddDocuments(
-        table=with_reasons(in_order(numbers, orders[0], alpha), lists.values()),
-        lists=lists,
-        families=families.assign(text=families["row"].map(written)),
-        detector=own.label,
-        method=of_words.method,
-        centre=of_words.centre,
+        table=lists.table,
+        lists=lists.by_order,
+        families=lists.families,
+        detector=words.label,
+        method=scores.words.method,
+        centre=scores.words.centre,
         alpha=alpha,
         other_language=other_language(found.cleaned.tolist(), language),
-        n_learned=len(of_words.scores),
+        n_learned=len(scores.words.scores),
         n_near_copies=int(found.is_near.sum()),
-        marked=marked,
-        odds_of_form=odds,
-        learns_from_marks=own.detector.takes_labels,
+        marked=scores.marked,
+        form_weight=scores.form_weight,
+        learns_from_marks=words.detector.takes_labels,
     )
 
 
-def form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
-    """Return the detector of form for an order; None if words alone count, or the detector reads form."""
-    if by is not None:
-        check_choice("order", by, ORDERS)
-    is_wanted = by in ("form", "both")
-    if own.detector.reads_raw and is_wanted:
+def _check_sample(found: Survey, pair: DetectorPair, sample: int) -> None:
+    """Raise InvalidValueError if documents are outside the sample of a detector that scores no others."""
+    is_batch = pair.words.detector.regime == TEST_BATCH
+    if is_batch and len(found.rest(with_words=pair.form is None)):
         raise InvalidValueError(
-            f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
+            f"{pair.words.label} scores documents by the batch that they come in, so it learns from all of "
+            f"them: give sample={found.is_original.sum()} (--sample) or more, got {sample}."
         )
-    is_default = by is None and not own.detector.reads_raw and FORM in registry.plugins("detectors")
-    return own_detector(FORM, language=language, seed=seed) if is_wanted or is_default else None
-
-
-def learned(
-    own: OwnDetector,
-    texts: "pd.Series[str]",
-    n_folds: int = N_FOLDS,
-    seed: int = 0,
-    *,
-    for_others: bool,
-    known: Known = NOTHING_KNOWN,
-) -> LeftOut:
-    """Return the left-out scores of documents; if it scores others too, the detector is fitted on all."""
-    if len(texts) < 2:
-        raise InvalidValueError(
-            f"At least 2 different documents with words are needed, got {len(texts)}. Give more, or a larger "
-            "sample (--sample); near-copies count once, and those marked odd do not count."
-        )
-    with own.errors():
-        own.detector.prepare(texts.tolist())
-        scored = left_out(own.detector, texts, n_folds, seed, known)
-        if for_others and not own.detector.leaves_out_self:
-            known.fit(own.detector, texts.tolist())
-    return scored
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Scores documents by words and form; a worker process may do it."""
-
-    cleaner: Cleaner
-    words: OwnDetector
-    form: OwnDetector | None
-
-    def __call__(self, texts: list[str]) -> dict[str, Array]:
-        """Return scores by words, NaN for documents without words; and by form, if asked for."""
-        cleaned = [self.cleaner(text) for text in texts]
-        rows = [row for row, text in enumerate(cleaned) if text.strip()]
-        scores = {"words": np.full(len(texts), np.nan)}
-        if rows:
-            scores["words"][rows] = self.by_words([cleaned[row] for row in rows])
-        return scores | ({"form": self.form.detector.decision_function(texts)} if self.form else {})
-
-    def by_words(self, cleaned: list[str]) -> Array:
-        """Return scores of cleaned documents; none for none."""
-        with self.words.errors():
-            return self.words.detector.decision_function(cleaned) if cleaned else np.empty(0)
-
-
-def _score(
-    read: Callable[[], Iterable[str]],
-    judge: _Judge,
-    rows: NDArray[np.int64],
-    scores: Mapping[str, Array],
-    jobs: int | str,
-    progress: OnProgress,
-) -> None:
-    """Fill in the scores of rows, in order, that the detectors have not learned from."""
-    n_done = 0
-    with closing(results_of(judge, in_chunks(_at(read, rows)), jobs)) as scored:
-        for of_chunk in scored:
-            done = rows[n_done : n_done + len(of_chunk["words"])]
-            for order, values in of_chunk.items():
-                scores[order][done] = values
-            n_done += len(done)
-            progress("scoring", n_done, len(rows))
-    if n_done < len(rows):
-        raise DataError(_CHANGED)
-
-
-def _written(read: Callable[[], Iterable[str]], rows: Iterable[int]) -> "pd.Series[str]":
-    """Return documents as they were written, by row; those of a file are read again."""
-    ordered = sorted(rows)
-    found = list(_at(read, ordered))
-    if len(found) < len(ordered):
-        raise DataError(_CHANGED)
-    return pd.Series(found, ordered, dtype=object)
-
-
-def _at(read: Callable[[], Iterable[str]], rows: Sequence[int] | NDArray[np.int64]) -> Iterator[str]:
-    """Return the documents of rows, in order."""
-    is_wanted = np.zeros(max(rows, default=-1) + 1, dtype=np.bool_)
-    is_wanted[rows] = True
-    return compress(read(), is_wanted.tobytes())

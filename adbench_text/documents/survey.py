@@ -25,31 +25,31 @@ from adbench_text.text.words import text_key
 _WITHOUT_WORDS = b"without words"
 
 
-class Seen(NamedTuple):
-    """What a first look at a chunk of documents returns."""
+class ChunkFacts(NamedTuple):
+    """What is kept of a chunk of documents after a first look."""
 
     keys: NDArray[np.uint64]  # 0 for an empty document
     has_words: NDArray[np.bool_]
     sketches: NDArray[np.uint8]
     lengths: NDArray[np.uint32]  # characters of the cleaned documents
-    sampled: dict[int, tuple[str, str]]  # candidates for the sample: key -> text as written, cleaned text
+    sampled: dict[int, tuple[str, str]]  # candidates for the sample: key -> raw text, cleaned text
 
 
 @dataclass(frozen=True)
-class Look:
+class Surveyor:
     """Takes a first look at a chunk of documents; it may run in a worker process."""
 
     cleaner: Cleaner
     seed: int
     with_sketches: bool  # whether near-copies are known, or copies only
 
-    def __call__(self, chunk: tuple[int, Sequence[str]]) -> Seen:
+    def __call__(self, chunk: tuple[int, Sequence[str]]) -> ChunkFacts:
         """Return what is kept of a chunk, which is a pair of the sample's largest key and the texts."""
         largest, texts = chunk
         cleaned = [text if text and not text.isspace() else "" for text in map(self.cleaner, texts)]
         pairs = list(zip(texts, cleaned, strict=True))
         keys = [self._key(own) if own else self._key(text.strip(), _WITHOUT_WORDS) for text, own in pairs]
-        return Seen(
+        return ChunkFacts(
             np.array(keys, dtype=np.uint64),
             np.array([bool(own) for own in cleaned]),
             sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
@@ -73,7 +73,7 @@ class Survey:
     original: NDArray[np.int64]  # of each row: the row of the document that is scored for it; -1 if empty
     has_words: NDArray[np.bool_]
     is_near: NDArray[np.bool_]  # whether a document is a near-copy of the one that is scored
-    # documents to learn from, `written` and `cleaned`, by row: with words, then the others; in the order
+    # documents to learn from, `raw` and `cleaned`, by row: with words, then the others; in the order
     # of their keys, so that the order of the file changes nothing that is learned
     sample: pd.DataFrame
     # of the families that are in the sample or have several documents: of what represents them, the number
@@ -100,7 +100,7 @@ class Survey:
 
 def survey(
     texts: Iterable[str],
-    look: Look,
+    surveyor: Surveyor,
     n_sample: int,
     jobs: int | str,
     progress: OnProgress,
@@ -126,13 +126,13 @@ def survey(
 
     key_bytes, word_bytes, sketch_bytes, length_bytes = bytearray(), bytearray(), bytearray(), bytearray()
     chunks = ((largest, chunk) for chunk in in_chunks(texts))
-    with closing(results_of(look, chunks, jobs)) as looked:
-        for seen in looked:
-            key_bytes += seen.keys.tobytes()
-            word_bytes += seen.has_words.tobytes()  # one byte per document
-            sketch_bytes += seen.sketches.tobytes()
-            length_bytes += seen.lengths.tobytes()
-            for key, pair in seen.sampled.items():
+    with closing(results_of(surveyor, chunks, jobs)) as surveyed:
+        for facts in surveyed:
+            key_bytes += facts.keys.tobytes()
+            word_bytes += facts.has_words.tobytes()  # one byte per document
+            sketch_bytes += facts.sketches.tobytes()
+            length_bytes += facts.lengths.tobytes()
+            for key, pair in facts.sampled.items():
                 candidates.setdefault(key, pair)
             if len(candidates) >= 2 * n_sample:
                 cut()
@@ -156,7 +156,7 @@ def survey(
         original=np.where(keys > 0, first[leader[which]], -1),
         has_words=has_words,
         is_near=leader[which] != which,
-        sample=pd.DataFrame(documents, rows, ["written", "cleaned"], dtype=object),
+        sample=pd.DataFrame(documents, rows, ["raw", "cleaned"], dtype=object),
         sketches=all_sketches[first[is_kept]] if len(all_sketches) else all_sketches,
         sizes=sizes[is_kept],
     )

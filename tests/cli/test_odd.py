@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from markupsafe import escape
 
-from adbench_text.cli import odd as cli
+from adbench_text.cli import file_rows
 from adbench_text.cli.main import main
 from adbench_text.provenance import command_line
 from adbench_text.testing.topics import texts_about
@@ -193,7 +193,7 @@ def test_rows_count_from_0_so_that_the_table_joins_the_file_as_the_docs_show(odd
 
 
 def test_a_large_file_has_its_rows_in_the_table(odd, tmp_path, monkeypatch):
-    monkeypatch.setattr(cli, "_MOST_WRITTEN", 100)
+    monkeypatch.setattr(file_rows, "MOST_WRITTEN", 100)
     rows = [(f"T{n}", text) for n, text in enumerate(SEA)]
     write(tmp_path / "a.csv", rows, ("key", "text"))
     for identifiers, columns in (([], []), (["--id", "key"], ["id"])):
@@ -640,7 +640,7 @@ def test_identifiers_with_a_name_of_ours_are_found_again(odd, tmp_path):
 
 
 def test_marks_of_a_large_file_are_found_by_its_identifiers(odd, posts, tmp_path, monkeypatch):
-    monkeypatch.setattr(cli, "_MOST_WRITTEN", 100)
+    monkeypatch.setattr(file_rows, "MOST_WRITTEN", 100)
     odd(posts, *COLUMNS)
     mark(tmp_path / "odd.csv", {"T150": "odd"}, "id")
     assert odd(posts, *COLUMNS, "--marked", "odd.csv").exit_code == 0

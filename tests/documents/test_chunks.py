@@ -67,14 +67,10 @@ def test_the_number_of_processes_is_positive(jobs):
     ("function", "kind", "message"),
     [
         (sent_functions.complain, DataError, "^not here$"),
-        (sent_functions.fail, AdbenchTextError, "^Another process failed: UnequalError: this is not that$"),
-        (
-            sent_functions.end,
-            AdbenchTextError,
-            "^One of the 2 processes has ended, .* With --jobs 1 there",
-        ),
-        (lambda chunk: chunk, AdbenchTextError, "^The detector cannot be sent .*pickle.* Give --jobs 1 "),
-        (sent_functions.Unloadable(), AdbenchTextError, "^The detector cannot be .*: not in .* --jobs 1 "),
+        (sent_functions.fail, AdbenchTextError, "UnequalError: this is not that$"),
+        (sent_functions.end, AdbenchTextError, "2 workers .*--jobs 1"),
+        (lambda chunk: chunk, AdbenchTextError, "detector .*pickle.*--jobs 1 "),
+        (sent_functions.Unloadable(), AdbenchTextError, "detector .*: not in .*--jobs 1 "),
     ],
 )
 def test_what_fails_elsewhere_is_one_error_of_one_line(at_once, function, kind, message):
@@ -85,9 +81,7 @@ def test_what_fails_elsewhere_is_one_error_of_one_line(at_once, function, kind, 
 
 def test_processes_that_cannot_be_started_are_one_line(at_once, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
-    with pytest.raises(
-        AdbenchTextError, match=r"^Cannot start other processes: No such file or d.* Give --jobs 1"
-    ):
+    with pytest.raises(AdbenchTextError, match=r"No such file or directory.*--jobs 1"):
         list(results_of(abs, range(9), 2))
 
 

@@ -7,7 +7,7 @@ import pytest
 from adbench_text.calibration import p_values
 from adbench_text.detectors.knn_words import KNNWords
 from adbench_text.detectors.llr import LLR
-from adbench_text.documents.left_out import Known, left_out
+from adbench_text.documents.left_out import KnownLabels, left_out
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
@@ -64,24 +64,24 @@ def test_at_most_about_alpha_of_new_normal_documents_are_called_odd(detector):
 
 
 def test_one_fold_is_refused():
-    with pytest.raises(InvalidValueError, match="n_folds must be"):
+    with pytest.raises(InvalidValueError, match=r"n_folds .*got 1"):
         left_out(LLR(background="uniform"), SEA, n_folds=1)
 
 
 def test_each_fold_learns_from_known_outliers_and_from_its_own_fine_documents():
     law, is_fine = texts_about("law", 5, 1), np.arange(40) < 8
     detector = registry.detector("knn-vectors")(encoder="svd", svd_components=4, k=3)
-    scored = left_out(detector, SEA, known=Known(law, is_fine))
+    scored = left_out(detector, SEA, known=KnownLabels(law, is_fine))
     assert len(scored.scores) == 40
     for fold, fitted in enumerate(scored._detectors):
-        assert fitted._labelled.odd == law
-        assert fitted._labelled.is_fine.tolist() == is_fine[scored._fold_of != fold].tolist()
+        assert fitted._known_labels.odd == law
+        assert fitted._known_labels.is_fine.tolist() == is_fine[scored._fold_of != fold].tolist()
         assert len(fitted._texts_of_training()) == 36
 
 
 def test_known_outliers_have_no_score_beside_the_documents():
     law = texts_about("law", 5, 1)
-    scored = left_out(LLR(background="uniform"), SEA, known=Known(law))
+    scored = left_out(LLR(background="uniform"), SEA, known=KnownLabels(law))
     assert len(scored.scores) == 40
     plain = left_out(LLR(background="uniform"), SEA)
     assert (scored.scores < plain.scores).all()  # none of their words is among the outliers
@@ -91,5 +91,5 @@ def test_known_outliers_have_no_score_beside_the_documents():
 
 def test_a_detector_that_takes_no_labels_learns_nothing_of_known_outliers():
     forest = registry.detector("iforest")(encoder="svd", svd_components=4, n_estimators=5, random_state=0)
-    known = left_out(forest, SEA, n_folds=2, known=Known(texts_about("law", 5, 1)))
+    known = left_out(forest, SEA, n_folds=2, known=KnownLabels(texts_about("law", 5, 1)))
     np.testing.assert_array_equal(known.scores, left_out(forest, SEA, n_folds=2).scores)

@@ -1,12 +1,13 @@
 """Marks of some documents change the ranks of the others."""
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from adbench_text.calibration import joined, odds_of_form, p_values_within
+from adbench_text.calibration import form_weight, joined, p_values_within
 from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks
 from adbench_text.documents.marks import row_of as row_named
 from adbench_text.documents.ranking import odd_documents
@@ -50,7 +51,7 @@ def test_marked_documents_leave_the_ranks():
     assert others.p.tolist() == p_values_within(others.score.to_numpy()).tolist()
     listed = result.lists["both"]
     assert not set(listed.row) & set(marks)
-    assert (before.marked.tolist(), before.odds_of_form, set(before.table.mark)) == ([], 1.0, {""})
+    assert (before.marked.tolist(), before.form_weight, set(before.table.mark)) == ([], 1.0, {""})
     assert result.marked.to_dict() == marks
     assert result.learns_from_marks
 
@@ -77,7 +78,7 @@ def test_documents_like_those_marked_rise_and_say_so():
 def test_marks_as_fine_alone_give_no_reason():
     result = ranked(marks={120: "fine", 126: "fine"})
     assert not any(LIKE_MARKED in why for why in result.lists["both"].why)
-    assert result.odds_of_form != 1
+    assert result.form_weight != 1
 
 
 def test_kept_marks_are_ranked_too():
@@ -116,16 +117,13 @@ def test_a_family_with_both_marks_is_odd():
 @pytest.mark.parametrize(
     ("marks", "message"),
     [
-        ({132: "odd"}, "Row 132 is marked, but there are 132 documents, from row 0 on."),
-        ({-1: "fine"}, "Row -1 is marked, but there are 132 documents"),
-        ({"3": "odd"}, "Row '3' is marked, but"),
-        ({1.5: "odd"}, "Row 1.5 is marked, but"),
-        ({3: "strange"}, "The mark of row 3 is 'strange'; a mark is odd or fine."),
-        ({3: None}, "The mark of row 3 is None; a mark is odd or fine."),
-        (
-            dict.fromkeys(range(131), "odd"),
-            "2 different documents with words are needed, got 1.* marked odd do not count",
-        ),
+        ({132: "odd"}, "Row 132 .*132 documents"),
+        ({-1: "fine"}, "Row -1 .*132 documents"),
+        ({"3": "odd"}, "Row '3' "),
+        ({1.5: "odd"}, "Row 1.5 "),
+        ({3: "strange"}, "row 3 .*'strange'"),
+        ({3: None}, "row 3 .*None"),
+        (dict.fromkeys(range(131), "odd"), "2 .*got 1.* odd"),
     ],
 )
 def test_a_wrong_mark_is_an_error(marks, message):
@@ -136,7 +134,7 @@ def test_a_wrong_mark_is_an_error(marks, message):
 @pytest.mark.parametrize("detector", ["knn-words", "iforest"])
 def test_there_are_documents_left_to_learn_from(detector):
     settings = FOREST if detector == "iforest" else {}
-    with pytest.raises(InvalidValueError, match="with words are needed, got 0"):
+    with pytest.raises(InvalidValueError, match="got 0"):
         ranked(SEA[:3], dict.fromkeys(range(3), "odd"), detector=detector, settings=settings)
     result = ranked(SEA[:3], dict.fromkeys(range(3), "fine"), detector="knn-words", settings={})
     assert result.table["rank"].count() == 0
@@ -168,17 +166,17 @@ def test_documents_without_words_and_of_form_can_be_marked():
     texts = [*TEXTS, "12 34 56", "12 34 57", "77 1234 5", "!? !? !?"]
     before = ranked(texts, by="both")
     result = ranked(texts, {132: "odd", 133: "odd"})
-    assert result.odds_of_form > 1
+    assert result.form_weight > 1
     assert of_rows(result.table, [132, 133], "rank") == [pd.NA] * 2
     assert of_rows(result.table, [132], "mark") == ["odd"]
     digits = [of_rows(each.table, [134], "rank")[0] for each in (before, result)]
     assert digits[1] <= digits[0]
-    assert ranked(texts, dict.fromkeys(LAW_ROWS, "odd")).odds_of_form < 1
+    assert ranked(texts, dict.fromkeys(LAW_ROWS, "odd")).form_weight < 1
     by_form = ranked(texts, {132: "odd"}, by="form")
     assert list(by_form.lists) == ["form"]
     assert by_form.table["rank"].count() == 135
     by_words = ranked(texts, {132: "odd", 120: "odd"}, by="words")
-    assert by_words.odds_of_form == 1
+    assert by_words.form_weight == 1
     assert by_words.table["rank"].count() == 131
     raw = odd_documents(texts, "form", marks={132: "odd"})
     assert raw.table["rank"].count() == 135
@@ -211,33 +209,33 @@ def test_another_language_has_marks_too():
     assert of_rows(result.table, [24], "mark") == ["odd"]
 
 
-# The odds of form
+# The weight of form
 
 
-def test_the_odds_of_form_by_hand():
+def test_the_weight_of_form_by_hand():
     p_words, p_form = np.array([0.001, 0.2, 1.0, np.nan]), np.array([0.5, 0.001, 0.01, 0.001])
     is_odd = np.array([False, True, True, True])
     form = 0.5 / p_form
     share = form / (1 / np.array([0.001, 0.2, 1.0, 1.0]) + form)
     of_form = (share[1:].sum() + 1) / (share[0] + 1)
     of_words = ((1 - share[1:]).sum() + 1) / (1 - share[0] + 1)
-    assert odds_of_form(p_words, p_form, is_odd) == pytest.approx(of_form / of_words)
-    assert odds_of_form(p_words, p_form, ~is_odd) == pytest.approx(of_words / of_form)
-    assert odds_of_form(p_words[:0], p_form[:0], is_odd[:0]) == 1
+    assert form_weight(p_words, p_form, is_odd) == pytest.approx(of_form / of_words)
+    assert form_weight(p_words, p_form, ~is_odd) == pytest.approx(of_words / of_form)
+    assert form_weight(p_words[:0], p_form[:0], is_odd[:0]) == 1
 
 
-def test_odds_weigh_form_in_the_joined_score():
+def test_a_weight_counts_form_in_the_joined_score():
     p_words, p_form = np.array([0.1, np.nan, 0.02]), np.array([0.3, 0.01, 0.5])
     expected = np.log(1 / np.array([0.1, 1, 0.02]) + 0.5 * 3 / p_form)
     assert joined(p_words, p_form, 3.0) == pytest.approx(expected)
     np.testing.assert_array_equal(joined(p_words, p_form, 1.0), joined(p_words, p_form))
 
 
-def test_the_joined_list_uses_the_odds_and_counts_marked_documents():
+def test_the_joined_list_uses_the_weight_and_counts_marked_documents():
     """Marked documents count in the p that are joined, and leave only the rank of the result."""
     marks = {120: "odd", 3: "fine"}
     result, all_ranked = ranked(marks=marks), ranked(marks=marks, keep_marked=True).table
-    score = joined(all_ranked.p.to_numpy(), all_ranked.p_form.to_numpy(), result.odds_of_form)
+    score = joined(all_ranked.p.to_numpy(), all_ranked.p_form.to_numpy(), result.form_weight)
     is_marked = all_ranked.row.isin(marks).to_numpy()
     expected = p_values_within(np.where(is_marked, np.nan, score))
     given = of_rows(result.table, all_ranked.row.tolist(), "p_both")
@@ -286,18 +284,18 @@ def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
 @pytest.mark.parametrize(
     ("text", "messages"),
     [
-        ("row,text\n1,odd\n", ["needs the columns 'mark' and 'row'", "it has 'row', 'text'"]),
-        ("number,mark\n1,odd\n", ["needs the columns 'mark' and 'row'", "it has 'number', 'mark'"]),
-        ("row;mark\n1;odd\n", ["it has 'row;mark'"]),
-        ("row,mark\n99,odd\n", ["row '99' is marked odd, but there is no such document"]),
-        ("row,mark\n-1,fine\n", ["row '-1' is marked fine, but there is no such document"]),
-        ("row,mark\n,odd\n", ["row '' is marked odd, but there is no such document"]),
-        ("row,mark\n1,strange\n", ["row '1' has the mark 'strange'; a mark is odd, fine or empty"]),
-        ("row,mark\n1,odd\n2,\n1,fine\n", ["row '1' is marked odd and fine"]),
-        ("row,mark\n1,x\n99,odd\n", ["row '1' has the mark 'x'; a mark is odd, fine or empty."]),
-        ("", ["cannot be read as a CSV of marks: No columns"]),
-        ("row,mark\n1,odd\n2,odd,x,y\n", ["cannot be read as a CSV of marks", "line 3"]),
-        ('row,mark\n"1,odd\n', ["cannot be read as a CSV of marks", "EOF inside string"]),
+        ("row,text\n1,odd\n", ["'mark' and 'row'", "'row', 'text'"]),
+        ("number,mark\n1,odd\n", ["'mark' and 'row'", "'number', 'mark'"]),
+        ("row;mark\n1;odd\n", ["'mark' and 'row'", "'row;mark'"]),
+        ("row,mark\n99,odd\n", ["row '99'", "odd"]),
+        ("row,mark\n-1,fine\n", ["row '-1'", "fine"]),
+        ("row,mark\n,odd\n", ["row ''", "odd"]),
+        ("row,mark\n1,strange\n", ["row '1'", "'strange'"]),
+        ("row,mark\n1,odd\n2,\n1,fine\n", ["row '1'", "odd and fine"]),
+        ("row,mark\n1,x\n99,odd\n", ["row '1'", "'x'"]),
+        ("", ["No columns"]),
+        ("row,mark\n1,odd\n2,odd,x,y\n", ["line 3"]),
+        ('row,mark\n"1,odd\n', ["EOF inside string"]),
     ],
 )
 def test_a_wrong_file_is_an_error_of_one_line(tmp_path, text, messages):
@@ -310,11 +308,11 @@ def test_a_wrong_file_is_an_error_of_one_line(tmp_path, text, messages):
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"none\.csv cannot be read as a CSV of marks: .*No such file"):
+    with pytest.raises(DataError, match=r"none\.csv .*No such file"):
         read_marks(tmp_path / "none.csv", row_of, ("row",))
-    with pytest.raises(DataError, match="cannot be read as a CSV of marks"):
+    with pytest.raises(DataError, match=r"marks\.csv .*utf-8"):
         read(tmp_path, "row,mark\n1,odd\n", encoding="utf-16")
-    with pytest.raises(DataError, match="cannot be read as a CSV of marks"):
+    with pytest.raises(DataError, match=f"{re.escape(str(tmp_path))} .*directory"):
         read_marks(tmp_path, row_of, ("row",))
 
 

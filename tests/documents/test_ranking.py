@@ -12,13 +12,13 @@ from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import TokenScore, centre, original_words
-from adbench_text.documents import ranking
+from adbench_text.documents import detector_pair
 from adbench_text.documents.explanation import odd_words
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
+from adbench_text.documents.lists import in_order
 from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.models.model import Scorer
-from adbench_text.documents.ranked import in_order
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
@@ -89,9 +89,9 @@ def test_word_vectors_that_are_given_are_used_for_any_language(home, tmp_path):
 
 def test_an_error_of_another_library_is_one_line():
     settings = {"encoder": "svd", "n_neighbors": 20}
-    with pytest.raises(DetectorError, match=r"^pyod-knn\(.*\) failed: ValueError: Expected n_neigh"):
+    with pytest.raises(DetectorError, match=r"^pyod-knn\(.*\) .*ValueError: Expected n_neigh"):
         odd_documents(SEA[:10], "pyod-knn", settings=settings)
-    with pytest.raises(DetectorError, match="failed: ValueError: Expected n_neigh"):
+    with pytest.raises(DetectorError, match="ValueError: Expected n_neigh"):
         fit_model(SEA[:10], "pyod-knn", settings=settings)
 
 
@@ -147,9 +147,9 @@ def test_the_seed_is_that_of_an_object_without_one():
 @pytest.mark.parametrize(
     ("detector", "options", "message"),
     [
-        (3, {}, "A detector is a name, or an object with fit and decision_function, got 3."),
-        (KNNWords(), {"preset": "default"}, "knn-words has its settings already; leave out preset and sett"),
-        (KNNWords(), {"settings": {"k": 3}}, "knn-words has its settings already; leave out preset and sett"),
+        (3, {}, "decision_function, got 3"),
+        (KNNWords(), {"preset": "default"}, "knn-words .*settings"),
+        (KNNWords(), {"settings": {"k": 3}}, "knn-words .*settings"),
     ],
 )
 def test_what_is_no_detector(detector, options, message):
@@ -229,11 +229,11 @@ def test_a_language_without_word_vectors():
 def test_a_setting_of_the_user_wins_and_is_named(home):
     settings = "(background=uniform, cap=null, capped=0, coherence=0)"
     assert ranked(SEA).detector == f"llr:robust{settings}, without word vectors"
-    with pytest.raises(UnknownNameError, match="parameter of llr"):
+    with pytest.raises(UnknownNameError, match=r"llr .*'cup'"):
         odd_documents(SEA, "llr", settings={"cup": 3})
-    with pytest.raises(UnknownNameError, match="preset of ensemble"):
+    with pytest.raises(UnknownNameError, match=r"ensemble .*'strong'"):
         odd_documents(SEA, preset="strong")
-    with pytest.raises(InvalidValueError, match="configurations; give the settings"):
+    with pytest.raises(InvalidValueError, match=r"ocsvm:paper-grid .*16"):
         odd_documents(SEA, "ocsvm", preset="paper-grid")
 
 
@@ -247,14 +247,14 @@ def test_a_model_sets_no_document_aside_and_a_ranking_does(home, monkeypatch):
 
 @pytest.mark.parametrize("texts", [[ODD], [ODD, ODD.lower()], [ODD, "", "..."]])
 def test_a_single_document_cannot_be_ranked(texts):
-    with pytest.raises(InvalidValueError, match="2 different documents with words"):
+    with pytest.raises(InvalidValueError, match=r"2 .*got 1"):
         odd_documents(texts)
 
 
 def test_word_pieces_give_their_word_the_highest_score():
     scored = [TokenScore("an", 0, 2, 1.0), TokenScore("chor", 2, 6, 3.0), TokenScore("sail", 7, 11, -1.0)]
     text = "The Anchor, 2 sail"
-    words = original_words(text, Cleaner().places(text), scored)
+    words = original_words(text, Cleaner().spans(text), scored)
     assert words == [TokenScore("Anchor", 4, 10, 3.0), TokenScore("sail", 14, 18, -1.0)]
 
 
@@ -275,7 +275,7 @@ def test_a_preset_may_come_with_the_name_of_the_detector():
         ranked(texts, detector="llr:robust").detector
         == "llr:robust(background=uniform, cap=null, capped=0, coherence=0)"
     )
-    with pytest.raises(UnknownNameError, match="No preset of llr named 'robusst'"):
+    with pytest.raises(UnknownNameError, match=r"llr .*'robusst'"):
         odd_documents(texts, "llr:robusst")
 
 
@@ -304,7 +304,7 @@ def test_without_the_detector_form_there_are_words_only(monkeypatch):
     assert list(result.lists) == ["words"]
     assert (first(result.table).row, result.table.p_form.count()) == (60, 0)
     assert fit_model(SEA, "llr", settings={"background": "uniform", "coherence": 0}).form is None
-    with pytest.raises(UnknownNameError, match="No detector named 'form'"):
+    with pytest.raises(UnknownNameError, match=r"detector .*'form'"):
         ranked([*SEA, ODD], by="form")
 
 
@@ -323,7 +323,7 @@ def test_form_is_not_looked_at_unless_asked_for(monkeypatch):
     monkeypatch.setattr(registry.detector("form"), "_fit", None)
     result = ranked([*SEA, ODD], by="words")
     assert (list(result.lists), result.table[["p_form", "p_both"]].count().sum()) == (["words"], 0)
-    with pytest.raises(UnknownNameError, match="order"):
+    with pytest.raises(UnknownNameError, match="'size'"):
         ranked(SEA, by="size")
 
 
@@ -332,7 +332,7 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
     assert (list(result.lists), result.table.p.count(), result.table.copy_of.count()) == (["words"], 63, 0)
     assert first(result.table).row == 62
     assert first(result.table).why[0].startswith("75 % digits")
-    with pytest.raises(InvalidValueError, match=r"it has no order by 'form'\. Leave out by"):
+    with pytest.raises(InvalidValueError, match=r"'form'.*--by"):
         odd_documents(SEA, "form", by="form")
 
 
@@ -366,7 +366,7 @@ def test_a_model_of_form_alone_looks_at_no_words():
     result = first(Scorer(model, 0.02).score(["12 34 56"]))
     assert (result.odd, np.isnan(result.p_form)) == (True, True)
     assert result.why[0].startswith("75 % digits")
-    with pytest.raises(InvalidValueError, match=r"nothing is odd by 'both'\. Leave out by"):
+    with pytest.raises(InvalidValueError, match=r"'both'.*--by"):
         Scorer(model, by="both")
 
 
@@ -380,7 +380,8 @@ def cooking(n, seed=0):
 @pytest.mark.parametrize("detector", ["llr", "ensemble", "knn-words", "form"])
 def test_documents_outside_the_sample_are_scored_by_what_was_learned_from_it(detector, monkeypatch):
     texts, learned = [*cooking(300), ODD], []
-    monkeypatch.setattr(ranking, "left_out", lambda *given: learned.append(left_out(*given)) or learned[-1])
+    noted = lambda *given: learned.append(left_out(*given)) or learned[-1]  # noqa: E731
+    monkeypatch.setattr(detector_pair, "left_out", noted)
     result = odd_documents(texts, detector, sample=100, alpha=0.05)
     assert result.n_learned < 101
     of_words = learned[-1]  # after that of form
@@ -437,7 +438,7 @@ def test_the_documents_of_a_family_share_the_score_of_one(home):
 def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
     texts = cooking(200)
     reads = iter([texts, texts[:120]])
-    with pytest.raises(DataError, match="have changed while they were read: some are missing"):
+    with pytest.raises(DataError, match="changed"):
         odd_documents(lambda: iter(next(reads)), "llr", sample=50, settings={"coherence": 0})
 
 
@@ -455,7 +456,7 @@ def test_a_model_learns_from_a_sample():
 
 
 def test_a_detector_has_one_preset():
-    with pytest.raises(InvalidValueError, match="'llr:robust' has a preset already; leave out preset"):
+    with pytest.raises(InvalidValueError, match=r"'llr:robust' .*preset"):
         odd_documents(SEA, "llr:robust", preset="topics")
 
 
@@ -470,7 +471,7 @@ def test_a_detector_has_one_preset():
 def test_a_number_out_of_its_range_is_refused(name, values):
     for value in values:
         for call in (odd_documents, fit_model) if name == "jobs" else (odd_documents,):
-            with pytest.raises(InvalidValueError, match=f"{name} must be"):
+            with pytest.raises(InvalidValueError, match=f"{name} .*{value!r}"):
                 call(SEA, **{name: value})
 
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from made_up_words import WORDS
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import chunks, no_progress
-from adbench_text.documents.survey import Look, survey
-
-WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+from adbench_text.documents.survey import Surveyor, survey
 
 
 def different(n: int, seed: int = 0) -> list[str]:
@@ -16,11 +15,11 @@ def different(n: int, seed: int = 0) -> list[str]:
 
 
 def surveyed(texts, n_sample=20, seed=0, near=True, **options):
-    return survey(texts, Look(Cleaner(), seed, near), n_sample, 1, no_progress, **options)
+    return survey(texts, Surveyor(Cleaner(), seed, near), n_sample, 1, no_progress, **options)
 
 
 def sample_of(texts, *options, **more):
-    return surveyed(texts, *options, **more).sample.written.tolist()
+    return surveyed(texts, *options, **more).sample.raw.tolist()
 
 
 def test_each_document_has_an_original_those_with_words_first():
@@ -30,7 +29,7 @@ def test_each_document_has_an_original_those_with_words_first():
     assert np.flatnonzero(found.has_words).tolist() == [1, 3, 4, 7]
     assert sorted(found.sample.index[:2]) == [1, 4]
     assert sorted(found.sample.index[2:]) == [0, 6]
-    assert found.sample.written.tolist() == [texts[row] for row in found.sample.index]
+    assert found.sample.raw.tolist() == [texts[row] for row in found.sample.index]
     assert found.cleaned.sort_index().to_dict() == {1: "storm", 4: "crew"}
     assert not found.is_near.any()
 
@@ -63,7 +62,7 @@ def test_what_speaks_for_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
     assert found.is_original.sum() == 201
     (row,) = set(found.original[200:].tolist())
     speaker = texts[row]
-    in_sample = set(found.sample.written) & set(family)
+    in_sample = set(found.sample.raw) & set(family)
     assert in_sample <= {speaker}
     assert (row in found.sample.index) == bool(in_sample)
     assert n_sample == 20 or in_sample == {speaker}

@@ -19,7 +19,7 @@ _MOST_OF_KNOWN = 1  # documents like a new family in the file of the model
 class Wave(NamedTuple):
     """What the families of new documents come to."""
 
-    p: NDArray[np.float64]  # that decides of the first of each family without a document of the model
+    p: NDArray[np.float64]  # the deciding one of the first of each family without a document of the model
     largest: int  # number of new documents of the largest family
     named: list[Family]  # new ones, the largest first
 
@@ -29,7 +29,7 @@ class Evidence:
 
     def __init__(self) -> None:
         self.n_documents = 0  # also those that are no evidence
-        self._places: dict[int, int] = {}  # by key
+        self._indices: dict[int, int] = {}  # by key
         self._p, self._times, self._rows = array("d"), array("Q"), array("Q")
         self._sketches = bytearray()
         self._named: list[tuple[str, str]] = []
@@ -47,9 +47,9 @@ class Evidence:
             new["key"].tolist(), new[p_name].tolist(), new["sketch"], rows.tolist(), *names, strict=True
         )
         for key, p, sketch, row, name, text in found:
-            place = self._places.setdefault(key, len(self._p))
-            if place < len(self._p):
-                self._times[place] += 1
+            index = self._indices.setdefault(key, len(self._p))
+            if index < len(self._p):
+                self._times[index] += 1
                 continue
             self._p.append(p)
             self._times.append(1)
@@ -66,16 +66,16 @@ class Evidence:
         n_new = np.bincount(of_new, self._times, minlength=len(speaker)).astype(np.int64)
         n_known = np.bincount(speaker[: len(known)], sizes, minlength=len(speaker))
         is_named = (n_new >= _LEAST_FAMILY) & (n_known <= _MOST_OF_KNOWN)
-        members, places = np.unique(of_new, return_index=True)
+        members, indices = np.unique(of_new, return_index=True)
         named = [
-            self._family(place, n_new[each])
-            for each, place in zip(members.tolist(), places.tolist(), strict=True)
+            self._family(index, n_new[each])
+            for each, index in zip(members.tolist(), indices.tolist(), strict=True)
             if is_named[each]
         ]
         is_first = of_new == np.arange(len(known), len(speaker))
         p = np.frombuffer(self._p, dtype=np.float64)[is_first]
         return Wave(p, int(n_new.max(initial=0)), sorted(named, key=lambda family: -family.n_documents))
 
-    def _family(self, place: int, n_documents: int) -> Family:
-        name, text = self._named[place] if place < len(self._named) else ("", "")
-        return Family(int(n_documents), name, text, self._rows[place])
+    def _family(self, index: int, n_documents: int) -> Family:
+        name, text = self._named[index] if index < len(self._named) else ("", "")
+        return Family(int(n_documents), name, text, self._rows[index])

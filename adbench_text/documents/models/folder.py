@@ -2,9 +2,10 @@
 
 The folder:
 
-``model.json``   the version that saved it; name, package and settings of the detector, and of form if the
-                 model looks at it; digests of resources outside the folder, such as word vectors; how it was
-                 calibrated; facts about the training documents; the SHA-256 of the other file and of this
+``model.json``   the number of the format, and what saved it; name, package and settings of the detector, and
+                 of form if the model looks at it; digests of resources outside the folder, such as word
+                 vectors; how it was calibrated; facts about the training documents; the SHA-256 of the other
+                 file and of this
 ``state.skops``  what the detectors have learned (see `state`), the calibration scores,
                  digests of the documents, and sketches of one of each family of near-copies
 
@@ -28,8 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from adbench_text import __version__
-from adbench_text.code_version import PROTOCOL, minor
+from adbench_text import __version__, own_file
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import UNSAVED, check_scores
 from adbench_text.documents.models.model import FORM, Model, Training
@@ -45,9 +45,13 @@ from adbench_text.failures import described
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.text.cleaning import is_language
-from adbench_text.text.endpoint import is_same
+from adbench_text.text.own_encoder import is_same
 
-_FORMAT = "adbench-text model"
+#: Number of the format. Raise it when a model that was saved before can no longer be loaded, or would give
+#: other scores (see CONTRIBUTING.md). `tests/documents/models/test_kept.py` fails if that is forgotten.
+FORMAT = 1
+
+_KIND = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
 _KINDS: dict[str, Callable[[Any], bool]] = {  # of facts about the training, and of its options
     "n_documents": lambda value: type(value) is int,
@@ -115,18 +119,27 @@ def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> 
     return folder
 
 
-def load_model(folder: Path | str) -> Model:
+def load_model(folder: Path | str, encoder: str = "") -> Model:
     """Load a model from a folder that `save_model` wrote; no code and no pickle in it is executed.
+
+    Parameters
+    ----------
+    folder : path
+    encoder : str
+        The file of the encoder of a model that was fitted with one in a file: ``./mine.py:embed``. A model
+        does not lead to it, since it is code.
 
     Raises
     ------
     ModelError
-        If there is no model, it is damaged, or it needs something that is not installed.
+        If there is no model, it is damaged, it needs something that is not installed, or `encoder` is not the
+        one that it was fitted with.
     """
     folder = Path(folder).expanduser()
     description = read_description(folder)
     try:
         with preserved():
+            _check_files(folder, description["detectors"], encoder)
             name = description["detectors"][0]["name"]
             detectors = [_unfitted(each) for each in description["detectors"]]
             data = _content(folder / _STATE)
@@ -150,9 +163,15 @@ def load_model(folder: Path | str) -> Model:
 def read_description(folder: Path) -> dict[str, Any]:
     """Return the content of ``model.json``; raise ModelError if it was changed or is of another format."""
     path, description = folder / _DESCRIPTION, _description(folder)
-    saved_by = f"adbench-text {description.get('version')}, protocol {description.get('protocol')}"
-    if saved_by != (this := f"adbench-text {minor(__version__)}, protocol {PROTOCOL}"):
-        raise ModelError(f"{path} was saved by {saved_by}, and this is {this}: fit and save the model again.")
+    number = description.get("format")
+    if type(number) is not int:
+        raise _damaged(path, f": format is {number!r:.40}")
+    if number != FORMAT:
+        advice = "update adbench-text" if number > FORMAT else "fit and save the model again"
+        raise ModelError(
+            f"{path} has format {number} (saved by {description.get('saved_by')!r:.60}), and "
+            f"adbench-text {__version__} reads format {FORMAT}: {advice}."
+        )
     if description.pop("sha256", None) != _digest(description):
         raise _damaged(path)
     return description
@@ -165,7 +184,7 @@ def _description(folder: Path) -> dict[str, Any]:
         description = json.loads(_content(path))
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
-    if not isinstance(description, dict) or description.get("format") != _FORMAT:
+    if not isinstance(description, dict) or description.get("kind") != _KIND:
         raise ModelError(f"{path} does not describe a model of adbench-text; give the folder of a model.")
     return description
 
@@ -204,14 +223,17 @@ def _files(model: Model) -> dict[str, bytes]:
     }
     data, plugins = dump(state, model.name, _trusted(detectors.values())), registry.plugins("detectors")
     description = {
-        "format": _FORMAT,
-        "version": minor(__version__),
-        "protocol": PROTOCOL,
+        "kind": _KIND,
+        "format": FORMAT,
+        "saved_by": f"adbench-text {__version__}",
         "detectors": [
             {
                 "name": name,
                 "package": plugins[name].package,
-                "settings": detector.get_params(),
+                "settings": {
+                    setting: own_file.without_folders(value) if isinstance(value, str) else value
+                    for setting, value in detector.get_params().items()
+                },
                 "resources": _needed_resources(detector),
             }
             for name, detector in detectors.items()
@@ -234,7 +256,7 @@ def check_can_be_saved(name: str, detector: TextDetector) -> None:
     with suppress(UnknownNameError):
         is_named = registry.detector(name) is type(detector)
     used = f"{name} {detector.get_params()}"  # it may have members
-    in_file = next((file for file in registry.in_files() if file in used), "")
+    in_file = next((file for file in registry.loaded_files() if file in used), "")
     reasons = {
         "its scores are chosen by the test labels": detector.is_oracle,
         f"no model loads a file of code, put {in_file} into a package": bool(in_file),
@@ -280,6 +302,30 @@ def _training(saved: Any, folder: Path) -> Training:
         if name in facts and not is_right(facts[name]):
             raise _damaged(folder / _DESCRIPTION, f": {name} is {facts[name]!r:.40}")
     return training
+
+
+def _encoder_files(settings: Mapping[str, Any]) -> list[str]:
+    """Return the encoders in files that the settings of a detector name."""
+    texts = (value for value in settings.values() if isinstance(value, str))
+    return [found[0] for text in texts for found in own_file.WRITTEN.finditer(text)]
+
+
+def check_can_be_served(settings: Mapping[str, Any]) -> None:
+    """Raise InvalidValueError if a model cannot be registered: a server gives it no file of code."""
+    for file in _encoder_files(settings):
+        raise InvalidValueError(
+            f"A model with the encoder {file!r} cannot be registered: it would need the file where it is "
+            "served. Save it, and score with --encoder."
+        )
+
+
+def _check_files(folder: Path, detectors: Iterable[Mapping[str, Any]], encoder: str) -> None:
+    """Raise ModelError unless the user gives the files of code that a model needs, and no other."""
+    needed = {file for detector in detectors for file in _encoder_files(detector["settings"])}
+    given = set(own_file.named(encoder).split(",")) if encoder else set()
+    if not given <= needed or not needed <= own_file.known().keys():
+        wanted = ",".join(f"./{file}" for file in sorted(needed)) or "in no file"
+        raise ModelError(f"The model in {folder} was fitted with an encoder {wanted}, got {encoder!r}.")
 
 
 def _unfitted(detector: Mapping[str, Any]) -> TextDetector:

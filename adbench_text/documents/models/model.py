@@ -16,6 +16,7 @@ from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.documents.models.evidence import Evidence
+from adbench_text.documents.scores_by_order import Array, scores_by_order
 from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS, P_OF_ORDER
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
@@ -167,16 +168,9 @@ class Scorer:
         is_known = self._are_known(text_keys)  # the same words may be known in another form
         text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
         knows_words = is_known | self._are_known(text_keys)
-        score, p, p_form, p_both = np.full((4, len(texts)), np.nan)
-        calibrations = self._model.calibrations
-        if rows:
-            score[rows] = self._model.detector.decision_function([cleaned[row] for row in rows])
-            p[rows] = np.where(knows_words[rows], 1, p_values(score[rows], calibrations["words"]))
-        if self._form and (rows := [row for row, text in enumerate(texts) if text.strip()]):
-            by_form = self._form.decision_function([texts[row] for row in rows])
-            p_form[rows] = np.where(is_known[rows], 1, p_values(by_form, calibrations["form"]))
-            p_both[rows] = p_values(joined(p[rows], p_form[rows]), calibrations["both"])
-        table = pd.DataFrame({"score": score, "p": p, "p_form": p_form, "p_both": p_both})
+        by_form = None if self._form is None else self._form.decision_function
+        scores = scores_by_order(texts, cleaned, self._model.detector.decision_function, by_form)
+        table = self._p_values(scores, knows_words, is_known)
         deciding = table[self.p_name].to_numpy()
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
         explained = iter(self.explain(list(compress(texts, is_odd))))
@@ -189,6 +183,20 @@ class Scorer:
             "sketch": pd.Series(map(bytes, sketches(cleaned)), dtype=object),
         }
         return table.assign(**columns)
+
+    def _p_values(
+        self, scores: Mapping[str, Array], knows_words: NDArray[np.bool_], is_known: NDArray[np.bool_]
+    ) -> pd.DataFrame:
+        """Return the score by words and each p; a text that the model knows has a p of 1."""
+        calibrations, by_words = self._model.calibrations, scores["words"]
+        p, p_form, p_both = np.full((3, len(by_words)), np.nan)
+        shows = ~np.isnan(by_words)
+        p[shows] = np.where(knows_words[shows], 1, p_values(by_words[shows], calibrations["words"]))
+        if (by_form := scores.get("form")) is not None:
+            shows = ~np.isnan(by_form)
+            p_form[shows] = np.where(is_known[shows], 1, p_values(by_form[shows], calibrations["form"]))
+            p_both[shows] = p_values(joined(p[shows], p_form[shows]), calibrations["both"])
+        return pd.DataFrame({"score": by_words, "p": p, "p_form": p_form, "p_both": p_both})
 
     def _are_known(self, text_keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         known = self._model.known

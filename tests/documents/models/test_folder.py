@@ -20,11 +20,10 @@ from typing import Any
 import pytest
 import skops.io
 
-from adbench_text import __version__
-from adbench_text.code_version import minor
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models import folder as folder_module
 from adbench_text.documents.models import state
+from adbench_text.documents.models.folder import FORMAT
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
 from adbench_text.documents.models.model import Model, Scorer, Training, keys
@@ -94,11 +93,10 @@ def test_a_folder_holds_what_its_documentation_says(saved):
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"3", b"{}"])
 def test_a_damaged_or_foreign_description_is_refused(folder, tmp_path, data):
     (folder / "model.json").write_bytes(data)
-    assert re.search("model.json is damaged|does not describe a model of adbench-text", refusal(folder))
-    change_format = json.dumps({"format": "another"})
-    (folder / "model.json").write_text(change_format)
-    assert "does not describe a model of adbench-text" in refusal(folder)
-    assert "There is no model at" in refusal(tmp_path)
+    assert str(folder / "model.json") in refusal(folder)
+    (folder / "model.json").write_text(json.dumps({"kind": "another", "format": FORMAT}))
+    assert str(folder / "model.json") in refusal(folder)
+    assert f"{tmp_path}: model.json" in refusal(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["model.json", "state.skops"])
@@ -111,7 +109,7 @@ def test_a_missing_file_is_named(folder, name):
 def test_a_damaged_file_is_named(folder, damage):
     path = folder / "state.skops"
     path.write_bytes(damage(path.read_bytes()))
-    assert f"{path} is damaged or was changed" in refusal(folder)
+    assert f"{path} is damaged" in refusal(folder)
 
 
 @pytest.mark.parametrize(
@@ -145,20 +143,38 @@ def test_a_pipe_or_socket_in_place_of_a_file_is_refused_at_once(folder, name):
 def test_what_another_version_or_installation_saved_is_refused(folder):
     (detector,) = json.loads((folder / "model.json").read_text())["detectors"]
     change(folder, detectors=[detector | {"name": "lrr"}])
-    assert "needs the detector 'lrr' of the package 'adbench-text'; install the version" in refusal(folder)
+    assert {"lrr", "adbench-text"} <= {*re.findall("'(.*?)'", refusal(folder))}
     change(folder, detectors=[detector | {"name": "deep-one", "package": "abyss"}])
-    assert "'deep-one' of the package 'abyss'; install the version of it" in refusal(folder)
+    assert {"deep-one", "abyss"} <= {*re.findall("'(.*?)'", refusal(folder))}
     change(folder, detectors=[detector | {"settings": {"colour": "blue"}}])
-    assert "is of another version (TypeError: " in refusal(folder)
-    for version in (3, None, "3", "0.1"):
-        change(folder, version=version)
-        assert re.search(
-            f"was saved by adbench-text {version}, .*: fit and save the model again", refusal(folder)
-        )
-    change(folder, version=minor(__version__), protocol=-1)
-    assert "protocol -1, and this is adbench-text" in refusal(folder)
+    assert re.search("TypeError: .*'colour'", refusal(folder))
     save(model_of("llr"), folder, overwrite=True)
     assert load(folder).name == "llr"
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"), [(FORMAT + 1, "update adbench-text"), (FORMAT - 1, "fit and save the model again")]
+)
+def test_another_format_is_refused_with_both_numbers(folder, number, advice):
+    change(folder, format=number, saved_by="adbench-text 0.7.0")
+    message = refusal(folder)
+    assert f"has format {number} (saved by 'adbench-text 0.7.0')" in message
+    assert f"reads format {FORMAT}: {advice}" in message
+    save(model_of("llr"), folder, overwrite=True)
+    assert load(folder).name == "llr"
+
+
+@pytest.mark.parametrize("number", [None, True, str(FORMAT), float(FORMAT)])
+def test_a_format_that_is_no_whole_number_is_refused(folder, number):
+    change(folder, format=number)
+    assert f"is damaged or was changed: format is {number!r}" in refusal(folder)
+
+
+def test_what_another_version_saved_is_read(folder, monkeypatch):
+    change(folder, saved_by="adbench-text 0.0.1")
+    assert load(folder).name == "ocsvm"
+    monkeypatch.setattr(folder_module, "__version__", "7.0.0")
+    assert load(folder).name == "ocsvm"
 
 
 def places_of(value: object, *place: str | int) -> Iterator[tuple[str | int, ...]]:
@@ -241,12 +257,12 @@ def test_the_form_of_a_model_is_read_back(with_form):
 def test_another_list_of_words_is_refused_for_form(with_form):
     words, form = json.loads((with_form / "model.json").read_text())["detectors"]
     change(with_form, detectors=[words, form | {"resources": {"wordfreq": "2.0"}}])
-    assert "The model of form was fitted with wordfreq 2.0, but it is " in refusal(with_form)
+    assert re.search("form .*wordfreq 2.0", refusal(with_form))
 
 
 def test_what_a_detector_does_not_trust_is_refused(folder):
     change_state(folder, lambda learned: learned["detectors"][0].update(_svm=os.system))
-    assert "state.skops contains posix.system, which the detector does not trust" in refusal(folder)
+    assert "state.skops contains posix.system" in refusal(folder)
 
 
 def test_a_changed_setting_in_the_state_is_ignored(folder):
@@ -263,7 +279,7 @@ def test_wrong_sparse_indices_are_refused(tmp_path):
 
     folder = save(model_of("knn-words"), tmp_path / "words")
     change_state(folder, beyond)
-    assert "is damaged or was changed, or is of another version (ValueError: " in refusal(folder)
+    assert "(ValueError: " in refusal(folder)
 
 
 def test_nothing_is_unpickled(saved, monkeypatch):
@@ -283,29 +299,29 @@ def test_other_word_vectors_are_refused(tmp_path):
     folder = save(model_of("ocsvm", vectors=str(vectors)), tmp_path / "model")
     assert load(folder).name == "ocsvm"
     write_vectors(vectors, scale=0.2)
-    assert f"was fitted with vectors '{vectors}' " in refusal(folder)
+    assert f"vectors '{vectors}'" in refusal(folder)
     vectors.unlink()
-    assert f"There is no file of word vectors at {vectors}" in refusal(folder)
+    assert f" at {vectors}" in refusal(folder)
 
 
 def test_another_version_of_a_package_of_data_is_refused(folder, tmp_path):
     folder = save(model_of("llr"), tmp_path / "llr")
     (detector,) = json.loads((folder / "model.json").read_text())["detectors"]
     change(folder, detectors=[detector | {"resources": {"wordfreq": "2.0"}}])
-    assert "was fitted with wordfreq 2.0, but it is " in refusal(folder)
+    assert re.search("llr .*wordfreq 2.0", refusal(folder))
 
 
 def test_an_existing_folder_is_kept(saved, tmp_path):
     model = load(saved)
     folder = save(model, tmp_path / "deep" / "model")
-    with pytest.raises(ModelError, match="contains a model already"):
+    with pytest.raises(ModelError, match=f"{re.escape(str(folder))} .*--overwrite"):
         save(model, folder)
     assert len(load(folder).calibration) == len(model.calibration)
     save(dataclasses.replace(model, calibrations={"words": model.calibration[1:]}), folder, overwrite=True)
     assert len(load(folder).calibration) == len(model.calibration) - 1
     (tmp_path / "notes.txt").write_text("mine")
     for other in (tmp_path, tmp_path / "notes.txt"):
-        with pytest.raises(ModelError, match="exists and is not a model"):
+        with pytest.raises(ModelError, match=re.escape(f"{other} exists")):
             save(model, other, overwrite=True)
     (tmp_path / "empty").mkdir()
     assert load(save(model, tmp_path / "empty")).name == "ocsvm"
@@ -314,7 +330,7 @@ def test_an_existing_folder_is_kept(saved, tmp_path):
 
 def test_a_detector_without_calibration_is_refused(tmp_path):
     detector = registry.detector("llr")(background="uniform").fit(TRAIN)
-    with pytest.raises(InvalidValueError, match=r"got LLR; fit one with fit_model\(texts, detector\)"):
+    with pytest.raises(InvalidValueError, match=r"got LLR; .*fit_model"):
         save(detector, tmp_path / "model")
 
 

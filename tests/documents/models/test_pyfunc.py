@@ -1,5 +1,6 @@
 """A saved model as a model of MLflow."""
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -79,11 +80,11 @@ def test_requests_are_scored_one_at_a_time(folder, monkeypatch):
 
 def test_wrong_input_is_refused(folder):
     predictor = _load_pyfunc(str(folder))
-    with pytest.raises(InvalidValueError, match="needs a column 'text', got: body"):
+    with pytest.raises(InvalidValueError, match=r"'text'.* body"):
         predictor.predict(pd.DataFrame({"body": TEXTS}))
-    with pytest.raises(InvalidValueError, match="alpha must be in"):
+    with pytest.raises(InvalidValueError, match=r"alpha .*got 2"):
         predictor.predict(TEXTS, {"alpha": 2})
-    with pytest.raises(DataError, match=r"text 2: a document of 10,000,001 characters; at most 10,000,000"):
+    with pytest.raises(DataError, match=r"text 2: .*10,000,001 .*10,000,000"):
         predictor.predict(pd.DataFrame({"text": ["ship", "x" * 10_000_001]}))
-    with pytest.raises(ModelError, match="There is no model at"):
+    with pytest.raises(ModelError, match=re.escape(f"{folder.parent}: model.json")):
         _load_pyfunc(str(folder.parent))

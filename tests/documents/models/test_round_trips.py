@@ -132,7 +132,7 @@ def test_scores_of_training_texts_are_not_computed_unless_wanted(tmp_path):
     loaded = load(save(model, tmp_path / "model")).detector
     assert "decision_scores_" not in vars(fitted)
     np.testing.assert_array_equal(scores_of(loaded), scores_of(fitted))
-    with pytest.raises(AttributeError, match="saved without the scores of its training texts"):
+    with pytest.raises(AttributeError, match=r"LLR .*saved without"):
         loaded.threshold_  # noqa: B018
 
 
@@ -172,7 +172,7 @@ class OfAPlugin(TextDetector):
 def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "detector", lambda name: OfAPlugin)
     model = model_of(OfAPlugin().fit(TRAIN), "of-a-plugin", np.zeros(1))
-    with pytest.raises(DetectorError, match="of-a-plugin cannot be saved: it declares no trusted_types"):
+    with pytest.raises(DetectorError, match=r"of-a-plugin .*trusted_types"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
@@ -180,14 +180,14 @@ def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch)
 @pytest.mark.parametrize("name", ["OfAPlugin", "llr"])
 def test_a_detector_that_its_name_does_not_lead_to_cannot_be_saved(name, tmp_path):
     model = model_of(OfAPlugin().fit(TRAIN), name, np.zeros(1))
-    with pytest.raises(DetectorError, match=f"{name} cannot be saved: it has no name by which"):
+    with pytest.raises(DetectorError, match=f"{name} .*no name"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
 
 def test_an_unfitted_detector_cannot_be_saved(tmp_path):
     model = model_of(registry.detector("llr")(), "llr", np.zeros(1), "none")
-    with pytest.raises(InvalidValueError, match="not fitted yet"):
+    with pytest.raises(InvalidValueError, match=r"LLR .*fit"):
         save(model, tmp_path / "model")
 
 

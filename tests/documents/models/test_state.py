@@ -42,9 +42,9 @@ def test_a_listed_class_is_read_back():
     ],
 )
 def test_everything_else_is_refused(value):
-    with pytest.raises(DetectorError, match="cannot be saved"):
+    with pytest.raises(DetectorError, match=r"^x .*saved"):
         dump({"x": value}, "x", TRUSTED)
-    with pytest.raises(ModelError, match="which the detector does not trust"):
+    with pytest.raises(ModelError, match=r"^x contains .*trust"):
         load(skops.io.dumps({"x": value}), "x", TRUSTED)
 
 

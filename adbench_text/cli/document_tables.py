@@ -1,0 +1,147 @@
+"""How documents are shown and written: tables on the terminal, pages, and the files of odd and score."""
+
+import json
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from adbench_text.cli.file_rows import COLUMNS_OF_ODD, FileRows, column_titles
+from adbench_text.cli.own_text import STDIN
+from adbench_text.cli.show import print_table
+from adbench_text.escaping import no_formula
+from adbench_text.storage import atomic_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from adbench_text.documents import OnProgress
+    from adbench_text.documents.models.model import Scorer
+    from adbench_text.documents.page import PageDocument
+
+# column widths on the terminal; the column "text" gets the remaining width
+_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones, where documents are shown
+_DIGITS_OF_FILE = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # and in the file of odd
+_N_WRITTEN = 10_000  # documents that are written at a time
+
+
+def rounded(value: float, digits: int, alpha: float) -> str:
+    """Return a number with significant digits, and with more if these would move it across `alpha`."""
+    while (float(text := f"{value:.{digits}g}") <= alpha) != (value <= alpha):
+        digits += 1
+    return text
+
+
+def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
+    """Return the rows of a table of ranked documents, formatted for the terminal and for a page."""
+    from adbench_text.documents.page import PageDocument
+
+    shown = []
+    for row in table.to_dict("records"):
+        known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
+        facts = {name: rounded(value, _DIGITS[name], alpha) for name, value in known.items()}
+        if row.get("by"):
+            facts["by"] = row["by"]
+        if row.get("n_copies"):
+            facts["copies"] = f"{row['n_copies']:,}"
+        shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
+    return shown
+
+
+def print_documents(
+    documents: "Sequence[PageDocument]", p: str, id_name: str = "id", heading: str = ""
+) -> None:
+    """Print documents as a table that fits the terminal; `p` names the p-value; omit empty columns."""
+    if heading:
+        click.echo(f"{heading}:")
+    columns: dict[str, list[Any]] = {
+        "rank": [int(each.rank) for each in documents],
+        id_name: [each.id for each in documents],
+        "p": [each.facts[p] for each in documents],
+        "copies": [each.facts.get("copies", "") for each in documents],
+        "by": [each.facts.get("by", "") for each in documents],
+        "why": [", ".join(each.why) for each in documents],
+        "text": [each.text[:500] for each in documents],
+    }
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = zip(*columns.values(), strict=True)
+    print_table(rows, header=list(columns), indent=1, widths=_WIDEST)
+
+
+def write_page(path: Path, file: str, **content: Any) -> None:
+    """Write an HTML page of lists of documents of FILE, see `page_of_documents`."""
+    from datetime import datetime
+
+    from adbench_text.documents.page import page_of_documents
+    from adbench_text.provenance import command_line
+
+    name = "standard input" if file == STDIN else Path(file).resolve().name
+    made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
+    with atomic_path(path) as temporary:
+        markup = page_of_documents(f"Odd documents in {name}", made, **content)
+        temporary.write_text(markup, encoding="utf-8")
+
+
+def listed_documents(
+    documents: "pd.DataFrame", order: str, rows: FileRows, alpha: float
+) -> "list[PageDocument]":
+    """Return the documents of a list as they are printed, and shown on the page."""
+    by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
+    why = documents["why"].where(by_words, documents["why_form"])
+    documents = documents.assign(id=documents["row"].map(rows.id), why=why)
+    if order == "both":  # the one with the smaller p is shown
+        documents["by"] = by_words.map({True: "words", False: "form"})
+    return page_documents(documents, alpha)
+
+
+def write_odd_table(
+    path: Path, table: "pd.DataFrame", alpha: float, rows: FileRows, keep_all: bool, progress: "OnProgress"
+) -> None:
+    """Write all documents with the columns of the file; of a large file there are only the identifiers."""
+    import pandas as pd
+
+    columns = rows.columns(len(table), keep_all)
+    header: Any = [*COLUMNS_OF_ODD, *column_titles([*map(str, columns)])]
+    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        for begin in range(0, len(table), _N_WRITTEN):
+            documents = table[begin : begin + _N_WRITTEN]
+            theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
+            lines = pd.concat([_cells(documents, rows, alpha), theirs], axis=1)
+            lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
+            header = False
+            progress("writing", begin + len(documents), len(table))
+
+
+def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataFrame":
+    """Return our columns as they are written."""
+    numbers = {
+        name: documents[name].map(lambda p, n=digits: rounded(p, n, alpha), na_action="ignore")
+        for name, digits in _DIGITS_OF_FILE.items()
+    }
+    odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
+    why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
+    copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
+    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of)[list(COLUMNS_OF_ODD)]
+
+
+def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
+    """Return documents with the words and the facts that make them odd."""
+    found = scorer.explain(documents["text"].tolist())
+    why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
+    columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
+    return page_documents(documents.assign(rank=range(1, len(documents) + 1), **columns), alpha)
+
+
+def score_lines(table: "pd.DataFrame", suffix: str) -> str:
+    """Return a line for each document; none if there is no file."""
+    if suffix == ".jsonl":
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        return "".join(f"{json.dumps(row)}\n" for row in rows)
+    if not suffix:
+        return ""
+    why = {name: table[name].map(", ".join) for name in ("why", "why_form") if name in table}
+    cells = table.assign(odd=table["odd"].astype(int), **why).map(no_formula)
+    return cells.to_csv(index=False, header=False, lineterminator="\n")

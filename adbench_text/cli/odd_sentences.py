@@ -1,0 +1,103 @@
+"""What odd says about a ranking besides its lists: counts, families of near-copies, notes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.cli.document_tables import rounded
+from adbench_text.cli.own_text import form_notes
+from adbench_text.cli.progress import count
+from adbench_text.escaping import one_line
+from adbench_text.orders import P_OF_ORDER
+
+if TYPE_CHECKING:
+    from adbench_text.cli.file_rows import FileRows
+    from adbench_text.documents.ranking import OddDocuments
+
+_LEAST_FAMILY = 3  # documents of one that is named
+
+
+def summary(ranked: "OddDocuments", seconds: float) -> list[str]:
+    """Return how many documents of each kind there are, and what the marks have changed."""
+    effect = [_effect(ranked)] if len(ranked.marked) else []
+    return [_counts(ranked, seconds), *effect]
+
+
+def _counts(ranked: "OddDocuments", seconds: float) -> str:
+    documents = ranked.table
+    is_copy = documents["copy_of"].notna()
+    n_copies = (is_copy & (documents["rank"].notna() | (documents["mark"] != ""))).sum()
+    n_different = (~is_copy & documents["p"].notna()).sum()
+    n_empty = (documents["score"].isna() & documents["rank"].isna()).sum()  # form ranks some without words
+    method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
+    learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
+    near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
+    return (
+        f"{len(documents):,} documents, {count(n_copies - ranked.n_near_copies, 'duplicate')}{near}, "
+        f"{n_empty:,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
+    )
+
+
+def _effect(ranked: "OddDocuments") -> str:
+    """Return how many marks were used, and what they changed about form."""
+    is_odd, times = ranked.marked == "odd", f"{ranked.form_weight:.2g}"
+    change = "" if times == "1" else f"; form counts {times} times as much beside words as without marks"
+    return f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}."
+
+
+def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
+    """Return a line for each of the largest families of near-copies."""
+    named: Iterator[Any] = ranked.families[ranked.families["n_copies"] + 1 >= _LEAST_FAMILY].itertuples()
+    return [
+        one_line(
+            f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.row):.60}: "
+            f"{each.text:.60}"
+        )
+        for each in named
+    ]
+
+
+def heading(ranked: "OddDocuments", order: str) -> str:
+    """Return the heading of a list; empty for the only one, which needs no name."""
+    by = _by(ranked, order)
+    return f"Odd{by}" if by else ""
+
+
+def _by(ranked: "OddDocuments", order: str) -> str:
+    return f" by {order}" if len(ranked.lists) > 1 else ""
+
+
+def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
+    """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
+    share = f"p is the share of the different {kind} that score at least as high."
+    return [*(_called_odd(ranked, order) for order in ranked.lists), share]
+
+
+def _called_odd(ranked: "OddDocuments", order: str) -> str:
+    p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.table["copy_of"].notna()
+    is_odd = p <= ranked.alpha
+    n_copies = (is_odd & is_copy).sum()
+    copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
+    return (
+        f"Called odd{_by(ranked, order)}: {(is_odd & ~is_copy).sum():,} of {(p.notna() & ~is_copy).sum():,} "
+        f"different documents{copies}, those with p of at most {ranked.alpha:g} (--alpha)."
+    )
+
+
+def notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
+    """Yield what is to be known of the p, the language and the marks."""
+    from adbench_text.documents.models.model import FORM
+
+    different = ranked.table[ranked.table["copy_of"].isna()]
+    for order in ranked.lists:
+        p = different[P_OF_ORDER[order]].dropna()
+        if p.min() > ranked.alpha:
+            least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
+            yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
+    yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
+    if ranked.other_language is not None:
+        yield (
+            f"few of the words are common in the language {language!r}, more in "
+            f"{ranked.other_language!r}; give --language {ranked.other_language}."
+        )
+    if len(ranked.marked) and not ranked.learns_from_marks:
+        yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."

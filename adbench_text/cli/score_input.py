@@ -1,0 +1,58 @@
+"""FILE of score: read as the file of the model was, where no option says otherwise."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from adbench_text.cli.own_text import STDIN, opened
+from adbench_text.errors import UnknownNameError
+from adbench_text.text.reading import DocumentFile
+
+
+def opened_as_fitted(
+    file: str, options: Mapping[str, Any], fitted: Mapping[str, Any]
+) -> tuple[DocumentFile, dict[str, Any]]:
+    """Return the documents of FILE, read as those of the model where no option says otherwise, and how.
+
+    Columns that FILE lacks are found as without a model; so are those of a pipe, which has them or not.
+    """
+    source = click.get_current_context().get_parameter_source
+    kept = {
+        name: fitted[name]
+        for name in ("text", "id", "encoding")
+        if fitted.get(name) and source(name) == ParameterSource.DEFAULT
+    }
+    is_pipe = file == STDIN or Path(file).is_fifo()
+    columns = [name for name in ("text", "id") if name in kept and not is_pipe]
+    encoding = kept.get("encoding", options["encoding"])
+    for chosen in (columns, columns[:1], columns[1:]):
+        reading = {**options, "encoding": encoding} | {name: kept[name] for name in chosen}
+        with suppress(UnknownNameError):
+            documents = opened(file, reading)
+            break
+    else:
+        reading = {**options, "encoding": encoding}
+        documents = opened(file, reading)
+    used = {**reading, "text": documents.text_columns, "id": documents.id_column}
+    if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines
+        used["text"] = fitted["text"]
+    return documents, used
+
+
+def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in a line what of a file is read in another way than the file of the model."""
+    names = [name for name in ("text", "id", "encoding") if fitted.get(name) and used[name] != fitted[name]]
+    if names:
+        here, there = (
+            " ".join(f"--{name} {each}" for name in names for each in _listed(values[name]))
+            for values in (used, fitted)
+        )
+        yield f"this file is read with {here or 'no column of identifiers'}, that of the model with {there}."
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []

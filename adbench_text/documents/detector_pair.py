@@ -1,0 +1,107 @@
+"""What looks at the documents of a user: a detector of their words, and one of their form beside it."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import pandas as pd
+from sklearn.base import clone
+
+from adbench_text.checks import check_choice
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.labels import NOTHING_KNOWN, KnownLabels
+from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
+from adbench_text.documents.models.model import FORM
+from adbench_text.documents.own_detector import OwnDetector, own_detector
+from adbench_text.documents.scores_by_order import Array, scores_by_order
+from adbench_text.documents.survey import Survey, Surveyor
+from adbench_text.errors import InvalidValueError
+from adbench_text.orders import ORDERS
+from adbench_text.plugins import registry
+
+
+@dataclass(frozen=True)
+class DetectorPair:
+    """The detectors of one ranking or model; worker processes score documents with it.
+
+    A detector that reads raw documents, such as ``form``, takes the place of that of words; there is none of
+    form beside it.
+    """
+
+    words: OwnDetector
+    form: OwnDetector | None
+    cleaner: Cleaner
+    n_folds: int
+    seed: int
+
+    @classmethod
+    def of(
+        cls, words: OwnDetector, by: str | None, *, language: str, clean: bool, n_folds: int, seed: int
+    ) -> Self:
+        """Return a detector with what it needs beside it for an order."""
+        form = _form_beside(words, by, language, seed)
+        cleaner = Cleaner(language if clean and not words.detector.reads_raw else None)
+        return cls(words, form, cleaner, n_folds, seed)
+
+    def surveyor(self, *, keep_copies: bool) -> Surveyor:
+        """Return what takes a first look at the documents."""
+        return Surveyor(self.cleaner, self.seed, with_sketches=not keep_copies)
+
+    def copy(self) -> "DetectorPair":
+        """Return a pair whose detector of words can be fitted beside that of this one."""
+        return replace(self, words=replace(self.words, detector=clone(self.words.detector)))
+
+    def learn_words(
+        self, texts: "pd.Series[str]", known: KnownLabels = NOTHING_KNOWN, *, for_others: bool
+    ) -> LeftOut:
+        """Return the left-out scores of cleaned documents by their words."""
+        return _learn(self.words, texts, self.n_folds, self.seed, known, for_others=for_others)
+
+    def learn_form(self, found: Survey) -> LeftOut | None:
+        """Return the left-out scores of the sample by form; None if form is not looked at."""
+        return None if self.form is None else _learn(self.form, found.sample["raw"])
+
+    def __call__(self, texts: list[str]) -> dict[str, Array]:
+        """Return the scores of other documents, by order."""
+        form = None if self.form is None else self.form.detector.decision_function
+        return scores_by_order(texts, list(map(self.cleaner, texts)), self.by_words, form)
+
+    def by_words(self, cleaned: list[str]) -> Array:
+        """Return the scores of cleaned documents by their words."""
+        with self.words.errors():
+            return self.words.detector.decision_function(cleaned)
+
+
+def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
+    """Return the detector of form for an order; None if words alone count, or the detector reads form."""
+    if by is not None:
+        check_choice("order", by, ORDERS)
+    is_wanted = by in ("form", "both")
+    if own.detector.reads_raw and is_wanted:
+        raise InvalidValueError(
+            f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
+        )
+    is_default = by is None and not own.detector.reads_raw and FORM in registry.plugins("detectors")
+    return own_detector(FORM, language=language, seed=seed) if is_wanted or is_default else None
+
+
+def _learn(
+    own: OwnDetector,
+    texts: "pd.Series[str]",
+    n_folds: int = N_FOLDS,
+    seed: int = 0,
+    known: KnownLabels = NOTHING_KNOWN,
+    *,
+    for_others: bool = True,
+) -> LeftOut:
+    """Return the left-out scores of documents; fit the detector on all of them if it scores others, too."""
+    if len(texts) < 2:
+        raise InvalidValueError(
+            f"At least 2 different documents with words are needed, got {len(texts)}. Give more, or a larger "
+            "sample (--sample); near-copies count once, and those marked odd do not count."
+        )
+    with own.errors():
+        own.detector.prepare(texts.tolist())
+        scored = left_out(own.detector, texts, n_folds, seed, known)
+        if for_others and not own.detector.leaves_out_self:
+            known.fit(own.detector, texts.tolist())
+    return scored

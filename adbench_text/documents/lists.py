@@ -1,0 +1,128 @@
+"""The fourth stage of a ranking: lists of the odd documents, and what makes these odd."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.scores import N_WHY
+from adbench_text.documents.explanation import Explanation, explain
+from adbench_text.documents.left_out import LeftOut
+from adbench_text.documents.scoring import DocumentScores
+from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Survey
+from adbench_text.orders import P_OF_ORDER
+
+_N_FAMILIES = 20  # the largest ones
+
+
+@dataclass(frozen=True)
+class ListRule:
+    """What is listed: by which order, up to which p, at least how many, and up to how many copies."""
+
+    by: str | None
+    alpha: float
+    top: int
+    max_copies: int | None
+
+    def orders(self, scores: DocumentScores) -> list[str]:
+        """Return the order of each list, that of the ranks first."""
+        if self.by:
+            return [self.by]
+        if scores.form is None:
+            return ["words"]
+        return ["words", "form"] if scores.evidence is None else ["both"]
+
+    def listed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the different documents of a ranked table that are odd or among the first, at least one."""
+        different = table[table["rank"].notna() & table["copy_of"].isna()]
+        if self.max_copies is not None:
+            different = different[different["n_copies"] <= self.max_copies]
+        return different.head(max(int(different["odd"].sum()), self.top, 1))
+
+
+@dataclass(frozen=True)
+class OddLists:
+    """All documents by their ranks, the list of each order, and the largest families of near-copies."""
+
+    table: pd.DataFrame
+    by_order: Mapping[str, pd.DataFrame]
+    families: pd.DataFrame
+
+
+def odd_lists(
+    source: TextSource, found: Survey, scores: DocumentScores, cleaner: Cleaner, rule: ListRule
+) -> OddLists:
+    """Return the lists of odd documents with what makes these odd; their texts are read again."""
+    orders = rule.orders(scores)
+    lists = {order: rule.listed(in_order(scores.table, order, rule.alpha)) for order in orders}
+    families = _largest_families(found, scores.table)
+    raw = source.raw({*families["row"]}.union(*(documents["row"] for documents in lists.values())))
+    for order, documents in lists.items():
+        lists[order] = _explained(documents, order, raw, cleaner, scores)
+    return OddLists(
+        table=_with_reasons(in_order(scores.table, orders[0], rule.alpha), lists.values()),
+        by_order=lists,
+        families=families.assign(text=families["row"].map(raw)),
+    )
+
+
+def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
+    """Return documents ranked by a p; those without it come last, in the order of their p by form."""
+    p = table[P_OF_ORDER[by]]
+    original = table["copy_of"].fillna(table["row"]).to_numpy(dtype=np.int64)
+    # the last key counts first; an original comes before its copies
+    order = np.lexsort((table["row"], table["copy_of"].notna(), original, table["p_form"].where(p.isna()), p))
+    ranks = np.cumsum(np.diff(original[order], prepend=-1) != 0)
+    ranked, p = table.iloc[order].reset_index(drop=True), p.iloc[order].reset_index(drop=True)
+    return ranked.assign(rank=pd.Series(ranks, dtype="Int64").where(p.notna()), odd=p <= alpha)
+
+
+def _largest_families(found: Survey, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the documents with the most near-copies."""
+    n_near = np.bincount(found.original[found.is_near], minlength=len(table))
+    largest = np.argsort(-n_near, kind="stable")[:_N_FAMILIES]
+    return table.loc[largest[n_near[largest] > 0], ["row", "n_copies"]].reset_index(drop=True)
+
+
+def _explained(
+    documents: pd.DataFrame, by: str, raw: "pd.Series[str]", cleaner: Cleaner, scores: DocumentScores
+) -> pd.DataFrame:
+    """Return the documents of a list with their texts, and what makes them odd by its order."""
+    found = dict.fromkeys(documents["row"], Explanation([], [], []))
+    if by != "form":
+        texts = raw[documents["row"][documents["p"].notna()]]
+        found |= zip(texts.index, _explain(texts, cleaner, scores.words), strict=True)
+    if by != "words" and scores.form:
+        for row, facts in zip(found, scores.form.reasons(raw[[*found]]), strict=True):
+            found[row] = found[row]._replace(why_form=facts[:N_WHY])
+    columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
+    documents = documents.assign(text=documents["row"].map(raw), **columns)
+    return scores.evidence.with_likeness(documents) if scores.evidence else documents
+
+
+def _explain(texts: "pd.Series[str]", cleaner: Cleaner, words: LeftOut) -> list[Explanation]:
+    """Return what makes raw documents odd by their words; each is explained by what left it out."""
+    return explain(
+        texts.tolist(),
+        cleaner,
+        lambda cleaned: words.token_scores(pd.Series(cleaned, texts.index, dtype=object)),
+        lambda cleaned: words.reasons(pd.Series(cleaned, texts.index, dtype=object)),
+        words.centre,
+    )
+
+
+def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return all documents with what makes those of the lists odd, and their copies."""
+    original = table["copy_of"].fillna(table["row"]).astype(np.int64)
+    reasons: dict[str, dict[int, list[str]]] = {"why": {}, "why_form": {}}
+    for documents in lists:
+        for name, of_rows in reasons.items():
+            of_rows |= {row: why for row, why in zip(documents["row"], documents[name], strict=True) if why}
+    columns: dict[str, Any] = {
+        name: [of_rows.get(row, ()) for row in original] for name, of_rows in reasons.items()
+    }
+    return table.assign(**columns)

@@ -1,0 +1,24 @@
+"""Scores of documents by each order: by their words once cleaned, by their form as they were written."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Score = Callable[[list[str]], Array]
+
+
+def scores_by_order(
+    texts: Sequence[str], cleaned: Sequence[str], by_words: Score, by_form: Score | None
+) -> dict[str, Array]:
+    """Return the scores of raw documents, which were cleaned; NaN where a document shows nothing."""
+    scores = {"words": _scores(cleaned, by_words)}
+    return scores if by_form is None else scores | {"form": _scores(texts, by_form)}
+
+
+def _scores(texts: Sequence[str], score: Score) -> Array:
+    scores = np.full(len(texts), np.nan)
+    if rows := [row for row, text in enumerate(texts) if text.strip()]:
+        scores[rows] = score([texts[row] for row in rows])
+    return scores

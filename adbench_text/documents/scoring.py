@@ -1,0 +1,126 @@
+"""The third stage of a ranking: scores and p of all documents, by words, by form and by both."""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adbench_text.calibration import joined, p_values_within
+from adbench_text.contract.labels import NOTHING_KNOWN
+from adbench_text.documents import OnProgress
+from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.left_out import LeftOut
+from adbench_text.documents.marks import ODD, MarkEvidence, marked_originals
+from adbench_text.documents.scores_by_order import Array
+from adbench_text.documents.source import TextSource, check_all_read
+from adbench_text.documents.survey import Survey
+
+
+@dataclass(frozen=True)
+class DocumentScores:
+    """Scores and p of all documents, and what they were learned by.
+
+    `table` has a row for each document, in the order of the input, with the columns ``row``, ``score``,
+    ``p``, ``p_form``, ``p_both``, ``copy_of``, ``n_copies`` and ``mark`` of `OddDocuments.table`.
+    """
+
+    table: pd.DataFrame
+    words: LeftOut
+    form: LeftOut | None
+    marked: "pd.Series[str]"  # the marks by row, one for each family
+    evidence: MarkEvidence | None  # what the marks tell; None without marks
+    form_weight: float
+
+
+def score_documents(
+    source: TextSource,
+    found: Survey,
+    pair: DetectorPair,
+    marks: Mapping[int, str],
+    *,
+    keep_marked: bool,
+    jobs: int | str,
+    progress: OnProgress,
+) -> DocumentScores:
+    """Learn from the sample, and score all documents.
+
+    Marks enter here. Those marked odd are not among the documents that the detector learns from as normal
+    ones, and are scored by what it has learned, as those outside the sample are.
+    """
+    marked = marked_originals(marks, found.original)
+    progress("learning", 0, None)
+    form = pair.learn_form(found)
+    evidence, normal, known = None, found.cleaned, NOTHING_KNOWN
+    if len(marked):
+        raw = source.raw(marked.index)
+        before = pair.copy().learn_words(normal, for_others=True)
+        evidence = MarkEvidence(marked == ODD, raw, pair.cleaner, before, form)
+        normal = normal.drop(evidence.odd_rows, errors="ignore")
+        known = evidence.known(normal)
+    rest = found.rest(with_words=form is None)
+    words = pair.learn_words(normal, known, for_others=len(rest) > 0 or evidence is not None)
+    scores = {"words": _by_row(words, found)} | ({"form": _by_row(form, found)} if form else {})
+    _score_rest(source, pair, rest, scores, jobs, progress)
+    if evidence and len(evidence.odd):
+        scores["words"][evidence.odd.index] = pair.by_words(evidence.odd.tolist())
+    form_weight = evidence.form_weight() if evidence else 1.0
+    is_unranked = np.isin(np.arange(len(found.original)), () if keep_marked else marked.index)
+    table = _table(found, scores, form_weight, is_unranked)
+    table["mark"] = marked.reindex(found.original, fill_value="").tolist()
+    return DocumentScores(table, words, form, marked, evidence, form_weight)
+
+
+def _by_row(learned: LeftOut, found: Survey) -> Array:
+    """Return the scores of the sample at their rows, and NaN at others."""
+    return learned.scores.reindex(range(len(found.original))).to_numpy(copy=True)
+
+
+def _score_rest(
+    source: TextSource,
+    pair: DetectorPair,
+    rows: NDArray[np.int64],
+    scores: Mapping[str, Array],
+    jobs: int | str,
+    progress: OnProgress,
+) -> None:
+    """Fill in the scores of rows, in order, that the detectors have not learned from."""
+    n_done = 0
+    with closing(results_of(pair, in_chunks(source.at(rows)), jobs)) as scored:
+        for of_chunk in scored:
+            done = rows[n_done : n_done + len(of_chunk["words"])]
+            for order, values in of_chunk.items():
+                scores[order][done] = values
+            n_done += len(done)
+            progress("scoring", n_done, len(rows))
+    check_all_read(n_done, len(rows))
+
+
+def _table(
+    found: Survey, scores: Mapping[str, Array], form_weight: float, is_unranked: NDArray[np.bool_]
+) -> pd.DataFrame:
+    """Return the numbers of all documents in the order of the input, given the scores of originals.
+
+    Documents that are unranked have no p. Yet they count where words and form join: without them, the first
+    of the others would look odd by any list.
+    """
+    by_words, rows = scores["words"], np.arange(len(found.original))
+    by_form = scores.get("form", np.full(len(rows), np.nan))
+    # without form, nothing is known of documents without words
+    is_known = ~np.isnan(by_form if "form" in scores else by_words)
+    original = np.where((found.original >= 0) & is_known[found.original], found.original, rows)
+    by_both = joined(p_values_within(by_words), p_values_within(by_form), form_weight)
+    numbers = {"score": by_words}
+    for name, of_order in {"p": by_words, "p_form": by_form, "p_both": by_both}.items():
+        numbers[name] = p_values_within(np.where(is_unranked, np.nan, of_order))
+    return pd.DataFrame(
+        {
+            "row": rows,
+            **{name: values[original] for name, values in numbers.items()},
+            "copy_of": pd.Series(original, dtype="Int64").where(original != rows),
+            "n_copies": np.maximum(np.bincount(original, minlength=len(rows)) - 1, 0),
+        }
+    )
