@@ -12,6 +12,7 @@ from wordfreq import get_frequency_dict, top_n_list
 from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.corpora.corpus import load
 from adbench_text.corpora.split import draw
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.datasets import planted
 from adbench_text.datasets.planted import LEAST_WORDS, N_PLANTED, GermanPydocs, LettersPydocs
 from adbench_text.errors import InvalidValueError
@@ -162,11 +163,11 @@ def test_the_edition_is_that_of_the_other_dataset_and_of_what_is_planted(dataset
 
 def test_it_has_one_split_without_outliers_in_the_training_data(home, dataset):
     corpus = load(dataset)
-    split = draw(corpus, "normal", 0.0, 0)
+    split = draw(corpus, SplitKey("mine", "normal"))
     assert (sorted(split.train), len(split.pool)) == (sorted(TRAIN), 0)
     assert split.outlier.sum() == len(split.test) // 2
     with pytest.raises(InvalidValueError, match=r"contamination 0\.05 asks for 2 outliers"):
-        draw(corpus, "normal", 0.05, 0)
+        draw(corpus, SplitKey("mine", "normal", 0.05))
     assert dry_run("-d form -s planted-de-20news") == ["form on planted-de-20news/normal at 0%, seed 0"]
 
 
