@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 LEAST_P = 0.005
 
 _FEW_PAIRS = 100  # of a new and a normal document
-_FORM_WEIGHT = 0.5  # of the p-value of form; the p-value of words has weight 1
+_FORM_SHARE = 0.5  # of the p-value of form, beside 1 of the p-value of words, where nothing else is known
 
 
 def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -58,12 +58,12 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def joined(
-    p_words: NDArray[np.float64], p_form: NDArray[np.float64], odds: float = 1.0
+    p_words: NDArray[np.float64], p_form: NDArray[np.float64], weight: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return one score of two p-values, log(1 / p_words + 0.5 odds / p_form): the smaller one decides.
+    """Return one score of two p-values, log(1 / p_words + 0.5 weight / p_form): the smaller one decides.
 
-    A p_words of NaN counts as 1: no word of a document without words is odd. `odds` are those of form against
-    words, where something is known of what is looked for; see `odds_of_form`.
+    A p_words of NaN counts as 1: no word of a document without words is odd. `weight` is that of form
+    beside words, where something is known of what is looked for; see `form_weight`.
 
     It is the weighted harmonic mean of p-values (Wilson, PNAS 2019), turned round so that a higher score is
     more abnormal. Only its order counts: its own p-value is computed among the scores of other documents.
@@ -71,22 +71,23 @@ def joined(
     >>> joined(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(2)
     array([1.1 , 4.62])
     """
-    return np.log(1 / np.nan_to_num(p_words, nan=1.0) + _FORM_WEIGHT * odds / p_form)
+    return np.log(1 / np.nan_to_num(p_words, nan=1.0) + _FORM_SHARE * weight / p_form)
 
 
-def odds_of_form(
+def form_weight(
     p_words: NDArray[np.float64], p_form: NDArray[np.float64], is_odd: NDArray[np.bool_]
 ) -> float:
-    """Return the odds of form against words from the p-values of marked documents, before any mark.
+    """Return the weight of form beside words from the p-values of marked documents, before any mark.
 
-    With r the share of a list in 1 / p_words + 0.5 / p_form, the odds of the list are
+    It is the ratio of the odds of both lists. With r the share of a list in 1 / p_words + 0.5 / p_form, the
+    odds of the list are
 
         (sum of r over documents marked odd + 1) / (sum of r over those marked fine + 1)
 
-    >>> odds_of_form(np.array([0.5, 0.01]), np.array([0.001, 0.5]), np.array([True, False]))
+    >>> form_weight(np.array([0.5, 0.01]), np.array([0.001, 0.5]), np.array([True, False]))
     3.91...
     """
-    by_form = _FORM_WEIGHT / p_form
+    by_form = _FORM_SHARE / p_form
     of_form = by_form / (1 / np.nan_to_num(p_words, nan=1.0) + by_form)
     words, form = ((share[is_odd].sum() + 1) / (share[~is_odd].sum() + 1) for share in (1 - of_form, of_form))
     return float(form / words)

@@ -8,7 +8,7 @@ The code of a plug-in is a set of complete files, without their comments and doc
   package that these import, if it belongs to no installed release. Examples are a module beside the plug-in,
   and an installation from a folder or a repository.
 
-A release (from an index or a wheel file) is identified by its version, the harness by `PROTOCOL`.
+A release (from an index or a wheel file) is identified by its version, the harness by `HARNESS_VERSION`.
 
 Not detected: a package that is imported by a computed name, and data files that the code reads. A detector
 returns the digests of its data files from `resources`.
@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 #: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
 #: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there changes results:
-#: all stored cells and saved models are outdated then, and corpora are cleaned again.
-#: `tests/test_protocol.py` fails if that is forgotten.
-PROTOCOL = 3
+#: all stored cells are outdated then, and corpora are cleaned again.
+#: `tests/test_harness_version.py` fails if that is forgotten.
+HARNESS_VERSION = 3
 
 _OURS = "adbench_text"
 _PLUGINS = ("detectors", "datasets")

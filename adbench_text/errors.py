@@ -66,6 +66,10 @@ class TrackingError(AdbenchTextError):
     """The MLflow store cannot be reached or used."""
 
 
+class NoResultsError(TrackingError):
+    """The MLflow store holds no results yet."""
+
+
 class RefusedError(TrackingError):
     """The MLflow store can be reached, and does not take what it is given."""
 

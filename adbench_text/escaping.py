@@ -1,4 +1,4 @@
-"""Texts of other people, made harmless for terminals, spreadsheets and the names of files."""
+"""Make untrusted text safe for terminals, spreadsheets and file names."""
 
 import hashlib
 import re
@@ -121,6 +121,15 @@ def no_formula(value: Any) -> Any:
     if (is_formula or value.startswith(_SPACES_OF_CELLS)) and not _is_number(value):
         return f"'{value}"
     return value
+
+
+def from_formula(text: str) -> str:
+    """Return the value of a cell of CSV as it was before `no_formula`.
+
+    >>> from_formula("'=1+1"), from_formula("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and no_formula(text[1:]) == text else text
 
 
 def _is_number(text: str) -> bool:

@@ -109,7 +109,7 @@ METRICS = {
         Metric("fpr95", "FPR at 95 % TPR", fpr95, "outliers", higher_is_better=False),
     )
 }
-#: Metrics of words, see `adbench_text.corpora.words`; all words of a test set are pooled.
+#: Metrics of words, see `adbench_text.run.words`; all words of a test set are pooled.
 WORD_METRICS = {"auroc": auroc, "ap": average_precision, "fpr95": fpr95}
 #: What their names begin with: words cut alike, words as a publication splits documents; then ``max_`` for
 #: documents that are scored by their highest word.
@@ -120,8 +120,8 @@ OF_WORDS = tuple(
     for of_documents in ("", HIGHEST)
     for name in WORD_METRICS
 )
-#: AUROC on the outliers of labelled classes, and on those of other classes.
-OF_LABELLED = ("auroc_seen", "auroc_unseen")
+#: AUROC on the outliers of the classes of known outliers, and on those of other classes.
+OF_KNOWN = ("auroc_seen", "auroc_unseen")
 #: The first metric: reports, charts and progress show it unless another one is asked for.
 MAIN = next(iter(METRICS.values()))
 

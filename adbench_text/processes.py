@@ -184,7 +184,10 @@ def n_threads(n_processes: int) -> int:
 
 
 def threads(n_processes: int, is_override: bool = False) -> dict[str, str]:
-    """Return environment variables that let processes share the cores; those that are set stay, or not."""
+    """Return environment variables that let processes share the cores.
+
+    Keep variables that are already set unless `is_override`.
+    """
     n = str(n_threads(n_processes))
     return {name: n for name in _THREADS if is_override or name not in os.environ}
 

@@ -18,7 +18,7 @@ class _TADBench(Dataset):
 
     classes = ("normal", "anomaly")
     inliers = ("normal",)
-    protocol = "unlabelled"
+    protocol = "rank-all"
     contamination = (0.0,)
     files = (
         RemoteFile(

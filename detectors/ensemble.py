@@ -207,7 +207,7 @@ class Ensemble(TextDetector):
         self._members, self._of_training = self.build_members(), list[Scores]()
         kept = np.ones(len(texts), dtype=np.bool_)
         for member in self._members:
-            self._labelled.fit(member, texts, kept)
+            self._known_labels.fit(member, texts, kept)
             self._of_training.append(_scores_of_training(member, texts, kept))
             if member is self._members[0] and member.kept_ is not None:
                 kept = member.kept_

@@ -77,9 +77,9 @@ class KNNVectors(VectorDetector):
         self._places = places_of_references(len(X), self.references, self.random_state)
         self._neighbours = _unit(X)[self._places]
         self._towards = np.zeros(X.shape[1])
-        if len(self._labelled.odd) > 1:
-            odd = _unit(self._encoder(list(self._labelled.odd)))
-            fine = X[:0] if self._labelled.is_fine is None else _unit(X)[self._labelled.is_fine]
+        if len(self._known_labels.odd) > 1:
+            odd = _unit(self._encoder(list(self._known_labels.odd)))
+            fine = X[:0] if self._known_labels.is_fine is None else _unit(X)[self._known_labels.is_fine]
             scale = RobustScale.fit(self._left_out(X)).scale
             self._towards = scale * _direction(odd, fine, self._neighbours)
         self._offset = float((self._neighbours @ self._towards).mean())

@@ -1,14 +1,16 @@
 """The published figures of others: of corpora that we made from their data, and means of splits."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
+from adbench_text.contract.protocols import ONE_VS_REST, RANK_ALL
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.corpora.split_key import ALL_OUTLIERS
 from adbench_text.reports import published
 from adbench_text.reports.report import UNEQUAL, Entry, figure
-from adbench_text.run.cell import ONE_VS_REST
-from adbench_text.store.record import Record
 
 #: What a published method knows besides the training texts, from less to more.
 KNOWLEDGE = ("none", "word vectors", PRE_TRAINED, "commercial encoder", "labels")
@@ -31,12 +33,12 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
     "nlpad-bbc": (EXACT, ONE_VS_REST, {_NLPAD: "BBC", _MCA2: "BBC"}),
     "nlpad-email": (REDRAWN, "redrawn", {_NLPAD: "Email"}),
     "nlpad-sms": (REDRAWN, "redrawn", {_NLPAD: "SMS"}),
-    "tad-email": (EXACT, "unlabelled", {_TAD: "email_spam"}),
-    "tad-sms": (EXACT, "unlabelled", {_TAD: "smsspam"}),
-    "tad-covid": (EXACT, "unlabelled", {_TAD: "covid_fake"}),
-    "tad-liar2": (EXACT, "unlabelled", {_TAD: "liar2"}),
-    "tad-hate": (EXACT, "unlabelled", {_TAD: "hate_speech"}),
-    "tad-olid": (EXACT, "unlabelled", {_TAD: "olid"}),
+    "tad-email": (EXACT, RANK_ALL, {_TAD: "email_spam"}),
+    "tad-sms": (EXACT, RANK_ALL, {_TAD: "smsspam"}),
+    "tad-covid": (EXACT, RANK_ALL, {_TAD: "covid_fake"}),
+    "tad-liar2": (EXACT, RANK_ALL, {_TAD: "liar2"}),
+    "tad-hate": (EXACT, RANK_ALL, {_TAD: "hate_speech"}),
+    "tad-olid": (EXACT, RANK_ALL, {_TAD: "olid"}),
     "textad-20news": (REBUILT, ONE_VS_REST, {_TEXTAD: "20newsgroups"}),
     "textad-reuters": (REBUILT, ONE_VS_REST, {_TEXTAD: "reuters21578"}),
     "textad-sms": (REBUILT, ONE_VS_REST, {_TEXTAD: "sms_spam"}),
@@ -82,12 +84,15 @@ class Row:
         return self.source in (published.PAPER, published.WU)
 
 
-def relation(record: Record) -> str:
-    """Return how a record's corpus relates to a published one, such as `EXACT`; empty if it does not."""
-    found, protocol, _ = _CORPORA.get(record.dataset, ("", "", {}))
-    is_same = record.protocol == protocol and record.test_outliers is None and record.limit is None
+def relation(row: Any) -> str:
+    """Return how the corpus of a cell relates to a published one, such as `EXACT`; empty if it does not.
+
+    `row` is one of a table of cells.
+    """
+    found, protocol, _ = _CORPORA.get(row.dataset, ("", "", {}))
+    is_complete = row.test_outliers == ALL_OUTLIERS and math.isnan(row.limit)
     # a rebuilt corpus may come from a repacked archive, so it need not be the published edition
-    return found if is_same and (record.is_published or found == REBUILT) else ""
+    return found if is_complete and row.protocol == protocol and (row.published or found == REBUILT) else ""
 
 
 @cache
@@ -143,11 +148,11 @@ def best_of_each(found: Iterable[Row], higher_is_better: bool = True) -> dict[st
     return {kind: best(rows, key=lambda row: row.figure) for kind, rows in of_kinds.items() if rows}
 
 
-def knowledge_of(regime: str | None) -> str:
+def knowledge_of(regime: str) -> str:
     """Return what a detector of ours knows, one of `KNOWLEDGE`; empty if it is none of them."""
     return KNOWLEDGE[_REGIMES.index(regime)] if regime in _REGIMES else ""
 
 
-def knows_no_more(regime: str | None, knowledge: str) -> bool:
+def knows_no_more(regime: str, knowledge: str) -> bool:
     """Return whether a detector of ours knows as much as a published method, or less."""
     return regime in _REGIMES[: KNOWLEDGE.index(knowledge) + 1]

@@ -1,4 +1,4 @@
-"""Builds a report from the records of a store: its tables, pictures and heat maps."""
+"""Builds a report from the cells of a store: its tables, pictures and heat maps."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,19 +7,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adbench_text.errors import TrackingError
+import pandas as pd
+
+from adbench_text.errors import NoResultsError, TrackingError
 from adbench_text.metrics import MAIN, METRICS, Metric
 from adbench_text.reports import contents
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.evidence import Evidence, heatmaps
-from adbench_text.reports.own_metric import measured
+from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.heatmaps import heatmaps
+from adbench_text.reports.own_metric import with_metric
 from adbench_text.reports.report import Report, Table
 from adbench_text.reports.summary import headline, provenance
 from adbench_text.reports.tables.leaderboard import leaders
 from adbench_text.run.cell import Cell
-from adbench_text.store.record import Record
+from adbench_text.store.cells import COLUMNS, latest, of_cells
 
 if TYPE_CHECKING:
     from adbench_text.reports.figures.export import Drawing
@@ -28,44 +31,45 @@ if TYPE_CHECKING:
 _BOARD, _TESTS = "leaderboard", "significance"
 
 
-def held_records(store: "Store", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
-    """Return the records of a store for a report, oldest first, and notes on the runs that are left out."""
+def stored_cells(store: "Store", datasets: Sequence[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """Return all results of a store for a report, and notes on the runs that are left out."""
     left_out: list[str] = []
-    records = store.cells(datasets or store.datasets(), left_out.append)
-    if not records:
-        nothing = (
-            f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
+    cells = store.every_cell(datasets or store.datasets(), left_out.append)
+    if cells.empty:
+        if left_out:
+            raise TrackingError(left_out[0])
+        raise NoResultsError(
+            f"There are no results of {store.experiment!r} in {store.redacted}; begin with adbench-text run."
         )
-        raise TrackingError(left_out[0] if left_out else nothing)
-    return records, notes_on.left_out(left_out)
+    return cells, notes_on.left_out(left_out)
 
 
 def of_sweep(
-    records: Sequence[Record], name: str, cells: Sequence[Cell], limit: int | None, store_name: str
-) -> list[Record]:
-    """Return the records of the cells of a sweep."""
-    identities = {cell.identity for cell in cells}
-    of_cells = [r for r in records if r.identity in identities and r.limit == limit]
-    if not of_cells:
+    stored: pd.DataFrame, name: str, cells: Sequence[Cell], limit: int | None, store_name: str
+) -> pd.DataFrame:
+    """Return the results of the cells of a sweep."""
+    limits = stored["limit"]
+    found = of_cells(stored[limits.isna() if limit is None else limits == limit], cells)
+    if found.empty:
         raise TrackingError(
             f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}. "
             "Cells that were run with options that its file does not have, such as --limit, do not count."
         )
-    return of_cells
+    return found
 
 
 class Builder:
-    """Builds reports from records, which are arranged once; each figure is drawn once.
+    """Builds reports from stored cells, which are arranged once; each figure is drawn once.
 
-    `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. Tables and figures
-    show `metric`: the name of one of `METRICS`, or another, which is computed from the scores in the store.
+    `stored` and `notes` on it come from `stored_cells`. Tables and figures show `metric`: the name of one of
+    `METRICS`, or another, which is computed from the scores in the store.
     `store` keeps scores, curves and examples. Paired tests compare with `baseline`, the label of a column.
     `cells` are all cells of the sweep: a note names what was not run.
     """
 
     def __init__(
         self,
-        records: Sequence[Record],
+        stored: pd.DataFrame,
         metric: str | Metric = MAIN.name,
         store: "Store | None" = None,
         cells: Sequence[Cell] = (),
@@ -73,11 +77,11 @@ class Builder:
         baseline: str | None = None,
     ) -> None:
         self._store, self._notes = store, notes
+        self._own = [] if isinstance(metric, str) else [metric.name]  # of metrics, a column of cells
         self.evidence = Evidence(store)
-        own = [] if isinstance(metric, str) else [metric.name]
         if isinstance(metric, Metric):
-            records = list(measured(records, metric, self.evidence))
-        self.cells = Cells(records, cells, own)
+            stored = with_metric(latest(stored), metric, self.evidence)
+        self.cells = Cells(stored, cells)
         self.comparison = Comparison(self.cells, metric, self.evidence, baseline)
 
     def report(
@@ -105,7 +109,7 @@ class Builder:
             for name, of_name in of_names.items()
             if (only or (name == _TESTS and comparison.baseline)) and not of_name
         ]
-        place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
+        place = f"{self._store.redacted}, {self._store.experiment}" if self._store is not None else ""
         general = notes_on.of_comparison(comparison, self._notes)
         first = [] if built else general
         boards = {name: notes_on.under_tables([board], first)[0] for name, board in boards.items()}
@@ -118,7 +122,7 @@ class Builder:
             headline(comparison),
             boards,
             provenance(comparison, place),
-            self.cells.facts(),
+            self.cells.in_time[[*COLUMNS, *self._own]],
         )
 
     @cached_property

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adbench_text.contract.protocols import RANK_ALL
 from adbench_text.errors import UnknownNameError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, Metric, is_lower_better
 from adbench_text.reports import benchmarks, published
-from adbench_text.reports.cells import Cells, Column, known_splits
+from adbench_text.reports.cells import Cells, Column, Row, known_splits
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.means import Place, means
 from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
-from adbench_text.run.cell import of_splits
-from adbench_text.store.record import Record
+from adbench_text.store.cells import key_of
 
 PUBLISHED = "published"
 _SOURCES = {
@@ -41,30 +41,30 @@ class Corpus:
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
         self._comparison, self.digest = comparison, digest
+        self._of_splits: dict[Column, dict[str, Row]] = {}
         cells = comparison.cells
-        self.records = [record for record in cells.records if record.corpus == digest]
-        self.dataset = self.records[0].dataset
-        self.levels = sorted({record.contamination for record in self.records})
-        self.splits = of_splits(self.records[0])
-        self.n_labelled = self.records[0].labelled
-        self.has_words = any(not record.metrics.keys().isdisjoint(OF_WORDS) for record in self.records)
-        # words are planted, or outliers known: no corpus to rank detectors on
-        self.is_apart = bool(self.n_labelled or self.records[0].planted)
-        known = known_splits(self.records)
+        self.cells = cells.in_time[cells.in_time["corpus"] == digest]
+        self.first: Row = next(self.cells.itertuples(index=False))
+        key = key_of(self.first)
+        self.dataset, self.splits, self.n_known = key.dataset, key.variant, key.known
+        self.levels: list[float] = sorted(set(self.cells["contamination"]))
+        self.has_words = bool(self.cells[[*OF_WORDS]].notna().any(axis=None))
+        self.is_unranked = bool(key.known)  # outliers are known: no corpus to rank detectors on
+        known = known_splits(self.cells)
         self.has_one_split = len(known) == 1
-        kind = self.dataset, self.splits
-        of_sweep = dict.fromkeys(c.inlier for c in cells.promised if (c.dataset, of_splits(c)) == kind)
-        run = {record.inlier for record in self.records}
-        self.inliers = list(of_sweep) or known + sorted(run.difference(known))
-        self.is_ranked = self.records[0].protocol == "unlabelled"
+        promised = [cell.split for cell in cells.promised]
+        same = (each for each in promised if (each.dataset, each.variant) == (key.dataset, key.variant))
+        of_sweep = dict.fromkeys(each.inlier for each in same)
+        self.inliers = list(of_sweep) or known + sorted(set(self.cells["inlier"]).difference(known))
+        self.is_ranking = key.protocol == RANK_ALL
         # documents without outliers cannot be ranked, so this may be above the lowest level of the others
-        self.lowest = self.levels[0] if self.is_ranked else comparison.lowest
-        self.is_published = any(record.is_published for record in self.records)
+        self.lowest = self.levels[0] if self.is_ranking else comparison.lowest
+        self.is_published = bool(self.cells["published"].any())
         metric = comparison.metric.name
         self.published = {} if self.splits else published.figures(self.dataset, metric)
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
-        is_theirs = bool(benchmarks.relation(self.records[0])) and self.lowest == 0
+        is_theirs = bool(benchmarks.relation(self.first)) and self.lowest == 0
         self.published_rows = list(benchmarks.rows(self.dataset, metric) if is_theirs else ())
         means = {name: self.published_value(name) for name in self.published if self.lowest == 0}
         self.published_rows += [
@@ -101,7 +101,7 @@ class Corpus:
         These are rows of `Cells.table`.
         """
         cells, number = self._comparison.cells.table, self._comparison.columns.index(column)
-        is_here = (cells["corpus"] == self.digest) & (cells["level"] == self.lowest) & cells["is_ok"]
+        is_here = (cells["corpus"] == self.digest) & (cells["contamination"] == self.lowest) & cells["is_ok"]
         return cells[is_here & (cells["column"] == number)].sort_values("seed", kind="stable")
 
     def measured(self, names: Sequence[str]) -> list[tuple[Column, list[Entry]]]:
@@ -114,10 +114,13 @@ class Corpus:
         entries = [[e if e.kind is Kind.FIGURE else NONE for e in of_column] for of_column in of_columns]
         return list(zip(columns, entries, strict=True))
 
-    def of_splits(self, column: Column) -> dict[str, Record]:
+    def of_splits(self, column: Column) -> dict[str, Row]:
         """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
-        records = self.finished(column).drop_duplicates("inlier").set_index("inlier")["record"]
-        return {name: records[name] for name in self.inliers if name in records}
+        if column not in self._of_splits:
+            cells = self.finished(column).drop_duplicates("inlier")
+            rows = {row.inlier: row for row in cells.itertuples(index=False)}
+            self._of_splits[column] = {name: rows[name] for name in self.inliers if name in rows}
+        return self._of_splits[column]
 
     def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
         """Return a row for each split, and one for the mean (None) if the corpus has several splits."""
@@ -165,7 +168,7 @@ class Comparison:
         self._means: dict[str, dict[Place, Entry]] = {}  # by what is measured
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
-        self.ranked = [column for column in self.fair if not column.is_apart]
+        self.ranked = [column for column in self.fair if not column.uses_test_batch]
         self.baseline = next((column for column in self.ranked if column.label == baseline), None)
         if baseline is not None and self.baseline is None:
             raise UnknownNameError("ranked detector", baseline, [column.label for column in self.ranked])
@@ -215,7 +218,7 @@ class Comparison:
         printed: dict[bool, dict[int, float]] = {}
         for place, (column, entry) in enumerate(zip(self.columns, entries, strict=True)):
             if entry.complete_value is not None and not column.is_oracle:
-                printed.setdefault(column.is_apart, {})[place] = round(entry.complete_value, 1)
+                printed.setdefault(column.uses_test_batch, {})[place] = round(entry.complete_value, 1)
         for candidates in printed.values():
             best = self.metric.best(candidates.values())
             for place, value in candidates.items():

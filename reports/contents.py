@@ -23,13 +23,13 @@ TABLES = {
     "published": f"published figures of these detectors and datasets, {_CLEAN}",
     "benchmarks": f"corpora with published figures of others, {_CLEAN}",
     "levels": "two contamination levels",
-    "labelled": "results with labelled outliers",
-    "words": "corpora with marked or planted words",
+    "known": "results with known outliers",
+    "words": "corpora with marked words",
     "ranks": _PAIRS,
     "significance": _PAIRS,
     "cost": "results",
 }
-BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "labelled", "words"]
+BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "known", "words"]
 
 
 @dataclass(frozen=True)

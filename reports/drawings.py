@@ -6,12 +6,12 @@ Each function yields the figures of a comparison, as far as there is something t
 from collections.abc import Iterator
 from itertools import islice
 
+from adbench_text.corpora.split_key import percent
 from adbench_text.metrics import COSTS, METRICS
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.run.cell import percent
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
@@ -67,7 +67,8 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the ROC and precision-recall curves of all splits, a figure for each metric that is an area."""
     evidence = comparison.evidence
     for corpus in comparison.corpora:
-        scores = {c.label: found for c in comparison.fair if (found := evidence.scores(c, corpus))}
+        found = ((c.label, evidence.scores(corpus.of_splits(c))) for c in comparison.fair)
+        scores = {label: of_splits for label, of_splits in found if of_splits}
         drawn = dict(islice(scores.items(), _MOST_CURVES))
         of_splits = {
             inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}

@@ -1,23 +1,17 @@
 """Scores, curves and examples of cells, as the store keeps them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.reports.cells import Column
-from adbench_text.reports.report import Heatmap
+from adbench_text.reports.cells import Row
 from adbench_text.run import examples
 from adbench_text.run.result import Example
-from adbench_text.store.record import Record
 from adbench_text.store.store import Store
-
-if TYPE_CHECKING:
-    from adbench_text.reports.comparison import Comparison, Corpus
 
 _SCORES, _EXAMPLES = "scores.csv", "examples.json"
 
@@ -32,40 +26,39 @@ class Evidence:
 
     def __init__(self, store: Store | None = None) -> None:
         self.store = store
-        self._held: dict[tuple[str, ...], Any] = {}
-        self._lost: dict[str, list[Record]] = {}  # by what is missing of them
+        self._held: dict[tuple[str, str], Any] = {}
+        self._lost: dict[str, list[Row]] = {}  # by what is missing of them
 
-    def scores(self, column: Column, corpus: "Corpus") -> dict[str, Scored]:
-        """Return outliers and scores of the test documents of each split."""
-        tables = {inlier: self.table(record) for inlier, record in corpus.of_splits(column).items()}
+    def scores(self, rows: Mapping[str, Row]) -> dict[str, Scored]:
+        """Return outliers and scores of the test documents of cells, by their splits."""
+        tables = {inlier: self.table(row) for inlier, row in rows.items()}
         return {inlier: scored(table) for inlier, table in tables.items() if table is not None}
 
-    def table(self, record: Record) -> pd.DataFrame | None:
+    def table(self, row: Row) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable."""
-        n_test = int(record.metrics["n_test"])
-        read: pd.DataFrame | None = self._read(record, _SCORES, lambda text: _scores(text, n_test))
+        read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row.n_test))
         return read
 
-    def forget(self, record: Record) -> None:
+    def forget(self, row: Row) -> None:
         """Release the memory of a `table`."""
-        self._held.pop((_SCORES, record.corpus, *record.identity), None)
+        self._held.pop((_SCORES, row.run_id), None)
 
-    def examples(self, record: Record) -> list[Example] | None:
+    def examples(self, row: Row) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
-        read: list[Example] | None = self._read(record, _EXAMPLES, examples.from_json)
+        read: list[Example] | None = self._read(row, _EXAMPLES, examples.from_json)
         return read
 
-    def _read(self, record: Record, file: str, parse: Callable[[str], Any]) -> Any:
-        key = file, record.corpus, *record.identity
-        if self.store is not None and key not in self._held:
-            text = self.store.artifact(record, file)
+    def _read(self, row: Row, file: str, parse: Callable[[str], Any]) -> Any:
+        key = file, row.run_id
+        if self.store is not None and not row.source and key not in self._held:
+            text = self.store.artifact(row.dataset, row.run_id, file)
             try:
                 self._held[key] = None if text is None else parse(text)
                 is_lost = text is None and file == _SCORES  # which each finished cell has
             except Exception:  # it may be damaged in any way
                 self._held[key], is_lost = None, True
             if is_lost:
-                self._lost.setdefault("examples" if file == _EXAMPLES else "scores", []).append(record)
+                self._lost.setdefault("examples" if file == _EXAMPLES else "scores", []).append(row)
         return self._held.get(key)
 
     @property
@@ -78,25 +71,6 @@ class Evidence:
 def scored(table: pd.DataFrame) -> Scored:
     """Return outliers and scores of test documents."""
     return table["outlier"].to_numpy() == 1, table["score"].to_numpy()
-
-
-def heatmaps(comparison: "Comparison") -> list[Heatmap]:
-    """Return the examples of each detector and split; the first ones are of all datasets and detectors.
-
-    They take turns, each with its first split, then with the next: a page that cannot hold all heat maps
-    shows some of each.
-    """
-    queues = [
-        [(column, corpus.label, record) for record in corpus.of_splits(column).values()]
-        for column in comparison.fair
-        for corpus in comparison.corpora
-    ]
-    return [
-        Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
-        for turn in zip_longest(*queues)
-        for column, label, record in filter(None, turn)
-        if (of_cell := comparison.evidence.examples(record)) is not None
-    ]
 
 
 def _scores(text: str, n_test: int) -> pd.DataFrame:
@@ -112,11 +86,11 @@ def _scores(text: str, n_test: int) -> pd.DataFrame:
     return table
 
 
-def _note(part: str, missing: str, records: Sequence[Record]) -> str:
-    records = list({record.run_id: record for record in records}.values())
-    cells = list(dict.fromkeys(f"{r.detector} on {r.dataset}/{r.inlier}" for r in records))
+def _note(part: str, missing: str, rows: Sequence[Row]) -> str:
+    rows = list({row.run_id: row for row in rows}.values())
+    cells = list(dict.fromkeys(f"{row.detector} on {row.dataset}/{row.inlier}" for row in rows))
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     return (
-        f"The {part} of {len(records)} finished cells cannot be read, so {missing} are missing ({names}): "
+        f"The {part} of {len(rows)} finished cells cannot be read, so {missing} are missing ({names}): "
         "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
     )

@@ -11,7 +11,7 @@ from adbench_text.reports.report import Entry, Kind, figure
 
 #: Column, corpus, level, and inlier class (None for the mean over the splits).
 Place = tuple[int, str, float, str | None]
-_GROUP = ["column", "corpus", "level"]
+_GROUP = ["column", "corpus", "contamination"]
 
 
 def means(
@@ -55,10 +55,11 @@ def means(
         n_expected=("n_expected", "first"),
     )
     summary = summary.assign(value=by(splits).mean(), spread=by(seeds).std()).reset_index()
-    return {
-        (row.column, row.corpus, row.level, row.row if isinstance(row.row, str) else None): _entry(row)
-        for row in summary.itertuples(index=False)
-    }
+    return {_place(row): _entry(row) for row in summary.itertuples(index=False)}
+
+
+def _place(row: Any) -> Place:
+    return row.column, row.corpus, row.contamination, row.row if isinstance(row.row, str) else None
 
 
 def _entry(row: Any) -> Entry:

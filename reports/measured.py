@@ -6,17 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from adbench_text.errors import TrackingError, UnknownNameError
-from adbench_text.metrics import OF_WORDS
-from adbench_text.plugins.configure import DEFAULT, written
-from adbench_text.reports.build import held_records
-from adbench_text.reports.cells import IDENTITY, ORIGINS, Cells
+from adbench_text.reports.build import stored_cells
 from adbench_text.reports.evidence import Evidence
-from adbench_text.store.store import Store, opened
+from adbench_text.store.cells import COLUMNS, SPLIT, latest, read_csv
+from adbench_text.store.store import Store
 
 _FOLDER = Path(__file__).with_name("results")
-_TEXTS = "detector preset configuration dataset inlier splits labelled_from planted status regime".split()
-_TEXTS += ["edition", "dataset_digest", "code_version", "protocol", "libraries", *ORIGINS]
-_FLAGS = ["oracle", "published"]
+_IDENTITY = ["name", "detector", "preset", "configuration", *SPLIT]  # of a cell
 
 
 def results(source: str) -> pd.DataFrame:
@@ -25,20 +21,19 @@ def results(source: str) -> pd.DataFrame:
     Parameters
     ----------
     source : str
-        A measured sweep of this project, such as ``"main"``, or the address of a store, such as
-        ``"sqlite:///mlflow.db"``.
+        A measured sweep of this project, such as ``"main"``; a file that ``adbench-text report --format csv``
+        wrote, such as ``"cells.csv"``; or the address of a store, such as ``"sqlite:///mlflow.db"``.
 
     Returns
     -------
     DataFrame
-        The columns of ``adbench-text report --format csv``, and ``name``, the detector as
-        ``--detector`` takes it. Metrics are in [0, 1], times in seconds. A missing number is NaN, a missing
-        text is empty.
+        The columns of ``adbench-text report --format csv``, which `adbench_text.store.cells.COLUMNS` lists.
+        Metrics are in [0, 1], times in seconds. A missing number is NaN, a missing text is empty.
 
     Raises
     ------
-    UnknownNameError, TrackingError
-        If there is no such sweep, or the store has no results.
+    UnknownNameError, DataError, TrackingError
+        If there is no such sweep, the file is none of cells, or the store has no results.
 
     Examples
     --------
@@ -48,11 +43,12 @@ def results(source: str) -> pd.DataFrame:
     0.829
     """
     files = {path.stem: path for path in _FOLDER.glob("*.csv")}
-    if "://" in source or (source not in files and Path(source).is_file()):  # the error has its address
-        return _typed(pd.DataFrame(_cells(opened([source])).facts()))
-    if source not in files:
-        raise UnknownNameError("measured sweep or address of a store (sqlite:///mlflow.db)", source, files)
-    return _typed(pd.read_csv(files[source], dtype=str, keep_default_na=False))
+    if source in files or Path(source).suffix == ".csv":
+        return read_csv(files.get(source, Path(source)))
+    if "://" in source or Path(source).is_file():  # the error has its address
+        return latest(_stored(Store(source, create=False)))
+    known = [*files, "FILE.csv", "sqlite:///mlflow.db"]
+    raise UnknownNameError("measured sweep, file or address of a store", source, known)
 
 
 def scores(uri: str) -> pd.DataFrame:
@@ -62,7 +58,7 @@ def scores(uri: str) -> pd.DataFrame:
     -------
     DataFrame
         The columns that identify a cell in `results`, texts as categories; ``document``, its row in the
-        test part of the corpus, ``adbench_text.corpora.corpus.load(dataset, limit).originals``; ``class``;
+        test part of the corpus, ``adbench_text.corpora.corpus.load(dataset, limit).written_test``; ``class``;
         ``outlier``; and ``score``, higher for more abnormal documents. A warning names the cells whose
         scores cannot be read.
 
@@ -71,37 +67,23 @@ def scores(uri: str) -> pd.DataFrame:
     TrackingError
         If the store has no scores.
     """
-    store = opened([uri])
-    cells, evidence = _cells(store), Evidence(store)
-    tables = [evidence.table(record) if record.is_ok else None for record in cells.records]
+    store = Store(uri, create=False)
+    cells, evidence = latest(_stored(store)), Evidence(store)
+    tables = [evidence.table(row) if row.status == "ok" else None for row in cells.itertuples()]
     for note in evidence.notes:
         warnings.warn(note, stacklevel=2)
     if not (found := [table for table in tables if table is not None]):
-        raise TrackingError(f"There are no scores in {store.shown}; begin with adbench-text run.")
-    identity = _typed(pd.DataFrame(cells.facts()))[["name", *IDENTITY]]
-    texts = dict.fromkeys(identity.columns.intersection(["name", *_TEXTS]), "category")
+        raise TrackingError(f"There are no scores in {store.redacted}; begin with adbench-text run.")
+    identity = cells[_IDENTITY]
+    texts = {name: "category" for name in _IDENTITY if isinstance(COLUMNS[name], str)}
     rows = identity.index.repeat([0 if table is None else len(table) for table in tables])
     documents = pd.concat(found, ignore_index=True).astype({"class": "category", "outlier": bool})
     return pd.concat([identity.astype(texts).loc[rows].reset_index(drop=True), documents], axis=1)
 
 
-def _cells(store: Store) -> Cells:
-    """Return the newest cells of a store; warn about those that somebody changed."""
-    records, notes = held_records(store)
+def _stored(store: Store) -> pd.DataFrame:
+    """Return the results of a store; warn about those that somebody changed."""
+    cells, notes = stored_cells(store)
     for note in notes:
         warnings.warn(note, stacklevel=3)
-    return Cells(records)
-
-
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of cells with all columns, also those that older files lack, and with their types."""
-    table = table.reindex(columns=list(dict.fromkeys([*IDENTITY, *table, *OF_WORDS])), fill_value="")
-    numbers = table.columns.difference([*_TEXTS, *_FLAGS, "started"]).tolist()
-    table[_TEXTS] = table[_TEXTS].fillna("").astype(str)
-    table[_FLAGS] = table[_FLAGS] == "yes"
-    table[numbers] = table[numbers].apply(pd.to_numeric).astype("float64")
-    table["started"] = pd.to_datetime(table["started"])
-    settings = table["configuration"].where(table["preset"] == DEFAULT, "")
-    detectors = table["detector"].str.partition("(")[0]
-    table.insert(0, "name", list(map(written, detectors, table["preset"], settings)))
-    return table.astype({"seed": "int64", "n_configurations": "int64"})
+    return cells

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adbench_text.metrics import Metric
-from adbench_text.reports.cells import Cells
+import pandas as pd
+
+from adbench_text.corpora.split_key import percent
+from adbench_text.metrics import ROUNDING, Metric
+from adbench_text.reports.cells import Cells, Row, text_of
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
-from adbench_text.run.cell import percent
-from adbench_text.store import record as stored
-from adbench_text.store.record import Record
+from adbench_text.store.cells import identity_of, latest
 
 _MOST_RUNS = 3  # that were changed are named
 _OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."
@@ -35,7 +36,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *notes,
         *(
             f"{corpus.label}: ours and the published figures are not of the same documents. "
-            f"Our edition: {corpus.records[-1].edition}."
+            f"Our edition: {corpus.cells.iloc[-1].edition}."
             for corpus in comparison.corpora
             if corpus.is_other_edition
         ),
@@ -43,22 +44,23 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *_seeds(comparison),
         *_of_versions(cells, comparison.metric),
         *_unfinished(cells),
-        *failures(cells.records),
+        *failures(cells.in_time),
     ]
 
 
 def _of_versions(cells: Cells, metric: Metric) -> list[str]:
     """Return where results contradict each other, are of different versions, or are left out as older."""
-    contradictions = stored.contradictions(cells.records, [metric])
-    notes = [f"{each} The newest of each cell counts." for each in contradictions]
-    for part in ("code", "libraries", "resources"):
-        made_by: dict[tuple[str, str], set[str]] = {}
-        for record in cells.records:
-            # one configuration may need other resources on another corpus
-            corpus = record.dataset_digest if part == "resources" else ""
-            made_by.setdefault((record.name, corpus), set()).add(repr(getattr(record, part)))
-        names = dict.fromkeys(name for (name, _), versions in made_by.items() if len(versions) > 1)
-        if names:
+    notes, table = contradictions(cells.stored, metric), cells.in_time
+    parts = {
+        "code": (table["code_version"] + table["harness_version"], ["name"]),
+        "libraries": (table["libraries"], ["name"]),
+        # one configuration may need other resources on another corpus
+        "resources": (table["resources"], ["name", "dataset_digest"]),
+    }
+    for part, (versions, by) in parts.items():
+        n_versions = versions.groupby([table[name] for name in by], sort=False).transform("nunique")
+        names = table["name"][n_versions > 1].unique()
+        if len(names):
             listed = ", ".join(names)
             notes.append(f"Results of different {part}: {listed}; run the sweep again to renew them.")
     if cells.n_superseded:
@@ -73,7 +75,7 @@ def _levels(comparison: Comparison) -> list[str]:
     levels = {
         corpus.label: corpus.levels for corpus in comparison.corpora if corpus.lowest not in corpus.levels
     }
-    of_corpora = comparison.cells.table.groupby(["corpus", "column"])["level"].unique()
+    of_corpora = comparison.cells.table.groupby(["corpus", "column"])["contamination"].unique()
     for corpus in comparison.corpora:
         for column, of_column in of_corpora[corpus.digest].items() if corpus.label not in levels else ():
             if corpus.lowest not in of_column:
@@ -93,9 +95,9 @@ def _seeds(comparison: Comparison) -> list[str]:
     """Return where figures of one dataset and level come from different seeds, whatever made them."""
     labels = dict(enumerate(replace(column, generation=0).label for column in comparison.columns))
     cells = comparison.cells.table
-    by = [cells["corpus"], cells["level"], cells["column"].map(labels).rename("label")]
+    by = [cells["corpus"], cells["contamination"], cells["column"].map(labels).rename("label")]
     seeds = cells["seed"].groupby(by, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
-    unequal = seeds[seeds.groupby(["corpus", "level"], sort=False).transform("nunique") > 1]
+    unequal = seeds[seeds.groupby(["corpus", "contamination"], sort=False).transform("nunique") > 1]
     of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
     groups = of_labels.groupby(of_labels, sort=False)
     listed = "; ".join(f"{', '.join(group.index)}: {numbers}" for numbers, group in groups)
@@ -109,23 +111,43 @@ def left_out(messages: Sequence[str]) -> list[str]:
     return notes + ([f"Runs that were changed and are left out, too: {n_more:,}."] if n_more else [])
 
 
-def failures(records: Sequence[Record]) -> list[str]:
+def contradictions(stored: pd.DataFrame, metric: Metric) -> list[str]:
+    """Return in one sentence how many cells have results that differ, and by how much at most.
+
+    Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
+    what produced them is not deterministic, or somebody changed them. The list is empty if none do.
+    """
+    newest = latest(stored).set_index(["cell", "source"])[metric.name].rename("newest")
+    older = stored.join(newest, on=["cell", "source"])
+    difference = (older["newest"] - older[metric.name]).abs()
+    is_apart = difference > ROUNDING
+    if not is_apart.any():
+        return []
+    row: Row = next(older[difference == difference.max()].itertuples())
+    number = older.loc[is_apart, "cell"].nunique()
+    cells = "1 cell has" if number == 1 else f"{number:,} cells have"
+    return [
+        f"{cells} several results that differ, though their definitions are equal: by up to "
+        f"{100 * difference.max():.3g} points of {metric.title} ({text_of(row)}: newest "
+        f"{100 * row.newest:.1f}, older {100 * getattr(row, metric.name):.1f}). The newest of each cell "
+        "counts."
+    ]
+
+
+def failures(cells: pd.DataFrame) -> list[str]:
     """Name one failed cell for each reason, and the number of others of its detector that share it."""
-    groups: dict[tuple[str, ...], list[Record]] = {}
-    for record in records:
-        if not record.is_ok:
-            key = record.detector, record.configuration, record.dataset, record.reason
-            groups.setdefault(key, []).append(record)
+    failed = cells[cells["status"] != "ok"]
     notes = []
-    for (*_, reason), group in groups.items():
-        others = f" and {len(group) - 1} more like it" if len(group) > 1 else ""
-        notes.append(f"failed: {group[0]}{others}: {reason}")
+    for _, group in failed.groupby(["detector", "configuration", "dataset", "reason"], sort=False):
+        first, n_others = next(group.itertuples()), len(group) - 1
+        others = f" and {n_others} more like it" if n_others else ""
+        notes.append(f"failed: {text_of(first)}{others}: {first.reason}")
     return notes
 
 
 def _unfinished(cells: Cells) -> list[str]:
     """Return the number of cells of a sweep that have no result, with the first of them."""
-    identities = {record.identity for record in cells.records}
+    identities = {identity_of(row) for row in cells.in_time.itertuples()}
     absent = [cell for cell in cells.promised if cell.identity not in identities]
     n_promised = len(cells.promised)
     return [

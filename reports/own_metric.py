@@ -1,14 +1,15 @@
 """A metric in a file of the user's own, ``./mine.py:first_100``, of the stored scores of each cell."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import math
 from numbers import Real
+
+import pandas as pd
 
 from adbench_text.failures import as_plugin_error
 from adbench_text.metrics import Metric, is_possible
 from adbench_text.plugins import registry
+from adbench_text.reports.cells import Row, text_of
 from adbench_text.reports.evidence import Evidence, scored
-from adbench_text.store.record import Record
 
 
 def own_metric(text: str) -> Metric:
@@ -22,20 +23,22 @@ def own_metric(text: str) -> Metric:
     return Metric(name, title, function, "outliers", higher_is_better=not is_lower_better)
 
 
-def measured(records: Sequence[Record], metric: Metric, evidence: Evidence) -> Iterator[Record]:
-    """Yield records with the value of a metric; those whose scores cannot be read as they are.
+def with_metric(cells: pd.DataFrame, metric: Metric, evidence: Evidence) -> pd.DataFrame:
+    """Return cells with the value of a metric, NaN where the scores cannot be read.
 
     Raise PluginError if the function fails, or returns anything but a number in [0, 1].
     """
-    for record in records:
-        table = evidence.table(record) if record.is_ok else None
-        if table is None:
-            yield record
-            continue
-        with as_plugin_error(f"{metric.title} fails on {record}", metric.function.__module__):
-            outlier, scores = scored(table)
-            value = metric.function(outlier, scores.copy())  # it may sort them in place
-            if not isinstance(value, Real) or not is_possible(float(value)):
-                raise ValueError(f"it must return a number in [0, 1], such as a share, got {value!r:.60}")
-        evidence.forget(record)  # all tables of a large store do not fit into memory
-        yield replace(record, metrics={**record.metrics, metric.name: float(value)})
+    return cells.assign(**{metric.name: [_value(row, metric, evidence) for row in cells.itertuples()]})
+
+
+def _value(row: Row, metric: Metric, evidence: Evidence) -> float:
+    table = evidence.table(row) if row.status == "ok" else None
+    if table is None:
+        return math.nan
+    with as_plugin_error(f"{metric.title} fails on {text_of(row)}", metric.function.__module__):
+        outlier, scores = scored(table)
+        value = metric.function(outlier, scores.copy())  # it may sort them in place
+        if not isinstance(value, Real) or not is_possible(float(value)):
+            raise ValueError(f"it must return a number in [0, 1], such as a share, got {value!r:.60}")
+    evidence.forget(row)  # all tables of a large store do not fit into memory
+    return float(value)

@@ -79,7 +79,7 @@ class Ranking:
             [self._corpora[label].of_splits(column)[inlier] for label, inlier in self.splits]
             for column in self.columns
         )
-        return [moved_by_documents(records, evidence) for records in of_columns]
+        return [moved_by_documents(rows, evidence) for rows in of_columns]
 
 
 def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:

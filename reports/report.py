@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Self
 from adbench_text.run.result import Example
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.reports.figures.export import Drawing
 
 
@@ -173,7 +175,7 @@ class Report:
     #: In place of the leaderboard, by the contamination level, for formats that can show pictures.
     leaders: Mapping[str, Table] = field(default_factory=dict)
     provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order
-    cells: Sequence[Mapping[str, str | float | None]] = ()  #: for programs, see `Cells.facts`
+    cells: "pd.DataFrame | None" = None  #: for programs, with the columns of `store.cells.COLUMNS`
 
     @property
     def every_note(self) -> list[str]:

@@ -31,8 +31,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from adbench_text.reports.cells import Row
 from adbench_text.reports.evidence import Evidence, scored
-from adbench_text.store.record import Record
 
 ALPHA = 0.05  # level of the tests
 _LEVEL = 0.95  # of the intervals
@@ -93,19 +93,19 @@ def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArr
     return shares
 
 
-def moved_by_documents(records: Sequence[Record], evidence: Evidence) -> "pd.Series[float] | None":
+def moved_by_documents(rows: Sequence[Row], evidence: Evidence) -> "pd.Series[float] | None":
     """Return how much of the mean AUROC of cells, in percent, is due to each test document of each corpus.
 
     None if a cell lacks its scores.
     """
     parts = []
-    for record in records:
-        table = evidence.table(record)
+    for row in rows:
+        table = evidence.table(row)
         if table is None or table["outlier"].nunique() < 2:
             return None
         n_of_kind = table.groupby("outlier")["outlier"].transform("size")
-        moved = 100 * placements(*scored(table)) / n_of_kind / len(records)
-        parts.append(table.assign(corpus=record.corpus, moved=moved))
+        moved = 100 * placements(*scored(table)) / n_of_kind / len(rows)
+        parts.append(table.assign(corpus=row.corpus, moved=moved))
     return pd.concat(parts).groupby(["corpus", "class", "document"])["moved"].sum()
 
 

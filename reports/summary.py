@@ -1,14 +1,16 @@
 """The sentence that a report begins with, and where its results come from."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
+import pandas as pd
+
+from adbench_text.contract.protocols import ONE_VS_REST
+from adbench_text.corpora.split_key import percent
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import knows, leading
-from adbench_text.run.cell import ONE_VS_REST, percent
-from adbench_text.store.record import Record
+from adbench_text.store.cells import MADE_BY_COLUMNS
 
 _MOST = 3  # values of one kind are listed
 
@@ -20,8 +22,8 @@ def headline(comparison: Comparison) -> str:
     and, of a single corpus, the best published figure of equal knowledge.
     """
     corpora = leading(comparison)
-    ranked = [item for item in comparison.best_first(*corpora) if not item[0].is_apart]
-    if not ranked or corpora[0].is_apart:
+    ranked = [item for item in comparison.best_first(*corpora) if not item[0].uses_test_batch]
+    if not ranked or corpora[0].is_unranked:
         return ""
     (best, value), others = ranked[0], ranked[1:]
     beside = [(_named(column), figure) for column, figure in others[:1]]
@@ -56,7 +58,7 @@ def _published(comparison: Comparison, corpus: Corpus, best: Column) -> list[tup
 
 def _at(corpus: Corpus) -> str:
     level = f" at {percent(corpus.lowest)} of outliers"
-    return f"{level} in the training data" if not corpus.is_ranked else level if corpus.lowest else ""
+    return f"{level} in the training data" if not corpus.is_ranking else level if corpus.lowest else ""
 
 
 def _against(ours: float, theirs: float) -> str:
@@ -68,27 +70,29 @@ def _against(ours: float, theirs: float) -> str:
 
 
 def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, str]]:
-    """Return names and values, in order, the edition of each corpus last; what no record has is left out."""
-    records = comparison.cells.records
-    days = sorted(f"{datetime.fromtimestamp(r.started / 1000, UTC):%Y-%m-%d}" for r in records if r.started)
-    n_ok = sum(record.is_ok for record in records)
-    failed = f", {len(records) - n_ok:,} failed" if n_ok < len(records) else ""
+    """Return names and values, in order, the edition of each corpus last; what no cell has is left out."""
+    cells = comparison.cells.in_time
+    days = cells["started"].dropna().dt.strftime("%Y-%m-%d").sort_values().tolist()
+    n_ok = int(cells["is_ok"].sum())
+    failed = f", {len(cells) - n_ok:,} failed" if n_ok < len(cells) else ""
     facts = [
         ("results", f"{n_ok:,} cell{'' if n_ok == 1 else 's'}{failed}"),
         ("date", " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""),
-        *((name, _listed(name, records)) for name in ("version", "commit", "command", "machine")),
+        *((name, _listed(cells[name])) for name in MADE_BY_COLUMNS),
         ("store", store_name),
-        ("seeds", ", ".join(map(str, sorted({record.seed for record in records})))),
+        ("others", _listed(cells["source"])),
+        ("seeds", ", ".join(map(str, sorted(set(cells["seed"]))))),
     ]
     for corpus in comparison.corpora:
-        first = corpus.records[0]
+        first = corpus.first
         protocol = "" if first.protocol == ONE_VS_REST else f"protocol {first.protocol}"
         edition = "; ".join(filter(None, (f"edition {first.edition}", first.documents, protocol)))
         facts.append((corpus.label, edition))
     return [(name, value) for name, value in facts if value]
 
 
-def _listed(name: str, records: Sequence[Record]) -> str:
-    values = list(dict.fromkeys(r.made_by[name] for r in reversed(records) if name in r.made_by))
+def _listed(texts: "pd.Series[str]") -> str:
+    """Return the last different texts of a column, the newest first."""
+    values = list(dict.fromkeys(text for text in texts.tolist()[::-1] if text))
     rest = len(values) - _MOST
     return "; ".join(values[:_MOST]) + (f"; {rest} more" if rest > 0 else "")

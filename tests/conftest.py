@@ -14,6 +14,7 @@ from filelock import FileLock
 from servers import Server, serving
 
 import adbench_text.documents.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
+from adbench_text import own_file
 from adbench_text.code_version import code_of
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora import corpus
@@ -22,7 +23,7 @@ from adbench_text.datasets.pydocs import PyDocs
 from adbench_text.plugins import registry
 from adbench_text.storage import RemoteFile
 from adbench_text.store.store import Store
-from adbench_text.text import vectors
+from adbench_text.text import own_encoder, vectors
 from adbench_text.text.pretrained import caching as keeping
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
@@ -220,15 +221,21 @@ def here(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def own_files() -> Iterator[None]:
-    """What a test imports from files of code is forgotten after it."""
+def own_files() -> Iterator[Callable[[], None]]:
+    """What a test imports from files of code is forgotten after it, and when it calls this function."""
     path, modules = list(sys.path), set(sys.modules)
-    yield
-    sys.path[:] = path
-    for name in {"mine", "beside", "other"} - modules:
-        sys.modules.pop(name, None)
-    registry.plugins.cache_clear()
-    code_of.cache_clear()
+
+    def forget() -> None:
+        sys.path[:] = path
+        for name in {"mine", "beside", "other", "server", "openai"} - modules:
+            sys.modules.pop(name, None)
+        own_file._paths.clear()
+        own_encoder.digest.cache_clear()
+        own_encoder._function.cache_clear()
+        code_of.cache_clear()
+
+    yield forget
+    forget()
 
 
 class Clock:

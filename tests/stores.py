@@ -3,12 +3,14 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mlflow import MlflowClient
 
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.run.cell import Cell
 from adbench_text.run.result import Result
 from adbench_text.store.store import Store
@@ -23,7 +25,7 @@ def corpus(name="tiny", edition="published") -> Corpus:
 
 def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", level=0.0, **more) -> Result:
     """A result with this AUROC; without one, the cell has failed."""
-    cell = Cell(detector, "default", {"k": 3}, dataset, inlier, level, seed)
+    cell = Cell(detector, "default", {"k": 3}, SplitKey(dataset, inlier, level, seed))
     if figure is None:
         return Result(cell, metrics={}, **{"started": STARTED, "reason": "RuntimeError: no luck", **more})
     metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
@@ -35,24 +37,34 @@ def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", le
 
 
 def definition(result: Result, **changes: str) -> dict[str, str]:
-    cell = result.cell
-    values = {"detector": cell.detector, "preset": "default", "configuration": cell.configuration}
-    values |= {"dataset": cell.dataset, "inlier": cell.inlier, "seed": str(cell.seed)}
-    values |= {"contamination": f"{cell.contamination:g}", "dataset_digest": corpus(cell.dataset).digest}
-    return {**values, "code_version": "c0de", "detector.k": "3", **changes}
+    digest = corpus(result.cell.split.dataset).digest
+    values = {"dataset_digest": digest, "code_version": "c0de", "detector.k": "3"}
+    return {**result.cell.columns(), **values, **changes}
 
 
 def log_one(store: Store, made: Result, edition: Corpus | None = None, **changes: str) -> None:
-    store.keep(made, definition(made, **changes), edition or corpus(made.cell.dataset))
+    store.keep(made, definition(made, **changes), edition or corpus(made.cell.split.dataset))
     store.log_kept()
 
 
 def log(store: Store, *results: Result, edition: Corpus | None = None, **changes: str) -> None:
     """Log results as one sweep; `changes` are of their definitions."""
-    with store.sweep({made.cell.dataset: corpus(made.cell.dataset) for made in results}, "a sweep"):
+    datasets = dict.fromkeys(made.cell.split.dataset for made in results)
+    with store.sweep({name: corpus(name) for name in datasets}, "a sweep"):
         for made in results:
             log_one(store, made, edition, **changes)
         store.summarise(definition(made, **changes) for made in results)
+
+
+def only_cell(store: Store) -> Any:
+    """The row of the only cell of a store."""
+    (row,) = store.cells(["tiny"]).itertuples()
+    return row
+
+
+def scores_of(store: Store, row: Any) -> str | None:
+    """The scores of the test documents of a cell, as the store keeps them."""
+    return store.artifact(row.dataset, row.run_id, "scores.csv")
 
 
 def runs(store: Store, kind: str, dataset="tiny") -> list:
@@ -86,5 +98,5 @@ def execute(store: Store, statement: str, *values: object) -> None:
 def left_out(store: Store) -> list[str]:
     """The messages about runs that are left out; there must be no others."""
     messages = []
-    assert store.cells(["tiny"], messages.append) == []
+    assert store.cells(["tiny"], messages.append).empty
     return messages

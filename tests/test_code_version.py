@@ -36,7 +36,7 @@ def versions() -> dict[str, str]:
         ("detectors/_batches.py", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
         ("detectors/ensemble.py", "class Ensemble", "class _X: ...\n\n\nclass Ensemble", {"ensemble"}),
         ("detectors/pyod.py", '"audio_ae"', '"sound"', {"pyod-knn", "pyod-lof"}),
-        ("adbench_text/text/words.py", 'in ("Mn", "Mc")', 'in ("Mn",)', set()),  # see PROTOCOL
+        ("adbench_text/text/words.py", 'in ("Mn", "Mc")', 'in ("Mn",)', set()),  # see HARNESS_VERSION
     ],
 )
 def test_a_change_of_code_changes_the_versions_of_the_detectors_that_have_it(

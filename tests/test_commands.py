@@ -18,6 +18,18 @@ from adbench_text.errors import PluginError
 from adbench_text.text import pretrained
 
 WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
+#: In place of the client of a server.
+OPENAI = """
+from types import SimpleNamespace as Of
+from adbench_text.text.encoders import Encoding, fit_encoder
+
+def create(model, input):
+    vectors = fit_encoder(Encoding("wordllama", "", False, 1, 0), ["ship"])(input)
+    return Of(data=[Of(embedding=vector.tolist()) for vector in vectors])
+
+def OpenAI(**settings):
+    return Of(embeddings=Of(create=create))
+"""
 NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads"}
 
 
@@ -44,6 +56,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
         code_of_page("plug-ins.md", "such as `mine.py`:")
         + code_of_page("reports.md", "so nothing is run again:")
     )
+    (folder / "server.py").write_text(code_of_page("detectors.md", "with `pip install openai`:"))
+    (folder / "openai.py").write_text(OPENAI)
     (folder / "found.csv").write_text("queue,body\nodd,preheat the oven and beat the eggs\n")
     (folder / "marks.csv").write_text("row,mark\n3,odd\n5,fine\n")
     marked = [
@@ -62,6 +76,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
         for detector in ("llr", "iforest"):
             cells = f"--sweep main -d {detector} -s agnews --inlier sci --seed 0 --jobs 0 --no-report"
             invoke(f"adbench-text run {cells}")
+        invoke("adbench-text report --format csv --output theirs.csv")
     return folder
 
 
@@ -73,8 +88,6 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
         pytest.skip(f"it {NOT_HERE[name]}")
     if "hf:" in command:
         pytest.skip("it needs the Hugging Face Hub, or a copy")
-    if "openai:" in command and name != "run":
-        pytest.skip("it asks a server")
     if "minilm" in command and name != "run":
         try:
             pretrained.locate("minilm", None, "cpu", "fp32")
@@ -90,6 +103,8 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
     if name == "fit":
         for model in ("posts-model", "intents-model"):
             shutil.rmtree(model)
+    if name == "score" and "--encoder" in command:
+        invoke("adbench-text fit normal.csv --text body --encoder ./server.py:embed --model server-model")
     if "scores:splits" in command:
         invoke("adbench-text export -s 20news --inlier misc --contamination 0 --to splits")
         (split,) = Path("splits").rglob("test.jsonl")

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cells import build, csv_rows, record, texts
+from cells import build, csv_rows, stored, texts
 from sklearn.metrics import average_precision_score
 
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
 from adbench_text.plugins.foreign import adapted
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.run import evaluate as evaluating
 from adbench_text.run.cell import Cell
+from adbench_text.store.cells import COLUMNS, table_of
 from adbench_text.store.writing import summary
 
 ROOT = Path(__file__).parents[1]
@@ -91,6 +93,7 @@ def average_precision_in(outlier: np.ndarray, scores: np.ndarray) -> float:
 def new(request, monkeypatch) -> Metric:
     metric = Metric("ap_in", "AP-in", average_precision_in, "inliers", higher_is_better=request.param)
     monkeypatch.setitem(METRICS, "ap_in", metric)
+    monkeypatch.setitem(COLUMNS, "ap_in", math.nan)
     return metric
 
 
@@ -109,7 +112,7 @@ def measured(new, monkeypatch) -> dict[str, float]:
     labels = np.arange(40) % 2
     documents = Documents([f"{i} {('sea', 'law')[label]}" for i, label in enumerate(labels)], labels)
     monkeypatch.setattr(evaluating, "build_detector", lambda cell: adapted(Halves)())
-    cell = Cell("d", "default", {}, "tiny", "sea", 0, 0)
+    cell = Cell("d", "default", {}, SplitKey("tiny", "sea"))
     result = evaluating.evaluate(cell, Corpus("tiny", ("sea", "law"), documents, documents, "published"))
     assert result.metrics["ap_in"] == average_precision_in(result.outlier, result.scores)
     return result.metrics
@@ -118,12 +121,12 @@ def measured(new, monkeypatch) -> dict[str, float]:
 def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured):
     figures = {"good": 0.9, "fair": 0.6, "poor": 0.4}
     records = [
-        record(name, inlier, level=level, metrics={**measured, "ap_in": figure - 0.01 * (inlier == "b")})
+        stored(name, inlier, level=level, **{**measured, "ap_in": figure - 0.01 * (inlier == "b")})
         for name, figure in figures.items()
         for inlier in "ab"
         for level in (0, 0.05)
     ]
-    assert summary([r for r in records if r.detector == "good"])["ap_in"] == 0.895
+    assert summary(table_of(row for row in records if row["detector"] == "good"))["ap_in"] == 0.895
     tables = {table.title: table for table in build(records, contents.TABLES, "ap_in").tables}
     best = "good" if new.higher_is_better else "poor"
     heading = f"AP-in (%{'' if new.higher_is_better else ', lower is better'})"
@@ -136,11 +139,11 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
 
 
 def test_cells_from_before_a_metric_lack_that_metric_alone(new):
-    records = [record("old", "a"), record("late", "a", metrics={"ap_in": 0.5})]
+    records = [stored("old", "a"), stored("late", "a", ap_in=0.5)]
     report = build(records, metric="ap_in")
     assert texts(report.tables[0])[0][2:] == ["missing", "50.0"]
-    assert math.isnan(summary([records[0]])["ap_in"])
-    assert texts(Builder(records, "ap_in").report(["cost"], only=True).tables[0])[0][1] == "old"
+    assert math.isnan(summary(table_of(records[:1]))["ap_in"])
+    assert texts(Builder(table_of(records), "ap_in").report(["cost"], only=True).tables[0])[0][1] == "old"
 
 
 def test_a_metric_is_finite_and_in_0_to_1_but_for_the_rounding_of_sums():
@@ -167,7 +170,7 @@ def test_what_names_a_metric_is_about_that_metric_alone():
     assert code_that_names_a_metric() == {
         "adbench_text/metrics.py",
         "reports/benchmarks.py",  # the figures of other benchmarks
-        "reports/tables/labelled.py",  # two figures that only results with labelled outliers have
+        "reports/tables/known.py",  # two figures that only results with known outliers have
         "reports/tables/words.py",  # metrics of words
         "adbench_text/testing/detector_rules.py",  # the sign of the scores
         "adbench_text/contract/vector_detector.py",  # how good the encoder svd was

@@ -24,7 +24,7 @@ STATED = {
     plugin.name: citation_of(plugin.name)
     for kind in registry.KINDS
     for plugin in registry.plugins(kind).values()
-    if not plugin.is_member and plugin.name != "pydocs"  # which has no publication
+    if not plugin.is_member and not plugin.name.endswith("pydocs")  # which has no publication
 }
 STATED |= {"pyod-knn": citation_of("pyod-knn")} | {name: source.citation for name, source in SOURCES.items()}
 

@@ -7,15 +7,17 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
-from cells import cells_csv, failed, record
-from measured import RESULTS, SWEEPS, read_cells, records, write
+from cells import cells_csv, failed, stored
+from pandas.testing import assert_frame_equal
 
 from adbench_text import results
 from adbench_text.contract.scores import PRE_TRAINED
+from adbench_text.reports.pages import RESULTS, SWEEPS, write
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
+from adbench_text.store.cells import SPLIT, read_csv, table_of
 
 ROOT = Path(__file__).parents[1]
-RENEW = "run python tests/measured.py"
+RENEW = "run python -m adbench_text.reports.pages"
 RESULTS_PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 HOME = re.compile(r"/(home|root|tmp|work|Users)/")
 
@@ -48,27 +50,24 @@ def test_the_cells_state_their_origin_and_no_place_of_a_machine(sweep):
 
 MADE_BY = {"version": "1.2", "commit": "c0ffee", "command": "adbench-text run", "machine": "2 x CPU"}
 CELLS = [
-    record(
+    stored(
         "ocsvm", "a", 0.75, configuration="kernel=linear, nu=0.2", level=0.05, seed=3, regime="word vectors"
     ),
-    record("cvdd", "b", 0.5, oracle="true", test_outliers="0.1", protocol="1", libraries="numpy 2"),
-    failed("llr", "a", made_by=MADE_BY, started=1_700_000_000_000, is_published=False, edition="half of it"),
+    stored("cvdd", "b", 0.5, oracle=True, test_outliers=0.1, harness_version="1", libraries="numpy 2"),
+    failed("llr", "a", **MADE_BY, started=1_700_000_000, published=False, edition="half of it", known=3),
+    stored("llr", "=1+1", classes='["=1+1", "NA, \\"b\\""]', limit=20.0, protocol="leave-one-out"),
 ]
 
 
 def test_cells_are_read_as_they_were_written(tmp_path):
     (tmp_path / "mine.csv").write_text(cells_csv(CELLS), encoding="utf-8")
-    for read, cell in zip(read_cells(tmp_path / "mine.csv"), CELLS, strict=True):
-        assert read.definition == cell.definition
-        assert read.metrics == cell.metrics
-        for name in ("status", "edition", "is_published", "started", "made_by"):
-            assert getattr(read, name) == getattr(cell, name)
+    assert_frame_equal(read_csv(tmp_path / "mine.csv"), table_of(CELLS))
 
 
 def means() -> dict[tuple[str, str, float], float]:
     """The mean AUROC over the splits and seeds, in percent, by detector, dataset and contamination."""
     cells = pd.concat(map(results, SWEEPS))
-    newest = cells[(cells["status"] == "ok") & (cells["planted"] == "")].drop_duplicates(
+    newest = cells[cells["status"] == "ok"].drop_duplicates(
         ["name", "dataset", "contamination", "inlier", "seed"], keep="last"
     )
     return (100 * newest.groupby(["name", "dataset", "contamination"])["auroc"].mean()).to_dict()
@@ -81,16 +80,15 @@ PART = re.compile(r"^‡ Ours were trained on part of AG News, ([\d,]+) of ([\d,
 def test_a_page_marks_the_dataset_that_is_not_the_published_edition(page, first):
     text = (ROOT / page).read_text(encoding="utf-8")
     (header,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| detector |")]
-    cells = [cell for sweep in SWEEPS for cell in records(sweep) if cell.contamination == 0]
-    published = {
-        dataset: all(r.is_published for r in cells if r.dataset == dataset) for dataset, _ in COLUMNS
-    }
+    cells = pd.concat(map(results, SWEEPS))
+    cells = cells[cells["contamination"] == 0]
+    published = cells.groupby("dataset")["published"].all()
     assert ["‡" in name for name in header[first : first + 4]] == [
         not published[dataset] for dataset, _ in COLUMNS
     ]
     ((ours, theirs),) = PART.findall(text)
-    n_train = {r.inlier: r.metrics["n_train"] for r in cells if r.dataset == "agnews"}
-    assert ours == f"{fmean(n_train.values()):,.0f}"
+    n_train = cells[cells["dataset"] == "agnews"].groupby("inlier")["n_train"].last()
+    assert ours == f"{n_train.mean():,.0f}"
     of_paper = figures_of_the_paper()["training_documents"]["agnews"]
     assert theirs == f"{fmean(of_paper.values()):,.0f}"
 
@@ -113,7 +111,7 @@ def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
 def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_pre_trained(page):
-    regimes = {cell.name: cell.regime for sweep in SWEEPS for cell in records(sweep)}
+    regimes = pd.concat(map(results, SWEEPS)).groupby("name")["regime"].last()
     rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
     said = {row[1]: "pre-trained" in row[0] for row in rows}
     assert said == {name: regimes[name] == PRE_TRAINED for name in said}
@@ -132,10 +130,11 @@ def test_the_figures_beside_those_of_wu_are_those_of_the_cells_and_of_the_data()
         values = defaultdict(list)
         for row in rows_of_wu("20news", metric):
             values["theirs", row["method"]].append(row[metric])
-        cells = {cell.identity: cell for sweep in ("main", "beyond") for cell in records(sweep)}
-        for cell in cells.values():
+        cells = pd.concat(map(results, ("main", "beyond")))
+        identity = ["detector", "preset", "configuration", *SPLIT]
+        for cell in cells.drop_duplicates(identity, keep="last").itertuples():
             if cell.dataset == "20news" and not cell.contamination:
-                values["ours", cell.name].append(100 * cell.metrics[metric])
+                values["ours", cell.name].append(100 * getattr(cell, metric))
         for key, of_key in values.items():
             expected[key].append(f"{fmean(of_key):.1f}")
     assert shown == {key: figures for key, figures in expected.items() if key in shown}

@@ -28,7 +28,7 @@ def command(names: Sequence[str]) -> None:
     broken = []
     for name in dict.fromkeys(map(registry.with_files, names)):
         for kind in ("detectors", "datasets"):
-            if name not in registry.names(kind):
+            if registry.find(kind, name) is None:
                 continue
             click.echo(f"{name} ({kind.removesuffix('s')})")
             try:

@@ -12,11 +12,12 @@ import click
 
 from adbench_text.cli.options import Name
 from adbench_text.cli.show import print_table
-from adbench_text.errors import AdbenchTextError, NotDownloadedError
+from adbench_text.errors import AdbenchTextError, NotDownloadedError, UnknownNameError
 from adbench_text.escaping import one_line, printable
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.storage import forbid_downloads
 from adbench_text.text.sources import SOURCES
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.command("info")
 @click.argument("name", type=Name("describable"))
 def command(name: str) -> None:
-    """Describe the detector, dataset, word vectors or encoder NAME.
+    """Describe the detector, dataset, word vectors or encoder NAME; llr:robust is a detector with a preset.
 
     For a detector: what it knows besides the training documents; the files it reads; its package and licence;
     its presets; its hyper-parameters with default and range; its documentation. For a dataset: its classes,
@@ -36,28 +37,33 @@ def command(name: str) -> None:
     """
     with preserved():
         forbid_downloads()
-        name = registry.with_files(name)
-        if name in registry.names("detectors"):
-            _print_detector(name)
-        elif name in SOURCES and name not in registry.names("datasets"):
-            print_table(_of_source(name).items(), indent=0)
-        else:
+        name, datasets = registry.with_files(name), registry.names("datasets")
+        if registry.find("detectors", name) or (name not in datasets and name not in SOURCES):
+            choice = DetectorChoice.parse(name)
+            _print_detector(choice.name, choice.preset)
+        elif name in datasets:
             print_table(_of_dataset(name).items(), indent=0)
+        else:
+            print_table(_of_source(name).items(), indent=0)
 
 
-def _print_detector(name: str) -> None:
+def _print_detector(name: str, preset: str | None) -> None:
+    """Print what is known of a detector, with the values of a preset, or all presets and the defaults."""
     from adbench_text.checks import Range
-    from adbench_text.plugins.configure import presets, text_of_settings, text_of_value
+    from adbench_text.plugins.configure import build, presets, text_of_settings, text_of_value
 
     detector = registry.detector(name)
+    grids = presets(detector, "")
+    if preset is not None and preset not in grids:
+        raise UnknownNameError(f"preset of {name}", preset, grids)
     wrapped = getattr(detector, "wrapped", None) or detector
     with as_plugin_error(f"{name} cannot be described", detector.__module__):
-        built = detector()
+        built = detector() if preset is None else build(name, grids[preset][0])
         try:
             resources = text_of_settings(built.resources())
         except AdbenchTextError as error:  # a file that is not downloaded
             resources = str(error)
-        configured = _configured(name, built)
+        configured = _configured(name, built) if preset is None else {preset: built}
         facts = {
             **_general("detector", name, detector, wrapped.__module__),
             "regime": _regimes(name, configured),
@@ -66,12 +72,14 @@ def _print_detector(name: str) -> None:
             "resources": resources,
         }
         configurations = {
-            preset: "; ".join(map(text_of_settings, grid)) for preset, grid in presets(detector, "").items()
+            each: "; ".join(map(text_of_settings, grid))
+            for each, grid in grids.items()
+            if preset in (None, each)
         }
         read = {each: f"{SOURCES[each].made_of}; {SOURCES[each].licence}" for each in _read(configured)}
         ranges, parameters = detector.parameter_ranges(), []
         for key, default in detector.default_params().items():
-            values = ranges.get(key, Range())
+            values, default = ranges.get(key, Range()), built.get_params().get(key, default)
             parts = [", ".join(values.choices), values.text, "null" if values.nullable else ""]
             parameters.append((key, text_of_value(default), " or ".join(filter(None, parts))))
     print_table(facts.items(), indent=0)
@@ -82,7 +90,7 @@ def _print_detector(name: str) -> None:
     if read:
         click.echo("\nknowledge that it reads, by default or in a preset:")
         print_table(read.items())
-    click.echo("\nparameters, defaults and values:")
+    click.echo(f"\nparameters, {'defaults' if preset is None else f'values of {preset}'} and ranges:")
     print_table(parameters)
     click.echo(printable(f"\n{inspect.cleandoc(wrapped.__doc__ or '')}"))
 
@@ -147,8 +155,8 @@ def _of_dataset(name: str) -> dict[str, str]:
 
 def citation_of(name: str) -> str:
     """Return the publications that a detector or dataset states, or the family that it belongs to."""
-    kind = "detectors" if name in registry.names("detectors") else "datasets"
-    plugin = registry.plugins(kind).get(name)
+    kind = "detectors" if registry.find("detectors", name) else "datasets"
+    plugin = registry.find(kind, name)
     if plugin is not None and not plugin.is_member:
         return stated_by(registry.load(kind, name))
     return stated_by(import_module(registry.module_of(kind, name)))
@@ -167,7 +175,7 @@ def stated_by(part: Any) -> str:
 
 def _general(kind: str, name: str, described: type, module: str) -> dict[str, str]:
     """Return the facts about any plug-in."""
-    plugin = registry.plugins(f"{kind}s").get(name)
+    plugin = registry.find(f"{kind}s", name)
     summary = (described.__doc__ or "").strip().partition("\n")[0]
     if plugin is not None and not plugin.is_foreign:
         summary = plugin.summary

@@ -28,7 +28,7 @@ def _encoders() -> Rows:
     from adbench_text.text.encoders import METHODS
 
     yield from ((name, method.description) for name, method in METHODS.items())
-    yield "openai:MODEL", "a model of a server with OpenAI's embeddings protocol (--encoder-url)"
+    yield "./FILE.py:NAME", "a function of your own: texts in, an array of shape (n_texts, n_dimensions) out"
 
 
 def _sweeps() -> Rows:

@@ -7,10 +7,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from adbench_text.contract.protocols import PROTOCOLS
 from adbench_text.errors import UnknownNameError
 
 DEVICES = ("auto", "cpu", "cuda")
-PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {
     "checkable": "detector or dataset",
@@ -18,6 +18,7 @@ _NOUNS = {
     "fetchable": "dataset, word vectors or vocabulary",
     "metrics": "metric",
 }
+_WITH_PRESETS = ("describable",)  # of these kinds, llr:robust is one
 _IN_FILES = ("checkable", "describable", "metrics")  # of these kinds, ./mine.py:Mine is one
 
 
@@ -33,11 +34,13 @@ class Name(click.ParamType[str]):
         """Return the name; raise UnknownNameError if it is not of its kind."""
         if self.kind in _NOUNS and not self.several:
             from adbench_text.cli.list import names_of
-            from adbench_text.plugins.own_file import WRITTEN
+            from adbench_text.own_file import WRITTEN
 
             is_in_file = self.kind in _IN_FILES and WRITTEN.fullmatch(value)
-            if not is_in_file and value not in (known := names_of(self.kind)):
-                raise UnknownNameError(_NOUNS[self.kind], value, known)
+            before, colon, _ = value.rpartition(":")
+            name = before if colon and self.kind in _WITH_PRESETS else value
+            if not is_in_file and not {value, name} & {*(known := names_of(self.kind))}:
+                raise UnknownNameError(_NOUNS[self.kind], name, known)
         return value
 
     def shell_complete(
@@ -125,7 +128,7 @@ SPLITS = [
     click.Option(
         ["--language"],
         metavar="CODE",
-        help="For files: their language, as de or fr, or the column that has it.  [default: en]",
+        help="For files: their language, as de or fr.  [default: en]",
     ),
     click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
@@ -136,28 +139,26 @@ SPLITS = [
         multiple=True,
         metavar="SHARES",
         callback=listed(click.FLOAT),
-        help="Shares of outliers in the training data, in [0, 0.5); if unlabelled, in the test documents.  "
+        help="Shares of outliers in the training data, in [0, 0.5); with rank-all, in the test documents.  "
         "[default: of the dataset, for most 0,0.05,0.1,0.15]",
     ),
     click.Option(
-        ["--test-outliers"], type=float, metavar="SHARE", help="Share of outliers in the test set, thinned."
+        ["--test-outliers"],
+        multiple=True,
+        metavar="SHARES",
+        callback=listed(click.FLOAT),
+        help="Shares that the outliers of the test set are thinned to, in (0, 1]; 1 keeps all.  [default: 1]",
     ),
     click.Option(
-        ["--labelled"],
+        ["--known-outliers", "known"],
         multiple=True,
         metavar="NUMBERS",
         callback=listed(click.IntRange(0)),
         help="Numbers of known outliers, 0,1,3,10,50: documents of other classes that a detector may learn "
         "from.  [default: 0]",
     ),
-    click.Option(["--labelled-from"], metavar="CLASS", help="Their class.  [default: all others]"),
     click.Option(
-        ["--planted"],
-        multiple=True,
-        metavar="KINDS",
-        help="Plant words in half of the normal test documents, and measure whether they are found: class "
-        "(words of other classes), letters (random ones), or a language such as de; letters:5 plants five in "
-        "each.  [default number: 3]",
+        ["--known-from"], multiple=True, metavar="CLASSES", help="Their class.  [default: all others]"
     ),
     click.Option(
         ["--seed", "seeds"],
@@ -189,14 +190,8 @@ def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
 
 
-ENCODER_URL = click.Option(
-    ["--encoder-url"],
-    callback=_apply,
-    expose_value=False,
-    envvar="OPENAI_BASE_URL",
-    metavar="URL",
-    help="Server of encoders openai:MODEL, such as http://127.0.0.1:8080/v1.  [default: OPENAI_BASE_URL]",
-)
+#: Help of ``--encoder``.
+ENCODER = "As --set encoder=...: a name, a path, or a function in a file, ./mine.py:embed."
 
 
 def _general(name: str, **settings: Any) -> click.Option:
@@ -217,27 +212,17 @@ GENERAL = [
 ]
 
 
-class _Address(click.types.StringParamType):
-    """The address of a store; an environment variable holds one, which may contain spaces."""
-
-    envvar_list_splitter = "\n"
-
-
-def tracking_uri_option(several: bool = False) -> click.Option:
-    """Return the option ``--tracking-uri``; `several` allows many addresses."""
-    default = "sqlite:///mlflow.db"
-    return click.Option(
-        ["--tracking-uri"],
-        type=_Address(),
-        multiple=several,
-        envvar="MLFLOW_TRACKING_URI",
-        default=[default] if several else default,
-        help="Address of the MLflow store." + (" May be given several times." if several else ""),
-    )
-
-
-EXPERIMENT = click.Option(
-    ["--experiment"], default="adbench-text", help="Prefix of the names of the MLflow experiments."
+TRACKING_URI = click.Option(
+    ["--tracking-uri"],
+    envvar="MLFLOW_TRACKING_URI",
+    default="sqlite:///mlflow.db",
+    help="Address of the MLflow store.",
 )
+
 #: Options that choose the results of a store.
-TRACKING = [tracking_uri_option(), EXPERIMENT]
+TRACKING = [
+    TRACKING_URI,
+    click.Option(
+        ["--experiment"], default="adbench-text", help="Prefix of the names of the MLflow experiments."
+    ),
+]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import one_line, printable
 from adbench_text.metrics import MAIN
-from adbench_text.run.cell import of_splits, percent
 from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def count(n: int, noun: str = "cell", plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-class Shown(Progress):
+class ProgressDisplay(Progress):
     """Shows the progress of a sweep, or of work on documents, to the user.
 
     Of a sweep there is a line for each detector on a dataset, on a terminal also a bar; elsewhere, in a long
@@ -91,7 +90,7 @@ class Shown(Progress):
         """Show the number of cells to run, of those finished before, and of these that failed."""
         self._begin = time.monotonic()
         self._remaining = Remaining(todo)
-        self._n_cells = Counter((cell.dataset, cell.choice) for cell in todo)
+        self._n_cells = Counter((cell.split.dataset, cell.choice) for cell in todo)
         before = f", {finished:,} finished before" if finished else ""
         if failed:
             before += f" ({failed:,} of them failed; --retry failed runs them again)"
@@ -129,7 +128,7 @@ class Shown(Progress):
         """Show a cell that has ended, or the detector on a dataset that it ended."""
         cell, is_ok = result.cell, result.status == "ok"
         self._remaining.ended(cell)
-        group = cell.dataset, cell.choice
+        group = cell.split.dataset, cell.choice
         ended, n_cells = self._ended[group], self._n_cells[group]
         ended.append((cell, result.metrics[MAIN.name] if is_ok else None))
         self._n_done += 1
@@ -150,7 +149,9 @@ class Shown(Progress):
         finished = [(each, value) for each, value in ended if value is not None]
         if len(ended) == n_cells > 1 and finished:
             failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
-            self.message(f"{place} {cell.choice} on {cell.dataset}: {_means(finished)}{failed}", "result")
+            self.message(
+                f"{place} {cell.choice} on {cell.split.dataset}: {_means(finished)}{failed}", "result"
+            )
         self._bar.update(self._task, advance=1)
         self._show_left()
 
@@ -179,7 +180,7 @@ def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
         return count(len(finished))
     of_levels = defaultdict(list)
     for cell, value in finished:
-        of_levels[f"{percent(cell.contamination)}{of_splits(cell)}"].append(value)
+        of_levels[cell.split.level].append(value)
     means = [f"{fmean(each):.1%} of {count(len(each))} at {level}" for level, each in of_levels.items()]
     return f"mean {MAIN.title} {'; '.join(means)}"
 
@@ -187,5 +188,5 @@ def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
 @contextmanager
 def shown_documents() -> "Iterator[OnProgress]":
     """Yield what shows the progress of work on documents."""
-    with Shown() as shown:
+    with ProgressDisplay() as shown:
         yield shown.documents

@@ -89,7 +89,7 @@ class Remaining:
 
 
 def _group(cell: "Cell") -> Group:
-    return cell.dataset, cell.choice
+    return cell.split.dataset, cell.choice
 
 
 def _shorter(cells: "Sequence[Cell]") -> Iterator[tuple[str, float]]:
@@ -102,7 +102,7 @@ def _shorter(cells: "Sequence[Cell]") -> Iterator[tuple[str, float]]:
                 yield f"-d {first.detector}:{name}", share
             elif not visible_gpus():
                 yield "a GPU", share
-    if (n_levels := len({cell.contamination for cell in cells})) > 1:
-        yield f"--contamination {min(cell.contamination for cell in cells):g}", 1 / n_levels
-    if (n_inliers := len({cell.inlier for cell in cells})) > 1:
-        yield f"--inlier {first.inlier}", 1 / n_inliers
+    if (n_levels := len({cell.split.contamination for cell in cells})) > 1:
+        yield f"--contamination {min(cell.split.contamination for cell in cells):g}", 1 / n_levels
+    if (n_inliers := len({cell.split.inlier for cell in cells})) > 1:
+        yield f"--inlier {first.split.inlier}", 1 / n_inliers

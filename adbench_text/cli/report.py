@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import EXPERIMENT, Name, Names, SectionedCommand, tracking_uri_option
+from adbench_text.cli.options import TRACKING, Name, Names, SectionedCommand
 from adbench_text.cli.progress import count
-from adbench_text.cli.sweep import sweep_named
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError, NoResultsError, UnknownNameError
 from adbench_text.escaping import printable
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.plugins import registry
@@ -19,6 +18,8 @@ from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.run.cell import Cell
     from adbench_text.store.store import Store
 
@@ -30,8 +31,14 @@ _OPTIONS = [
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
     Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
     click.Option(["--sweep"], type=Name("sweeps"), help="Only the cells of a sweep: a name or a TOML file."),
-    tracking_uri_option(several=True),
-    EXPERIMENT,
+    click.Option(
+        ["--with", "files"],
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Cells of others, as report --format csv wrote them; tables name the file beside each detector.",
+    ),
+    *TRACKING,
     "Tables",
     click.Option(
         ["--metric"],
@@ -69,9 +76,9 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
 
     adbench-text report --format html --output report.html
 
-    If --tracking-uri is given several times, the results are those of all these stores together.
+    --with cells.csv puts the cells of a colleague beside those of the store.
     """
-    from adbench_text.store.store import opened
+    from adbench_text.store.store import Store
 
     renderer = contents.FORMATS[form]
     tables = _known("table", options["tables"], list(contents.TABLES))
@@ -85,18 +92,24 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
         from adbench_text.reports.own_metric import own_metric
 
         metric = own_metric(metric)
-    store = opened(options["tracking_uri"], options["experiment"])
+    store = None
+    try:
+        store = Store(options["tracking_uri"], options["experiment"], create=False)
+    except NoResultsError:
+        if not options["files"]:
+            raise
     # slow imports come after the checks that do not need them
     from adbench_text.reports.build import Builder
 
-    records, expected, notes = _records(store, **options)
+    selection = [options[name] for name in ("files", "datasets", "detectors", "sweep")]
+    stored, expected, notes = _stored(store, *selection)
     if baseline is not None:
         baseline, shown = registry.with_files(baseline), [*shown, _OF_BASELINE]
-    builder = Builder(records, metric, store, expected, notes, baseline)
+    builder = Builder(stored, metric, store, expected, notes, baseline)
     built = builder.report(shown, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
-    news = [f"Wrote {output}: {form}, {count(len(records), 'result')}"] if output else []
+    news = [f"Wrote {output}: {form}, {count(len(builder.cells.in_time), 'result')}"] if output else []
     if not renderer.tables:
         news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures := options["figures"]:
@@ -109,33 +122,55 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
         click.echo(printable(note), err=True)
 
 
-def _records(
-    store: "Store", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None, **_: Any
-) -> tuple[list[Any], list["Cell"], list[str]]:
-    """Return the records to report on, the cells of the sweep among them, and notes on the records."""
-    from adbench_text.reports.build import held_records, of_sweep
+def _stored(
+    store: "Store | None",
+    files: Sequence[Path],
+    datasets: Sequence[str],
+    detectors: Sequence[str],
+    sweep: str | None,
+) -> tuple["pd.DataFrame", list["Cell"], list[str]]:
+    """Return the results to report on, the cells of the sweep among them, and notes on the results."""
+    import pandas as pd
 
-    place = f" with results in {store.shown}"
-    if datasets and (held := store.datasets()):
+    from adbench_text.reports.build import of_sweep, stored_cells
+    from adbench_text.store.cells import read_csv
+
+    place = f" with results in {' and '.join([*([store.redacted] if store else []), *map(str, files)])}"
+    others = [read_csv(path).assign(source=path.name) for path in files]
+    held = [*(store.datasets() if store else []), *(name for table in others for name in table["dataset"])]
+    if datasets and held:
         datasets = _known("dataset", datasets, held, place)
-    records, notes = held_records(store, datasets)
+    own, notes = [], list[str]()
+    try:
+        if store is not None:
+            cells, notes = stored_cells(store, [name for name in datasets if name in store.datasets()])
+            own = [cells]
+    except NoResultsError:
+        if not files:
+            raise
+    stored = pd.concat([*own, *others], ignore_index=True)
+    if datasets:
+        stored = stored[stored["dataset"].isin(datasets)]
     if detectors:
-        present = sorted({record.detector for record in records})
+        present = sorted(set(stored["detector"]))
         detectors = _known("detector", list(map(registry.with_files, detectors)), present, place)
-        records = [record for record in records if record.detector in detectors]
+        stored = stored[stored["detector"].isin(detectors)]
+    stored = stored.reset_index(drop=True)
     if sweep is None:
-        return records, [], notes
+        return stored, [], notes
+    from adbench_text.run.sweep_options import sweep_named
+
     described = sweep_named(sweep)
     try:
-        cells = described.expand()
+        expected = described.expand()
     except InvalidValueError as error:  # run may have got options that are no keys of the file, as --label
         raise InvalidValueError(f"The sweep {sweep} alone cannot be read: {error}") from error
-    cells = [
+    expected = [
         cell
-        for cell in cells
-        if (not datasets or cell.dataset in datasets) and (not detectors or cell.detector in detectors)
+        for cell in expected
+        if (not datasets or cell.split.dataset in datasets) and (not detectors or cell.detector in detectors)
     ]
-    return of_sweep(records, sweep, cells, described.limit, store.shown), cells, notes
+    return of_sweep(stored, sweep, expected, described.limit, place.strip()), expected, notes
 
 
 def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "") -> list[str]:
@@ -144,7 +179,7 @@ def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "
 
     names = expand(kind, texts, lambda: known, place)
     if kind == "dataset":
-        from adbench_text.corpora.labelled import name_of
+        from adbench_text.corpora.class_files import name_of
 
         names = list(map(name_of, names))
     for name in names:

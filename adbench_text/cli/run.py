@@ -7,7 +7,7 @@ import click
 
 from adbench_text.cli.options import (
     DEVICES,
-    ENCODER_URL,
+    ENCODER,
     SPLITS,
     TRACKING,
     Name,
@@ -15,9 +15,8 @@ from adbench_text.cli.options import (
     SectionedCommand,
     is_debugging,
 )
-from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.sweep import sweep_of, use_file
-from adbench_text.errors import DetectorError
+from adbench_text.cli.progress import ProgressDisplay, count
+from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.failures import described
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from adbench_text.corpora.corpus import Corpus
     from adbench_text.run.cell import Cell
     from adbench_text.run.result import Result
+    from adbench_text.run.sweep_file import SweepFile
     from adbench_text.store.store import Store
 
 
@@ -38,6 +38,27 @@ class _Jobs(click.IntRange):
         return cpu_count() if value == "auto" else super().convert(value, param, ctx)
 
 
+def _print_note(text: str) -> None:
+    click.echo(one_line(text), err=True)
+
+
+def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
+    """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
+    from adbench_text.run.sweep_file import find, read
+
+    if name is None:
+        return None
+    file, ctx.default_map = read(find(name)), {}
+    params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
+    for key, values in file.options.items():
+        if key not in params:
+            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*params, "only"])
+        if not values:
+            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
+        ctx.default_map[str(params[key].name)] = values if params[key].multiple else values[-1]
+    return file
+
+
 _POSITIVE = click.FloatRange(0, min_open=True)
 
 
@@ -47,7 +68,7 @@ _OPTIONS = [
         ["--sweep"],
         type=Name("sweeps"),
         is_eager=True,
-        callback=use_file,
+        callback=_use_file,
         help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
     ),
     *SPLITS,
@@ -64,11 +85,10 @@ _OPTIONS = [
         metavar="KEY=VALUE",
         help="Hyper-parameter of each detector that has it; -d 'NAME(KEY=VALUE)' sets it for one.",
     ),
-    click.Option(["--encoder"], type=Name("encoders"), help="As --set encoder=...: name, path, openai:NAME."),
+    click.Option(["--encoder"], type=Name("encoders"), help=ENCODER),
     click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),
     click.Option(["--device"], type=click.Choice(DEVICES), help="Short for --set device=..."),
     "Execution",
-    ENCODER_URL,
     click.Option(
         ["--jobs", "-j"],
         type=_Jobs(0),
@@ -111,11 +131,13 @@ def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
     detector, its hyper-parameters or the seed.
     """
     if dry_run:
-        cells = sweep_of(options).expand()
+        from adbench_text.run.sweep_options import sweep_of
+
+        cells = sweep_of(options, _print_note).expand()
         click.echo("".join(f"{one_line(str(cell))}\n" for cell in cells), nl=False)
         click.echo(count(len(cells)), err=True)
         return
-    with Shown(verbosity or 0, is_debugging()) as progress:
+    with ProgressDisplay(verbosity or 0, is_debugging()) as progress:
         results = _run(options, progress)
     failed = sum(result.status != "ok" for result in results)
     if failed:
@@ -124,17 +146,18 @@ def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
         )
 
 
-def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
+def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
     from adbench_text.processes import Limits
     from adbench_text.run.engine import Dask, Local
+    from adbench_text.run.sweep_options import sweep_of
 
     address, gpu_jobs = options["address"], options["gpu_jobs"]
     engine = Dask(address, gpu_jobs) if address else Local(options["jobs"], gpu_jobs)
     limits = Limits(options["cell_timeout"], options["cell_memory"])
     # a server that does not answer is known in seconds, and the user's documents are read in minutes
     engine.check(limits)
-    sweep = sweep_of(options)
+    sweep = sweep_of(options, _print_note)
     cells = sweep.expand()
     # slow imports come after the checks that do not need them
     from adbench_text.run.runner import run_sweep
@@ -163,7 +186,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
 
 
 def _log_reports(
-    store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: Shown
+    store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: ProgressDisplay
 ) -> None:
     """Log a page on a sweep's cells to the parent runs of these datasets.
 
@@ -171,20 +194,17 @@ def _log_reports(
     """
     from adbench_text.reports import contents
     from adbench_text.reports.build import Builder
+    from adbench_text.store.cells import of_cells
 
     for dataset, corpus in sorted(corpora.items()):
-        of_dataset = [cell for cell in cells if cell.dataset == dataset]
-        identities = {cell.identity for cell in of_dataset}
-        records = [
-            record
-            for record in store.cells([dataset])
-            if record.identity in identities and record.dataset_digest == corpus.digest
-        ]
-        if not any(record.is_ok for record in records):
+        of_dataset = [cell for cell in cells if cell.split.dataset == dataset]
+        stored = of_cells(store.cells([dataset]), of_dataset)
+        stored = stored[stored["dataset_digest"] == corpus.digest]
+        if not (stored["status"] == "ok").any():
             continue
         progress.message(f"writing the report on {dataset}")
         try:
-            built = Builder(records, store=store, cells=of_dataset).report([*contents.TABLES], pictures=True)
+            built = Builder(stored, store=store, cells=of_dataset).report([*contents.TABLES], pictures=True)
             store.log_page(dataset, contents.PAGE.render(built))
         except Exception as error:  # of any kind: the results are already safe
             problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import tracking_uri_option
+from adbench_text.cli.options import TRACKING_URI
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import one_line
 from adbench_text.store.client import check_reachable
@@ -18,7 +18,7 @@ _PORT = 5000
 _HOST = "127.0.0.1"
 
 
-@click.command("ui", params=[tracking_uri_option()])
+@click.command("ui", params=[TRACKING_URI])
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
 def command(port: int, tracking_uri: str) -> None:
     """Start MLflow's web interface, and print the address of the comparison of detectors on each dataset."""
@@ -29,7 +29,7 @@ def command(port: int, tracking_uri: str) -> None:
     comparisons = store.comparisons()
     if tracking_uri.startswith(("http://", "https://")):
         click.echo("The store is a server. Open in a browser:")
-        _print_addresses(store.shown.rstrip("/"), comparisons)
+        _print_addresses(store.redacted.rstrip("/"), comparisons)
         return
     with socket.socket() as connection:
         connection.settimeout(1)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.contract.protocols import ONE_VS_REST, PROTOCOLS, REDRAWN
 from adbench_text.storage import RemoteFile, file_digest
 from adbench_text.text.cleaning import check_language
 
@@ -174,7 +175,7 @@ class Dataset(ABC):
         classes need no training documents.
     protocol : str, default "one-vs-rest"
         How its splits are made if nothing else is asked for: a name of
-        `adbench_text.corpora.split.PROTOCOLS`. With ``"unlabelled"`` it needs no training documents.
+        `adbench_text.contract.protocols`. With ``"rank-all"`` it needs no training documents.
     contamination : tuple of float, default ()
         The shares of outliers in the training data that are run if none are asked for; empty for 0, 5, 10
         and 15 %.
@@ -209,7 +210,7 @@ class Dataset(ABC):
     is_cleaned: ClassVar[bool] = True
     files: ClassVar[tuple[RemoteFile, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
-    protocol: ClassVar[str] = "one-vs-rest"
+    protocol: ClassVar[str] = ONE_VS_REST
     contamination: ClassVar[tuple[float, ...]] = ()
     redraw: ClassVar[Redraw | None] = None
 
@@ -233,10 +234,6 @@ class Dataset(ABC):
         """Return the raw documents of the training and of the test part."""
 
 
-#: How splits are made, see `adbench_text.corpora.split`.
-PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")
-
-
 def check_facts(dataset: Dataset) -> None:
     """Raise ValueError if an optional attribute of a dataset is not what `Dataset` says."""
     inliers, levels, protocol = dataset.inliers, dataset.contamination, dataset.protocol
@@ -247,7 +244,7 @@ def check_facts(dataset: Dataset) -> None:
         raise ValueError(f"its inliers must be a tuple of some of its classes, got {inliers!r:.60}")
     if not (isinstance(levels, tuple) and all(isinstance(level, int | float) for level in levels)):
         raise ValueError(f"its contamination must be a tuple of numbers, got {levels!r:.60}")
-    if isinstance(dataset.redraw, Redraw) != (protocol == "redrawn"):
+    if isinstance(dataset.redraw, Redraw) != (protocol == REDRAWN):
         raise ValueError(
             f"redraw must be a Redraw with the protocol redrawn, and None otherwise, got {dataset.redraw}"
         )

@@ -18,7 +18,7 @@ from pyod.models.base import BaseDetector
 from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
-from adbench_text.contract.labels import NOTHING_KNOWN, is_odd
+from adbench_text.contract.labels import NOTHING_KNOWN, split_known
 from adbench_text.contract.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 
@@ -332,9 +332,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         checked = check_texts(texts)
         self.check_params()
         self._set_n_classes(None)
-        self._labelled, self._is_odd = NOTHING_KNOWN, np.zeros(len(checked), dtype=np.bool_)
+        self._known_labels, self._is_odd = NOTHING_KNOWN, np.zeros(len(checked), dtype=np.bool_)
         if y is not None and self.takes_labels:
-            self._is_odd, self._labelled = is_odd(checked, y)
+            self._is_odd, self._known_labels = split_known(checked, y)
             checked = list(compress(checked, ~self._is_odd))
         # set before _fit: a detector may score while it trains
         self._training_texts: list[str] | None = checked
@@ -399,7 +399,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return self
 
     def _not_learned(self) -> set[str]:
-        of_training = "_training_texts", "_labelled", "_is_odd"
+        of_training = "_training_texts", "_known_labels", "_is_odd"
         return {*of_training, "observer", *self.not_saved, *self.get_params(deep=False)}
 
     def __getattr__(self, name: str) -> Any:
@@ -419,11 +419,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def _of_all_training(self, texts: list[str]) -> Scores:
         """Return the scores of all training documents; known outliers are scored as any others."""
         scores = check_scores(self._score_training(texts), len(texts))
-        if not self._labelled.odd:
+        if not self._known_labels.odd:
             return scores
         of_all = np.empty(len(self._is_odd))
         of_all[~self._is_odd] = scores
-        of_all[self._is_odd] = self.decision_function(self._labelled.odd)
+        of_all[self._is_odd] = self.decision_function(self._known_labels.odd)
         return of_all
 
     def predict(self, X: Sequence[str], return_confidence: bool = False) -> Any:

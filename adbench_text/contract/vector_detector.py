@@ -24,7 +24,8 @@ class VectorDetector(TextDetector):
     encoder : str, default "tfidf"
         How a document becomes a vector: a name that ``adbench-text list encoders`` shows, the folder of a
         model of sentence-transformers or model2vec, ``sentence-transformers:NAME`` or ``model2vec:NAME``
-        with its name on Hugging Face, or ``openai:NAME`` of a server, whose URL is in ``OPENAI_BASE_URL``.
+        with its name on Hugging Face, or ``./FILE.py:NAME``, a function that takes a list of texts and
+        returns their vectors, of shape (n_texts, n_dimensions).
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, or a path. Some encoders need none.
     normalize : bool, default True

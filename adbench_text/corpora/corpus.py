@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.code_version import PROTOCOL, code_version
+from adbench_text.code_version import HARNESS_VERSION, code_version
 from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords, Redraw
+from adbench_text.contract.protocols import RANK_ALL, REDRAWN
 from adbench_text.errors import DataError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8, without_surrogates
 from adbench_text.failures import as_plugin_error
@@ -41,9 +41,9 @@ class Corpus:
     limit: int | None = None  # maximum number of documents per class in each part
     n_empty: int = 0  # documents left out because cleaning removes all their words
     n_mended: int = 0  # documents with lone surrogates, which U+FFFD replaces
-    originals: Sequence[str] = ()  # test documents as they were written; empty if not available
-    train_originals: Sequence[str] = ()
-    words: Sequence[OddWords | None] = ()  # of the test documents as they were written; empty if unknown
+    # the documents as they were written, in the same rows; None if they are not available
+    written_train: Documents | None = None
+    written_test: Documents | None = None
     # facts of the dataset, see `Dataset`
     language: str = Dataset.language
     is_cleaned: bool = Dataset.is_cleaned
@@ -52,7 +52,7 @@ class Corpus:
     redraw: Redraw | None = None
 
     def __post_init__(self) -> None:
-        is_trained = self.protocol not in ("unlabelled", "redrawn")
+        is_trained = self.protocol not in (RANK_ALL, REDRAWN)
         trained = set(self.inliers or self.classes) if is_trained else set()
         for part, documents in zip(_PARTS, (self.train, self.test), strict=True):
             needed = trained if part == _PARTS[0] else set(self.classes)
@@ -73,17 +73,21 @@ class Corpus:
         state = hashlib.sha256("".join(digest(part) for part in parts).encode())
         for documents in (self.train, self.test):
             state.update(documents.labels.astype("<i8").tobytes())
-        if self.words:
-            state.update(json.dumps(self.words).encode())
+        if self.written_test is not None and self.written_test.words:
+            state.update(json.dumps(self.written_test.words).encode())
         return state.hexdigest()[:32]
 
     @cached_property
     def raw(self) -> "Corpus":
         """The same documents as they were written, in the same rows; its digest is that of their texts."""
-        if (len(self.train_originals), len(self.originals)) != (len(self.train), len(self.test)):
+        if self.written_train is None or self.written_test is None:
             raise DataError(f"The documents of {self.name} are not available as they were written.")
-        train = Documents(self.train_originals, self.train.labels)
-        return replace(self, train=train, test=Documents(self.originals, self.test.labels))
+        return replace(self, train=self.written_train, test=self.written_test)
+
+    def written_texts(self, places: NDArray[np.int64]) -> list[str]:
+        """Return test documents as they were written, otherwise as they are."""
+        texts = (self.written_test or self.test).texts
+        return [texts[place] for place in places]
 
     @cached_property
     def n_seen(self) -> int:
@@ -113,9 +117,8 @@ class Corpus:
             self,
             train=self.train.take(of_train),
             test=self.test.take(of_test),
-            originals=[self.originals[row] for row in of_test] if self.originals else (),
-            words=[self.words[row] for row in of_test] if self.words else (),
-            train_originals=[self.train_originals[row] for row in of_train] if self.train_originals else (),
+            written_train=self.written_train and self.written_train.take(of_train),
+            written_test=self.written_test and self.written_test.take(of_test),
             edition=f"{self.edition}, at most {limit} documents per class",
             is_published=False,
             limit=limit,
@@ -144,7 +147,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
 
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset)), *_COLUMNS])[:16]
-    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
+    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{HARNESS_VERSION}.parquet"
     documents = storage.read_cache(path, pd.read_parquet)
     if documents is None:
         documents = cleaned(dataset)
@@ -182,8 +185,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
     with_words = documents[documents["cleaned"].map(bytes.strip) != b""]
     parts = [with_words[with_words["part"] == part] for part in _PARTS]
     train, test = (Documents(map(_sound, part["cleaned"]), part["label"].to_numpy()) for part in parts)
-    train_originals, originals = ([_sound(text) for text in part["text"]] for part in parts)
-    words = [each and OddWords(*each) for each in map(json.loads, parts[1]["words"])]
+    written_train, written_test = map(_written, parts)
     return Corpus(
         dataset.name,
         tuple(dataset.classes),
@@ -193,15 +195,20 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         edition.is_published,
         n_empty=len(documents) - len(with_words),
         n_mended=sum(map(_is_broken, with_words["text"])),
-        originals=originals,
-        train_originals=train_originals,
-        words=words if any(words) else (),
+        written_train=written_train,
+        written_test=written_test,
         language=dataset.language,
         is_cleaned=dataset.is_cleaned,
         inliers=dataset.inliers,
         protocol=dataset.protocol,
         redraw=dataset.redraw,
     )
+
+
+def _written(part: "pd.DataFrame") -> Documents:
+    """Return the documents of a part as they were written, with their marks."""
+    marks = [each and OddWords(*each) for each in map(json.loads, part["words"])]
+    return Documents(map(_sound, part["text"]), part["label"].to_numpy(), marks if any(marks) else ())
 
 
 def _sound(data: bytes) -> str:

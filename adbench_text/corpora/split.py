@@ -7,20 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import Number
-from adbench_text.contract.dataset import PROTOCOLS, Documents, Redraw
+from adbench_text.checks import Number, Whole
+from adbench_text.contract.dataset import Documents, Redraw
+from adbench_text.contract.protocols import LEAVE_ONE_OUT, ONE_VS_REST, PROTOCOLS, RANK_ALL, REDRAWN
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.words import JudgedWords, judged_words
+from adbench_text.corpora.split_key import ALL_OUTLIERS, SplitKey
 from adbench_text.errors import InvalidValueError, UnknownNameError
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
-_CONTAMINATION, _TEST_OUTLIERS = Number("[0, 0.5)"), Number("(0, 1)")
-_TEST_ORDER, _LABELLED = 1, 2  # streams of random numbers: the order of the test documents, known outliers
-
-#: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
-#: but one class are normal (NLP-ADBench, section 3); the test part is ranked without a training part
-#: (TAD-Bench); each seed draws documents anew.
-ONE_VS_REST, LEAVE_ONE_OUT, UNLABELLED, REDRAWN = PROTOCOLS
+_CONTAMINATION, _TEST_OUTLIERS, _N_KNOWN = Number("[0, 0.5)"), Number("(0, 1]"), Whole(0)
+_TEST_ORDER, _KNOWN = 1, 2  # streams of random numbers: the order of the test documents, known outliers
 
 
 @dataclass(frozen=True)
@@ -49,12 +45,9 @@ class Split:
     pool: Sequence[str] = field(repr=False)
     pool_labels: NDArray[np.int64] = field(repr=False, default_factory=lambda: np.empty(0, np.int64))
     # known outliers that a detector may learn from, and the labels of their classes
-    labelled: Sequence[str] = field(default=(), repr=False)
-    labelled_classes: frozenset[int] = frozenset()
+    known: Sequence[str] = field(default=(), repr=False)
+    known_classes: frozenset[int] = frozenset()
     is_ranking: bool = False  # whether the test documents are the training documents
-    # the test documents as they were written, and their words, if words are judged
-    written: Sequence[str] = field(default=(), repr=False)
-    words: JudgedWords = field(default_factory=dict, repr=False)
 
 
 def protocol_of(source: Any, protocol: str | None) -> str:
@@ -62,9 +55,9 @@ def protocol_of(source: Any, protocol: str | None) -> str:
     own: str = source.protocol
     if protocol not in (None, *PROTOCOLS):
         raise UnknownNameError("protocol", protocol, PROTOCOLS)
-    if protocol in (None, own, UNLABELLED):
+    if protocol in (None, own, RANK_ALL):
         return protocol or own
-    if protocol == REDRAWN or own in (REDRAWN, UNLABELLED):
+    if protocol == REDRAWN or own in (REDRAWN, RANK_ALL):
         raise InvalidValueError(
             f"{source.name} has no protocol {protocol}: its own is {own}. Leave out --protocol."
         )
@@ -93,50 +86,42 @@ def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...
 
 def levels_of(dataset: Any, protocol: str) -> tuple[float, ...]:
     """Return the contamination levels that are run on a dataset if none are asked for."""
-    return tuple(dataset.contamination) or (LEVELS[1:] if protocol == UNLABELLED else LEVELS)
+    return tuple(dataset.contamination) or (LEVELS[1:] if protocol == RANK_ALL else LEVELS)
 
 
-def draw(
-    corpus: Corpus,
-    name: str,
-    contamination: float,
-    seed: int,
-    protocol: str = ONE_VS_REST,
-    test_outliers: float | None = None,
-    labelled: int = 0,
-    labelled_from: str = "",
-) -> Split:
-    """Return a split of a corpus by its name, with outliers in the training data.
+def draw(corpus: Corpus, key: SplitKey) -> Split:
+    """Return a split of a corpus, with outliers in the training data.
 
-    `labelled` is the number of known outliers, drawn from the training part of the other classes, or of the
-    class `labelled_from`. They are others than those in the training data.
+    Known outliers are drawn from the training part of the other classes, or of the class `known_from`. They
+    are others than those in the training data.
 
-    With the protocol ``"unlabelled"``, the test documents are ranked as they are (`contamination` 0), or
+    With the protocol ``"rank-all"``, the test documents are ranked as they are (`contamination` 0), or
     with their outliers thinned to the share `contamination`; they are the training documents, too.
 
     All documents are in an order drawn from the seed: many corpora are sorted by class, so that a position
     would give the label away.
     """
-    protocol = protocol_of(corpus, protocol)
-    check_shares(protocol, contamination, test_outliers)
+    protocol, seed = protocol_of(corpus, key.protocol), key.seed
+    check_key(key)
     named = splits(corpus, protocol)
-    if name not in named:
-        raise UnknownNameError(f"inlier class of {corpus.name}", name, named)
-    if protocol == UNLABELLED:
-        if labelled:
-            raise InvalidValueError(f"The protocol {protocol} has no training part for labelled outliers.")
-        split = divided(corpus, named[name])
-        if contamination:
-            split = restricted(split, thinned(split.outlier, contamination, seed, "contamination"))
-        split = _with_words(_shuffled(split, seed), corpus)
+    if key.inlier not in named:
+        raise UnknownNameError(f"inlier class of {corpus.name}", key.inlier, named)
+    inliers = named[key.inlier]
+    if protocol == RANK_ALL:
+        if key.known:
+            raise InvalidValueError(f"The protocol {protocol} has no training part for known outliers.")
+        split = divided(corpus, inliers)
+        if key.contamination:
+            split = restricted(split, thinned(split.outlier, key.contamination, seed, "contamination"))
+        split = _shuffled(split, seed)
         return replace(split, train=list(split.test), train_outlier=split.outlier, is_ranking=True)
-    clean = _redrawn(corpus, named[name], seed) if protocol == REDRAWN else divided(corpus, named[name])
-    split = contaminate(clean, contamination, seed)
-    if labelled:
-        split = _with_labelled(split, corpus, labelled, labelled_from, seed)
-    if test_outliers is not None:
-        split = restricted(split, thinned(split.outlier, test_outliers, seed))
-    return _with_words(_shuffled(split, seed), corpus)
+    clean = _redrawn(corpus, inliers, seed) if protocol == REDRAWN else divided(corpus, inliers)
+    split = contaminate(clean, key.contamination, seed)
+    if key.known:
+        split = _with_known(split, corpus, key)
+    if key.test_outliers != ALL_OUTLIERS:
+        split = restricted(split, thinned(split.outlier, key.test_outliers, seed))
+    return _shuffled(split, seed)
 
 
 def _shuffled(split: Split, seed: int) -> Split:
@@ -145,18 +130,9 @@ def _shuffled(split: Split, seed: int) -> Split:
     return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.test)))
 
 
-def _with_words(split: Split, corpus: Corpus) -> Split:
-    """Return a split with the words of its test documents, if the corpus knows which are odd."""
-    if not corpus.words:
-        return split
-    written = [corpus.originals[place] for place in split.places]
-    words = judged_words(written, [corpus.words[place] for place in split.places], split.outlier.tolist())
-    return replace(split, written=written, words=words)
-
-
-def _with_labelled(split: Split, corpus: Corpus, n: int, name: str, seed: int) -> Split:
-    """Return a split with n known outliers; a higher number contains those of a lower one."""
-    rows = np.arange(len(split.pool))
+def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
+    """Return a split with known outliers; a higher number contains those of a lower one."""
+    rows, n, name = np.arange(len(split.pool)), key.known, key.known_from
     if name:
         if name not in corpus.classes:
             raise UnknownNameError(f"class of {corpus.name}", name, corpus.classes)
@@ -164,12 +140,12 @@ def _with_labelled(split: Split, corpus: Corpus, n: int, name: str, seed: int) -
     if n > len(rows):
         of_class = f" of the class {name}" if name else ""
         raise InvalidValueError(
-            f"{n:,} labelled outliers{of_class} are asked for, but only {len(rows):,} are left in the "
-            "training part. Choose fewer (--labelled), or another class (--labelled-from)."
+            f"{n:,} known outliers{of_class} are asked for, but only {len(rows):,} are left in the "
+            "training part. Choose fewer (--known-outliers), or another class (--known-from)."
         )
-    drawn = np.random.default_rng([seed, _LABELLED]).permutation(rows)[:n]
+    drawn = np.random.default_rng([key.seed, _KNOWN]).permutation(rows)[:n]
     classes = frozenset(split.pool_labels[drawn].tolist())
-    return replace(split, labelled=[split.pool[row] for row in drawn], labelled_classes=classes)
+    return replace(split, known=[split.pool[row] for row in drawn], known_classes=classes)
 
 
 def _is_outlier(corpus: Corpus, documents: Documents, inliers: Sequence[str]) -> NDArray[np.bool_]:
@@ -226,14 +202,14 @@ def n_outliers(n_inliers: int, contamination: float) -> int:
     return 10_000 * n_inliers // (10_000 - hundredths) - n_inliers
 
 
-def check_shares(protocol: str, contamination: float, test_outliers: float | None) -> None:
-    """Raise InvalidValueError if a share is out of its range, or both thin the same documents."""
-    _CONTAMINATION.check("contamination", contamination)
-    if test_outliers is not None:
-        _TEST_OUTLIERS.check("test_outliers", test_outliers)
-    if protocol == UNLABELLED and test_outliers is not None:
+def check_key(key: SplitKey) -> None:
+    """Raise InvalidValueError if a number is out of its range, or two shares thin the same documents."""
+    _CONTAMINATION.check("contamination", key.contamination)
+    _TEST_OUTLIERS.check("test_outliers", key.test_outliers)
+    _N_KNOWN.check("known", key.known)
+    if key.protocol == RANK_ALL and key.test_outliers != ALL_OUTLIERS:
         raise InvalidValueError(
-            "With the protocol unlabelled, --contamination is the share of outliers in the documents; "
+            f"With the protocol {RANK_ALL}, --contamination is the share of outliers in the documents; "
             "leave out --test-outliers."
         )
 

@@ -79,7 +79,7 @@ class DetectorChoice:
         """Name of the preset with the settings that override it, so that each label is unique."""
         if self.chosen == DEFAULT:  # the configuration distinguishes these cells
             return DEFAULT
-        return written(self.chosen, settings=text_of_settings(self.settings))
+        return format_name(self.chosen, settings=text_of_settings(self.settings))
 
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one configuration, or several if the preset is a grid."""
@@ -139,7 +139,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def detector(name: str) -> "Callable[..., TextDetector]":
-    """Return what makes the detector of a name, given hyper-parameters: its class.
+    """Return the class or preset factory of a detector.
 
     For a name with a preset or settings, ``"llr:robust"``, it is `TextDetector.from_preset` of the class,
     with these.
@@ -168,7 +168,7 @@ def build(name: str, settings: Mapping[str, Any], seed: int | None = None) -> "T
         if key not in accepted - {"random_state"}:
             raise UnknownNameError(f"parameter of {name}", key, accepted - {"random_state"})
     seeded = {"random_state": seed} if "random_state" in accepted else {}
-    return _built(kind, {**settings, **seeded}, written(name, settings=text_of_settings(settings)))
+    return _built(kind, {**settings, **seeded}, format_name(name, settings=text_of_settings(settings)))
 
 
 def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) -> "TextDetector":
@@ -233,14 +233,23 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
     return {name: value for name, value in settings.items() if name not in of_threshold}
 
 
-def written(name: str, preset: str = DEFAULT, settings: str = "") -> str:
+def format_name(name: str, preset: str = DEFAULT, settings: str = "") -> str:
     """Return a detector as people write it.
 
-    >>> written("llr", "robust"), written("ocsvm", settings="encoder=svd, nu=0.2")
+    >>> format_name("llr", "robust"), format_name("ocsvm", settings="encoder=svd, nu=0.2")
     ('llr:robust', 'ocsvm(encoder=svd, nu=0.2)')
     """
     chosen = name if preset == DEFAULT else f"{name}:{preset}"
     return f"{chosen}({settings})" if settings else chosen
+
+
+def choice_name(detector: str, preset: str, configuration: str) -> str:
+    """Return the name of a detector with its preset, or with its configuration where it has no preset.
+
+    >>> choice_name("llr", "robust", "topics=4"), choice_name("llr", "default", "cap=3")
+    ('llr:robust', 'llr(cap=3)')
+    """
+    return format_name(detector, preset, configuration if preset == DEFAULT else "")
 
 
 def text_of_settings(settings: Mapping[str, Any]) -> str:

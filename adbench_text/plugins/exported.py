@@ -5,6 +5,7 @@
     split.json    what it is, and the digests of its texts
     train.jsonl   a line {"id": ..., "text": ...} for each training document
     test.jsonl    the same for the documents to score
+    known.jsonl   the same for known outliers, which a program may learn from; only if there are some
     labels.csv    id, outlier (0 or 1) and the digest of the text: not for a program that scores
 
 Another program adds ``scores.csv`` with the columns id and score, one row for each test document in any
@@ -36,17 +37,17 @@ _MOST = 5  # ids that a message lists
 def write(
     folder: Path,
     facts: Mapping[str, str],
-    train: Sequence[str],
-    test: Sequence[str],
+    documents: Mapping[str, Sequence[str]],
     outlier: NDArray[np.bool_],
-    shown: Callable[[str], str] = str,
+    clean: Callable[[str], str] = str,
 ) -> None:
-    """Write a split to a folder: its documents as they were written, or what `shown` makes of them."""
-    labels = "".join(f"{id},{int(outlier[id])},{digest([text])}\n" for id, text in enumerate(test))
-    digests = {"train": digest(sorted(train)), "test": digest(sorted(test))}
+    """Write a split to a folder: its documents ``train``, ``test`` and ``known``, and what is known of it."""
+    labels = "".join(
+        f"{id},{int(outlier[id])},{digest([text])}\n" for id, text in enumerate(documents["test"])
+    )
+    digests = {part: digest(sorted(texts)) for part, texts in documents.items()}
     files = {
-        "train.jsonl": _lines(map(shown, train)),
-        "test.jsonl": _lines(map(shown, test)),
+        **{f"{part}.jsonl": _lines(map(clean, texts)) for part, texts in documents.items() if len(texts)},
         _LABELS: f"id,outlier,text\n{labels}",
         _SPLIT: json.dumps({**facts, "digests": digests}, indent=2) + "\n",  # last: then all is there
     }
@@ -65,6 +66,7 @@ class _Split(NamedTuple):
     folder: Path
     seed: str
     train: str
+    known: str
     test: str
 
     def scores(self) -> dict[str, list[float]]:
@@ -81,7 +83,7 @@ def _splits(folder: Path) -> Iterator[_Split]:
         try:
             facts = json.loads((place / _SPLIT).read_text(encoding="utf-8"))
             digests = facts["digests"]
-            yield _Split(place, facts["seed"], digests["train"], digests["test"])
+            yield _Split(place, facts["seed"], digests["train"], digests["known"], digests["test"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidValueError(
                 f"{place} is no folder that adbench-text export has written ({message_of(error)}). "
@@ -124,6 +126,7 @@ class GivenScores(TextDetector):
     computes_with: ClassVar[frozenset[str]] = frozenset()
     reads_raw: ClassVar[bool] = True
     is_timed: ClassVar[bool] = False
+    takes_labels: ClassVar[bool] = True
 
     @property
     def regime(self) -> str | None:
@@ -149,12 +152,14 @@ class GivenScores(TextDetector):
         return {"scores": digest([file_digest(file) for file in files])}
 
     def _fit(self, texts: list[str]) -> None:
-        drawn = digest(sorted(texts)), str(self.random_state)
-        self._splits = [split for split in _splits(Path(self.folder)) if (split.train, split.seed) == drawn]
+        drawn = str(self.random_state), digest(sorted(texts)), digest(sorted(self._known_labels.odd))
+        self._splits = [
+            split for split in _splits(Path(self.folder)) if (split.seed, split.train, split.known) == drawn
+        ]
         if not self._splits:
             raise DetectorError(
-                f"{self.folder} has no scores of this split: no split there has these training texts and "
-                "this seed. Export it with the same dataset, protocol, contamination, seed and limit."
+                f"{self.folder} has no scores of this split: no split there has these training texts, known "
+                "outliers and this seed. Export it with the same options."
             )
 
     def _score(self, texts: list[str]) -> Scores:

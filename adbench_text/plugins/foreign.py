@@ -226,7 +226,7 @@ class Foreign(TextDetector):
         if is_watched:
             self.wrapped.observer = self.observer
         try:
-            self._labelled.fit(self.wrapped, texts)  # on a copy: it may change its input
+            self._known_labels.fit(self.wrapped, texts)  # on a copy: it may change its input
         finally:
             if is_watched:
                 self.wrapped.observer = None

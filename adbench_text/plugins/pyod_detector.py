@@ -28,7 +28,7 @@ SCORED_BY_BATCH = frozenset(
     f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
 )
 
-#: Modules whose detectors learn from labelled outliers, and from nothing else.
+#: Modules whose detectors learn from known outliers, and from nothing else.
 _SUPERVISED = frozenset({"pyod.models.devnet", "pyod.models.xgbod"})
 
 _KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved
@@ -172,7 +172,7 @@ class PyODDetector(VectorDetector):
 
     @property
     def takes_labels(self) -> bool:  # type: ignore[override]  # a constant of other classes
-        """Whether it learns from labelled outliers."""
+        """Whether it learns from known outliers."""
         return self.wrapped.__module__ in _SUPERVISED
 
     def _fit_vectors(self, X: Matrix) -> None:
@@ -184,11 +184,12 @@ class PyODDetector(VectorDetector):
         taken = {name: value for name, value in shared.items() if name in signature(self.wrapped).parameters}
         given: list[Any] = [np.asarray(X, dtype=np.float64)]
         if self.takes_labels:
-            if not self._labelled.odd:
+            if not self._known_labels.odd:
                 raise DetectorError(
-                    f"{self.wrapped.__name__} learns from labelled outliers, and there are none (--labelled)."
+                    f"{self.wrapped.__name__} learns from known outliers, and there are none "
+                    "(--known-outliers)."
                 )
-            odd = np.asarray(self._encoder(self._labelled.odd), dtype=np.float64)
+            odd = np.asarray(self._encoder(self._known_labels.odd), dtype=np.float64)
             given = [np.vstack([*given, odd]), np.repeat([0, 1], [len(X), len(odd)])]
         with self._called():
             own = {name: getattr(self, name) for name in self._own_defaults()}

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from posixpath import normpath
 from typing import TYPE_CHECKING
 
-from adbench_text.code_version import PROTOCOL, code_version, libraries
+from adbench_text import own_file
+from adbench_text.code_version import HARNESS_VERSION, code_version, libraries
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.escaping import encodable, utf8
 from adbench_text.failures import as_plugin_error
@@ -25,13 +26,13 @@ _LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
 def build_detector(cell: Cell) -> "TextDetector":
     """Return the cell's detector, unfitted and with checked hyper-parameters."""
-    registry.plugins("detectors").update(cell.in_files)
-    return build(cell.detector, cell.settings, cell.seed)
+    own_file.make_known(cell.in_files)
+    return build(cell.detector, cell.settings, cell.split.seed)
 
 
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return all that determines the result of a cell, as text; equal definitions have equal results."""
-    record = cell.texts | {"dataset_digest": corpus.digest}
+    record = cell.columns() | {"dataset_digest": corpus.digest}
     record |= identified(build_detector(cell), cell) if identity is None else identity
     if _RAW in record:
         record[_RAW] = corpus.raw.digest
@@ -46,7 +47,11 @@ def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
         resources = sorted((str(name), str(value)) for name, value in detector.resources().items())
         code = registry.module_of("detectors", cell.detector), type(detector), kind
         values = [(name, text_of_value(value)) for name, value in sorted(detector.get_params().items())]
-    record = {"code_version": code_version(*code), "protocol": str(PROTOCOL), "libraries": libraries(*code)}
+    record = {
+        "code_version": code_version(*code),
+        "harness_version": str(HARNESS_VERSION),
+        "libraries": libraries(*code),
+    }
     if regime is not None:
         record["regime"] = regime
     if is_oracle:

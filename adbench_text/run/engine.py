@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from adbench_text import provenance
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import AXES
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits, Processes, Workers, notify, threads
@@ -18,7 +19,7 @@ from adbench_text.run.evaluate import scored
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.text.endpoint import is_same
+from adbench_text.text.own_encoder import is_same
 
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
 _LOOK_SECONDS = 1.0  # in a worker of a cluster, between two looks whether the client still waits
@@ -56,7 +57,7 @@ class Started(NamedTuple):
 
 def _shared_corpora(workers: Workers, work: Work) -> dict[str, Any]:
     """Return a handle for each corpus, to be passed as an argument of calls."""
-    names = dict.fromkeys(cell.dataset for cell in work.cells)
+    names = dict.fromkeys(cell.split.dataset for cell in work.cells)
     return {name: workers.share(work.corpora[name], f"The corpus {name}") for name in names}
 
 
@@ -97,7 +98,9 @@ class Local:
             def submit(cell: Cell) -> "Future[Result]":
                 """Run a cell in one of the processes."""
                 workers = gpu_processes if gpus and work.may_use_gpu(cell) else processes
-                return workers.submit(scored, cell, corpora[cell.dataset], _Steps(), work.is_oracle(cell))
+                return workers.submit(
+                    scored, cell, corpora[cell.split.dataset], _Steps(), work.is_oracle(cell)
+                )
 
             yield Started(submit, lambda: (n, n_on_gpu))
 
@@ -157,7 +160,13 @@ class Dask:
             def submit(cell: Cell) -> "Future[Result]":
                 is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
                 return cluster.submit(
-                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell], work.limits),
+                    *(
+                        _scored_on_cluster,
+                        cell,
+                        corpora[cell.split.dataset],
+                        work.definitions[cell],
+                        work.limits,
+                    ),
                     gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
                 )
 
@@ -181,7 +190,7 @@ def _scored_on_cluster(
     _check_definition(cell, corpus, definition)
     variables = threads(n_threads(), is_override=True)  # Dask sets one thread
     with _processes(1, limits=limits, variables=[variables]) as processes:
-        shared = processes.share(corpus, f"The corpus {cell.dataset}")
+        shared = processes.share(corpus, f"The corpus {cell.split.dataset}")
         future = processes.submit(scored, cell, shared, Progress(), "oracle" in definition)
         while is_wanted():
             if wait([future], _LOOK_SECONDS).done:
@@ -196,12 +205,12 @@ _checked: set[frozenset[tuple[str, str]]] = set()  # definitions, without what n
 
 def _check_definition(cell: Cell, corpus: Corpus, expected: Mapping[str, str]) -> None:
     """Raise AdbenchTextError if this worker of a cluster would compute something else than the client."""
-    of_split = {"inlier", "contamination", "seed"}
+    of_split = {"inlier", "contamination", "seed", *AXES}
     key = frozenset((name, value) for name, value in expected.items() if name not in of_split)
     with _lock:
         if key in _checked:
             return
-        definitions, failed = prepare([cell], {cell.dataset: corpus})
+        definitions, failed = prepare([cell], {cell.split.dataset: corpus})
         for result in failed:
             raise AdbenchTextError(result.reason)
         own = definitions[cell]

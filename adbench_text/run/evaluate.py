@@ -15,10 +15,9 @@ import psutil
 
 from adbench_text.checks import Number, Whole
 from adbench_text.contract.detector import TextDetector
-from adbench_text.contract.labels import Known
+from adbench_text.contract.labels import KnownLabels
 from adbench_text.contract.scores import Scores, check_scores
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.planted import planted
 from adbench_text.corpora.split import Split, draw
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.failures import FAILURES, described
@@ -30,7 +29,7 @@ from adbench_text.run.definition import build_detector
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import TRAINING, Curves, Point, Result
-from adbench_text.run.word_scores import metrics_of_words, word_scores
+from adbench_text.run.words import metrics_of_words, word_scores
 
 _STEP = Whole(0, 2**63 - 1)  # of a training; databases hold no larger number
 _SECONDS = 0.02  # between two samples of the memory
@@ -39,7 +38,7 @@ _SILENT = Progress()
 
 def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT) -> Result:
     """Return the result of a cell: fit its detector on its split, score the test texts, measure."""
-    return measured(scored(cell, corpus, progress), corpus)
+    return measured(scored(cell, corpus, progress), draw(corpus, cell.split), corpus)
 
 
 @preserved()
@@ -56,17 +55,17 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
     detector, training = None, None
     try:
         detector = build_detector(cell)
-        split = split_of(cell, corpus, raw=detector.reads_raw)
+        split = draw(corpus.raw if detector.reads_raw else corpus, cell.split)
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
-        seed_generators(cell.seed)
+        seed_generators(cell.split.seed)
         is_oracle = detector.is_oracle if is_oracle is None else is_oracle
         # in a ranking, the test texts are the training texts, and have the scores of the fit
         is_fit_enough = split.is_ranking and not is_oracle
         detector.observer = training = _Training(partial(progress.step, cell))
         with _peak_memory() as peak:
             with Stopwatch() as watch:
-                Known(split.labelled).fit(detector, split.train)
+                KnownLabels(split.known).fit(detector, split.train)
             costs["fit_seconds"] = watch.seconds
             with Stopwatch() as watch:
                 scores = detector.decision_scores_ if is_fit_enough else _scores(detector, split, is_oracle)
@@ -99,15 +98,11 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         )
 
 
-def measured(result: Result, corpus: Corpus) -> Result:
+def measured(result: Result, split: Split, corpus: Corpus) -> Result:
     """Return a result of `scored` with the numbers of documents and the metrics.
 
-    The split is drawn anew: nothing but the scores is taken from the process that made them.
+    The split was not drawn where the detector ran: nothing but the scores is taken from that process.
     """
-    try:
-        split = split_of(result.cell, corpus)
-    except AdbenchTextError:  # then the cell has failed for this reason
-        return result
     metrics = {
         **result.metrics,
         "n_train": len(split.train),
@@ -122,29 +117,22 @@ def measured(result: Result, corpus: Corpus) -> Result:
         scores = _checked(result.scores, len(split.test))
         for name in COSTS:
             Number("[0, inf)").check(name, result.metrics.get(name, 0.0))
-        of_words = {} if result.word_scores is None else metrics_of_words(split, result.word_scores)
+        of_words = metrics_of_words(corpus, split, result.word_scores)
     except (DetectorError, InvalidValueError) as error:
         return replace(result, scores=None, reason=described(error))
     metrics |= all_metrics(split.outlier, scores) | _seen_and_unseen(split, corpus, scores) | of_words
     return replace(result, metrics=metrics, scores=scores)
 
 
-def split_of(cell: Cell, corpus: Corpus, *, raw: bool = False) -> Split:
-    """Return the split of a cell, with documents as they were written if `raw`, else cleaned."""
-    names = cell.protocol, cell.test_outliers, cell.labelled, cell.labelled_from
-    split = draw(corpus.raw if raw else corpus, cell.inlier, cell.contamination, cell.seed, *names)
-    return planted(split, corpus, cell.planted, cell.seed, raw=raw) if cell.planted else split
-
-
 def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:
     """Return the AUROC on outliers of the classes of known outliers, and on those of other classes."""
-    is_seen = np.isin(np.asarray(corpus.test.labels)[split.places], [*split.labelled_classes])
+    is_seen = np.isin(np.asarray(corpus.test.labels)[split.places], [*split.known_classes])
     kinds = {"auroc_seen": is_seen, "auroc_unseen": ~is_seen}
     rows = {name: ~split.outlier | (split.outlier & kind) for name, kind in kinds.items()}
     return {
         name: auroc(split.outlier[among], scores[among])
         for name, among in rows.items()
-        if split.labelled and (split.outlier & among).any()
+        if split.known and (split.outlier & among).any()
     }
 
 

@@ -56,9 +56,9 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
         document = int(split.places[place])
         text = texts[place]
         scored = _to_token_scores(tokens)
-        if len(corpus.originals) and not detector.reads_raw and corpus.is_cleaned:
-            text = split.written[place] if split.written else corpus.originals[document]
-            scored = original_words(text, clean.places(text), scored)
+        if corpus.written_test is not None and not detector.reads_raw and corpus.is_cleaned:
+            text = corpus.written_test.texts[document]
+            scored = original_words(text, clean.spans(text), scored)
         label = corpus.classes[corpus.test.labels[document]]
         examples.append(
             Example(why, document, label, bool(outlier[place]), float(scores[place]), text, scored)

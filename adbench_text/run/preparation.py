@@ -41,7 +41,7 @@ def prepare(
         first = of_configuration[0]
         try:
             built = build_detector(first)
-            for name in dict.fromkeys(cell.dataset for cell in of_configuration):
+            for name in dict.fromkeys(cell.split.dataset for cell in of_configuration):
                 _prepare(built, first.name, corpora[name], progress)
             identity = identified(built, first)
         except PluginError as error:
@@ -54,7 +54,9 @@ def prepare(
         if is_turned and first.detector not in turned:
             turned.add(first.detector)
             progress.message(f"{first.detector}: {TURNED}")
-        definitions |= {cell: definition(cell, corpora[cell.dataset], identity) for cell in of_configuration}
+        definitions |= {
+            cell: definition(cell, corpora[cell.split.dataset], identity) for cell in of_configuration
+        }
     failed = [Result(cell, time.time(), {}, reason=reasons[cell]) for cell in cells if cell in reasons]
     return {cell: definitions[cell] for cell in cells if cell in definitions}, failed
 

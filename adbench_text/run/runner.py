@@ -5,17 +5,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
+from adbench_text.corpora.split import Split, draw
+from adbench_text.corpora.split_key import SplitKey, percent
 from adbench_text.errors import AdbenchTextError, InvalidValueError, TrackingError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
-from adbench_text.run.cell import Cell, of_splits, percent
+from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector, cell_id
 from adbench_text.run.engine import Engine, Work
-from adbench_text.run.evaluate import measured, split_of
+from adbench_text.run.evaluate import measured
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
@@ -24,6 +26,7 @@ from adbench_text.run.sweep import Sweep
 
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
 _NO_LIMITS = Limits()
+_N_SPLITS = 16  # that are kept drawn; the cells of one split are neighbours
 
 
 def run_sweep(
@@ -54,12 +57,17 @@ def run_sweep(
     n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
     progress.begin(todo, len(statuses) - len(todo), n_failed)
     if not todo:
-        store.summarise(definitions.values())  # what was killed may have left that
+        store.summarise(definitions.values())  # a killed run may have left stale summaries
         return unusable
 
+    @lru_cache(_N_SPLITS)
+    def split_of(key: SplitKey) -> Split:
+        return draw(corpora[key.dataset], key)
+
     def keep(result: Result) -> Result:
-        corpus = corpora[result.cell.dataset]
-        result = measured(result, corpus)  # here: no detector has run in this process
+        key = result.cell.split
+        corpus = corpora[key.dataset]
+        result = measured(result, split_of(key), corpus)  # here: no detector has run in this process
         store.keep(result, definitions[result.cell], corpus)
         return result
 
@@ -67,7 +75,7 @@ def run_sweep(
     refused: dict[str, str] = {}  # cells whose results the store refused, by id
     log_kept = partial(_log_kept, store, progress, refused)
     results, due = list[Result](), 0.0
-    used = {cell.dataset: corpora[cell.dataset] for cell in todo}
+    used = {cell.split.dataset: corpora[cell.split.dataset] for cell in todo}
     with store.sweep(used, _title(sweep, cells)):
         try:
             with closing(finished(engine, work, keep)) as ended:
@@ -105,36 +113,37 @@ def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) 
     return 0.0
 
 
-def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:
-    """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
+def impossible(splits: Iterable[SplitKey], corpora: Mapping[str, Corpus]) -> dict[SplitKey, str]:
+    """Return the splits that these corpora cannot have, and why: there are too few outliers, or none."""
 
     @cache
-    def reason(split: Cell) -> str:
+    def reason(key: SplitKey) -> str:
         try:
-            split_of(split, corpora[split.dataset])
+            draw(corpora[key.dataset], key)
         except AdbenchTextError as error:
             return str(error)
         return ""
 
-    splits = {cell: replace(cell, detector="", preset="", settings={}, seed=0) for cell in cells}
-    return {cell: reason(split) for cell, split in splits.items() if reason(split)}
+    reasons = {key: reason(replace(key, seed=0)) for key in splits}  # numbers are those of each seed
+    return {key: why for key, why in reasons.items() if why}
 
 
 def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress) -> list[Cell]:
     """Return the cells that can run, with a message on the others for each dataset and level."""
-    refused = impossible(cells, corpora)
-    of_levels: dict[tuple[str, float], list[Cell]] = defaultdict(list)
-    for cell in refused:
-        of_levels[cell.dataset, cell.contamination].append(cell)
-    for first, *others in of_levels.values():
-        left_out = f"{1 + len(others):,} of {len(cells):,} cells left out, such as {first}"
-        progress.message(f"{left_out}: {refused[first]}", "error")
-    if refused and len(refused) == len(cells):
+    refused = impossible((cell.split for cell in cells), corpora)
+    left_out: dict[tuple[str, float], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        if cell.split in refused:
+            left_out[cell.split.dataset, cell.split.contamination].append(cell)
+    for of_level in left_out.values():
+        first, n = of_level[0], f"{len(of_level):,} of {len(cells):,}"
+        progress.message(f"{n} cells left out, such as {first}: {refused[first.split]}", "error")
+    possible = [cell for cell in cells if cell.split not in refused]
+    if not possible and cells:
         raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
-    possible = [cell for cell in cells if cell not in refused]
-    labelled = {cell.detector: cell for cell in possible if cell.labelled}
-    if names := [name for name, cell in labelled.items() if not build_detector(cell).takes_labels]:
-        progress.message(f"without labelled outliers, from which they learn nothing: {', '.join(names)}")
+    with_known = {cell.detector: cell for cell in possible if cell.split.known}
+    if names := [name for name, cell in with_known.items() if not build_detector(cell).takes_labels]:
+        progress.message(f"without known outliers, from which they learn nothing: {', '.join(names)}")
     return possible
 
 
@@ -150,5 +159,6 @@ def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
 
 def _title(sweep: Sweep, cells: Sequence[Cell]) -> str:
     names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
-    levels = ", ".join(percent(level) for level in sorted({cell.contamination for cell in cells}))
-    return f"{names} at {levels}{''.join(dict.fromkeys(map(of_splits, cells)))}"
+    keys = [cell.split for cell in cells]
+    levels = [percent(level) for level in sorted({key.contamination for key in keys})]
+    return f"{names} at {', '.join(filter(None, [*levels, *dict.fromkeys(key.variant for key in keys)]))}"

@@ -26,7 +26,7 @@ def finished(
     if isinstance(engine, Local) and not engine.jobs:
         for cell in work.cells:
             work.progress.started(cell)
-            corpus, is_oracle = work.corpora[cell.dataset], work.is_oracle(cell)
+            corpus, is_oracle = work.corpora[cell.split.dataset], work.is_oracle(cell)
             yield keep(scored(cell, corpus, work.progress, is_oracle))
         return
     waiting, kept = dict.fromkeys(work.cells), deque[Result]()

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from adbench_text.corpora.planted import parsed
-from adbench_text.corpora.split import check_shares, levels_of, protocol_of, splits
+from adbench_text.corpora.split import check_key, levels_of, protocol_of, splits
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
@@ -34,39 +34,26 @@ class Sweep:
     contamination: Sequence[float] | None = None
     seeds: Sequence[int] = (0,)
     limit: int | None = None  # maximum number of documents per class, for a quick look
-    test_outliers: float | None = None  # share that the outliers of each test set are thinned to, in (0, 1)
     protocol: str | None = None  # how splits are made; None for the protocol of each dataset
-    labelled: Sequence[int] = (0,)  # numbers of known outliers
-    labelled_from: str = ""  # their class; empty for all other classes
-    planted: Sequence[str] = ("",)  # kinds of words that are planted, see `adbench_text.corpora.planted`
+    # values of the other axes of `SplitKey`, by name; an axis that is absent has its default
+    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
-    def splits(self) -> list[Cell]:
-        """Return a cell without a detector for each split, level and seed."""
-        for planted in filter(None, self.planted):
-            parsed(planted)
-        cells = []
+    def splits(self) -> list[SplitKey]:
+        """Return all splits: of each dataset, level, seed, and value of an axis."""
+        keys: dict[SplitKey, None] = {}
         for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
             protocol = protocol_of(source, self.protocol)
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
-            for level in levels:
-                check_shares(protocol, level, self.test_outliers)
-            of_sweep: dict[str, Any] = {"test_outliers": self.test_outliers, "protocol": protocol}
-            cells += [
-                Cell(
-                    *("", DEFAULT, {}, dataset, inlier, level, seed),
-                    labelled=n,
-                    labelled_from=name,
-                    planted=planted,
-                    **of_sweep,
-                )
-                for inlier, level, seed, n, planted in product(
-                    inliers, levels, self.seeds, self.labelled, self.planted
-                )
-                for name in [self.labelled_from if n else ""]
-                if name != inlier  # a class is no outlier where it is normal
-            ]
-        return cells
+            for inlier, level, seed, *values in product(inliers, levels, self.seeds, *self.axes.values()):
+                axes = dict(zip(self.axes, values, strict=True))
+                key = SplitKey(dataset, inlier, level, seed, protocol, **axes)
+                check_key(key)
+                if not key.known:
+                    key = replace(key, known_from="")
+                if key.known_from != inlier:  # a class is no outlier where it is normal
+                    keys[key] = None
+        return list(keys)
 
     def expand(self) -> list[Cell]:
         """Return all cells; those that share their training texts are neighbours."""
@@ -80,20 +67,19 @@ class Sweep:
             for dataset in self.datasets
         }
         cells = [
-            replace(split, detector=choice.name, preset=choice.label, settings=settings)
+            Cell(choice.name, choice.label, settings, split)
             for split in self.splits()
             for choice, settings in chosen[split.dataset]
             if not choice.seeds or split.seed in choice.seeds
         ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
-            build(configured.detector, configured.settings, configured.seed)
+            build(configured.detector, configured.settings, configured.split.seed)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
-        presets = {(c.detector, c.preset, c.dataset, c.configuration) for c in cells if c.preset != DEFAULT}
-        sizes = Counter(preset[:3] for preset in presets)
-        return [
-            replace(cell, n_configurations=sizes.get((cell.detector, cell.preset, cell.dataset), 1))
-            for cell in cells
-        ]
+        presets = {
+            (*_preset(cell), cell.configuration): _preset(cell) for cell in cells if cell.preset != DEFAULT
+        }
+        sizes = Counter(presets.values())
+        return [replace(cell, n_configurations=sizes.get(_preset(cell), 1)) for cell in cells]
 
     def _inliers(self) -> dict[str, list[str]]:
         """Return the splits to run, by dataset; each of `inliers` must be in some dataset."""
@@ -108,6 +94,10 @@ class Sweep:
         if not self.inliers:
             return names
         return {name: [inlier for inlier in own if inlier in self.inliers] for name, own in names.items()}
+
+
+def _preset(cell: Cell) -> tuple[str, str, str]:
+    return cell.detector, cell.preset, cell.split.dataset
 
 
 def choose(

@@ -17,7 +17,7 @@ from filelock import FileLock
 from adbench_text import storage
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name
-from adbench_text.store.record import CELL, PARENT, Run
+from adbench_text.store.run import CELL, PARENT, Run
 
 
 class Journal:

@@ -15,12 +15,12 @@ from typing import Any
 import adbench_text
 from adbench_text.code_version import installed
 from adbench_text.documents.models import pyfunc
-from adbench_text.documents.models.folder import read_description
+from adbench_text.documents.models.folder import check_can_be_served, read_description
 from adbench_text.documents.models.model import Training
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import markdown, printable
 from adbench_text.store.client import StoreClient, check_reachable, first_line
-from adbench_text.store.record import KIND, Run
+from adbench_text.store.run import KIND, Run
 from adbench_text.store.writing import DESCRIPTION, run_tags, write_run
 from adbench_text.text import pretrained, vectors
 
@@ -47,6 +47,7 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
         raise InvalidValueError(
             f"The name of a model must not be empty or contain / : . % or quotes, got {name!r}."
         )
+    check_can_be_served(description["detectors"][0]["settings"])
     check_reachable(tracking_uri)
     client = StoreClient(tracking_uri)
     logged = _run_of_model(description, name)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adbench_text.store.client import StoreClient, as_tracking_error, pages
-from adbench_text.store.record import KIND, MADE_BY, TAG, Run, of_kind
+from adbench_text.store.run import KIND, MADE_BY, TAG, Run, of_kind
 
 _ENDED = ("FINISHED", "FAILED")  # any other is being written, or the process that wrote it was killed
 _PAGE = 1000  # runs asked for at once

@@ -8,20 +8,20 @@ tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import RefusedError, TrackingError
+from adbench_text.errors import NoResultsError, RefusedError, TrackingError
 from adbench_text.escaping import file_name, markdown, without_password
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
+from adbench_text.store.cells import latest, row_of, table_of
 from adbench_text.store.client import (
     StoreClient,
     artifact_root,
@@ -33,17 +33,7 @@ from adbench_text.store.client import (
 )
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.reading import ClientReader, DatabaseReader, Reader
-from adbench_text.store.record import (
-    CELL,
-    KIND,
-    PARENT,
-    STATUS,
-    Record,
-    Run,
-    newest_of,
-    of_kind,
-    record_of,
-)
+from adbench_text.store.run import CELL, KIND, PARENT, STATUS, Run, definition_of, of_kind
 from adbench_text.store.writing import (
     DESCRIPTION,
     SUMMARY,
@@ -55,8 +45,13 @@ from adbench_text.store.writing import (
     write_run,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 DEFAULT_EXPERIMENT = "adbench-text"
 _PAGE = 5000  # runs asked for at once
+
+Note = Callable[[str], object]
 
 
 class Store:
@@ -70,13 +65,11 @@ class Store:
         self, uri: str | None = None, experiment: str = DEFAULT_EXPERIMENT, create: bool = True
     ) -> None:
         self.uri, self.experiment = tracking_uri(uri), checked_experiment(experiment)
-        self.others: list[Store] = []  # read with this one: of equal definitions the newest counts
-        self._owners: dict[str, Store] = {}  # the store of each run that was read
         check_reachable(self.uri, writes=create)
         file = sqlite_file(self.uri)
         self.file = file.absolute() if file else None  # here, even if a detector goes elsewhere
         if not create and self.file is not None and not (self.file.exists() and self.file.stat().st_size):
-            raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
+            raise NoResultsError(f"There are no results in {self.redacted} yet; begin with adbench-text run.")
         self._parents: dict[str, str] = {}
         self._tried: set[str] = set()  # cells that are not logged completely yet
         self.journal = Journal(folder_of(self.uri, self.file, self.experiment))
@@ -96,9 +89,9 @@ class Store:
         return DatabaseReader(self.uri, self.file)
 
     @property
-    def shown(self) -> str:
-        """Its address, and those of the others, for people."""
-        return " and ".join(without_password(store.uri) for store in (self, *self.others))
+    def redacted(self) -> str:
+        """Its address for people, without a password."""
+        return without_password(self.uri)
 
     def _experiment(self, dataset: str) -> str:
         return f"{self.experiment}/{dataset}"
@@ -139,7 +132,7 @@ class Store:
 
     def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
         """Write the result of a cell to the journal; `log_kept` logs it."""
-        self.journal.write(run_of_cell(result, definition, corpus, self._parents[result.cell.dataset]))
+        self.journal.write(run_of_cell(result, definition, corpus, self._parents[result.cell.split.dataset]))
 
     def log_kept(self) -> dict[str, str]:
         """Log what the journal holds, also results of other processes, which may have ended.
@@ -191,7 +184,7 @@ class Store:
         self.client.log_text(self._parents[dataset], page, "report.html")
 
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
-        """Write or renew the summary runs of what these definitions belong to, if their figures are others.
+        """Update the summaries of these definitions whose numbers changed.
 
         Means and spreads are over all finished cells of the same detector, code and corpus that
         the store holds, not over those of one sweep alone.
@@ -200,12 +193,16 @@ class Store:
         # two sweeps that end at once would write each of them twice
         with self.journal.held(), interrupts.held_back():
             for dataset in {dataset for dataset, _ in wanted}:
+                definitions_of: dict[str, dict[str, str]] = {}
                 groups = defaultdict(list)
-                for record in self.cells([dataset]):
-                    groups[summary_key(record.definition)].append(record)
+                for run, row in self._cells(dataset):
+                    key = summary_key(definition_of(run))
+                    definitions_of.setdefault(key, definition_of(run))  # the newest comes first
+                    groups[key].append(row)
                 existing = {run.data.tags[SUMMARY]: run for run in self._search(dataset, "summary")}
                 for key, group in groups.items():
-                    old, made = existing.get(key), run_of_summary(group)
+                    old, cells = existing.get(key), latest(table_of(reversed(group)))
+                    made = run_of_summary(definitions_of[key], cells)
                     before = sorted(old.data.metrics.items()) if old else []
                     # as text: NaN does not equal itself
                     if (dataset, key) in wanted and str(before) != str(sorted(made.metrics.items())):
@@ -216,9 +213,9 @@ class Store:
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
         prefix = self._experiment("")
-        own = (name.removeprefix(prefix) for name in self.reader.experiments() if name.startswith(prefix))
-        others = (name for other in self.others for name in other.datasets())
-        return sorted({*own, *others})
+        return sorted(
+            name.removeprefix(prefix) for name in self.reader.experiments() if name.startswith(prefix)
+        )
 
     def comparisons(self) -> dict[str, str]:
         """Return the address of each comparison within MLflow's pages, by the name of its experiment.
@@ -237,43 +234,47 @@ class Store:
                     statuses.setdefault(run.tags[CELL], run.tags.get(STATUS, ""))
         return statuses
 
-    def cells(
-        self, datasets: Iterable[str], leave_out: Callable[[str], object] = lambda message: None
-    ) -> list[Record]:
+    def cells(self, datasets: Iterable[str], leave_out: Note = lambda message: None) -> "pd.DataFrame":
         """Return all logged cells, oldest first; the newest of equal definitions only.
 
         `leave_out` receives a message on each run that somebody changed; it is left out.
         """
-        records = []
-        for store, dataset in product((self, *self.others), datasets):
-            for run in store.reader.runs(store._experiment(dataset)):
-                try:
-                    record = record_of(run, without_password(store.uri))
-                except TrackingError as error:
-                    leave_out(str(error))
-                    continue
-                if not dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
-                    records.append(record)
-                    self._owners.setdefault(record.run_id, store)
-        return newest_of(records)
+        return latest(self.every_cell(datasets, leave_out))
 
-    def artifact(self, record: Record, name: str) -> str | None:
-        """Return a text artifact of a cell, None if it has none of that name."""
+    def every_cell(self, datasets: Iterable[str], leave_out: Note = lambda message: None) -> "pd.DataFrame":
+        """Return the same with all results of equal definitions."""
+        rows = [row for dataset in datasets for _, row in self._cells(dataset, leave_out)]
+        return table_of(sorted(rows, key=lambda row: float(row["started"])))
+
+    def _cells(
+        self, dataset: str, leave_out: Note = lambda message: None
+    ) -> Iterator[tuple[Run, dict[str, Any]]]:
+        """Yield the run and the row of each cell of a dataset, newest first."""
+        for run in self.reader.runs(self._experiment(dataset)):
+            try:
+                row = row_of(run, self.redacted)
+            except TrackingError as error:
+                leave_out(str(error))
+                continue
+            if not dataset.endswith(f"/{row['dataset']}"):  # of an experiment within this one
+                yield run, row
+
+    def artifact(self, dataset: str, run_id: str, name: str) -> str | None:
+        """Return a text artifact of the run of a cell, None if it has none of that name."""
         try:
-            return self._owners.get(record.run_id, self)._read(record, name)
+            return self._read(dataset, run_id, name)
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
 
-    def _read(self, record: Record, name: str) -> str:
-        """Return a text artifact of a cell of this store."""
+    def _read(self, dataset: str, run_id: str, name: str) -> str:
         if self.file is not None:  # a store may be anybody's, so no address that it names is followed
-            root = artifact_root(self.file, self._experiment(record.dataset))
-            path = root / file_name(record.run_id) / "artifacts" / name
+            root = artifact_root(self.file, self._experiment(dataset))
+            path = root / file_name(run_id) / "artifacts" / name
             if not path.is_file() or (self.file.parent / "mlruns").resolve() not in path.resolve().parents:
                 raise FileNotFoundError(path)  # a pipe would wait for ever, and a link may lead anywhere
             return path.read_text(encoding="utf-8")
         with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
-            path = self.client.download_artifacts(record.run_id, name, folder)
+            path = self.client.download_artifacts(run_id, name, folder)
             return Path(path).read_text(encoding="utf-8")
 
     def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
@@ -283,10 +284,3 @@ class Store:
             return []
         wanted = " and ".join([of_kind(kind), *conditions])
         return list(pages(self.client.search_runs, [experiment.experiment_id], wanted, max_results=_PAGE))
-
-
-def opened(uris: Sequence[str], experiment: str = DEFAULT_EXPERIMENT) -> Store:
-    """Return a store that is only read, with others; raise TrackingError if one does not exist."""
-    first, *others = (Store(uri, experiment, create=False) for uri in dict.fromkeys(uris))
-    first.others = others
-    return first

@@ -1,27 +1,29 @@
 """Makes the runs of cells and summaries, and logs them."""
 
+import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import mean, pstdev
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
+from adbench_text.corpora.split_key import SplitKey, percent, with_variant
 from adbench_text.escaping import encodable, markdown, no_formula, printable
 from adbench_text.metrics import COSTS, MAIN, METRICS, OF_WORDS
-from adbench_text.plugins.configure import written
+from adbench_text.plugins.configure import format_name
 from adbench_text.provenance import command_line, environment, git_commit
-from adbench_text.run.cell import of_splits, percent
 from adbench_text.run.definition import accepted_name, cell_id
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient
-from adbench_text.store.record import KIND, LONGEST_TAG, PARENT, TAG, Record, Run, of_kind, params_and_tags
+from adbench_text.store.run import KIND, LONGEST_TAG, PARENT, TAG, Run, of_kind, params_and_tags
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 DESCRIPTION = "mlflow.note.content"
@@ -64,12 +66,13 @@ def run_tags() -> dict[str, str]:
 
 def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, parent: str) -> Run:
     """Return the run of a cell, below that of its sweep."""
-    cell = result.cell
+    cell, key = result.cell, result.cell.split
     params, versions = params_and_tags(definition)
     tags = {accepted_name(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()}
     return Run(
-        name=f"{cell.name} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
-        + of_splits(cell),
+        name=with_variant(
+            f"{cell.name} | {key.inlier} | {percent(key.contamination)} | seed {key.seed}", key.variant
+        ),
         status="FAILED" if result.reason else "FINISHED",
         started=int(result.started * 1000),
         tags={**tags, **versions, PARENT: parent},
@@ -84,7 +87,7 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
-    classes = "\n".join(splits(corpus, result.cell.protocol))
+    classes = "\n".join(splits(corpus, result.cell.split.protocol))
     failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
     ours = {
         "kind": "cell",
@@ -155,42 +158,46 @@ def _shared(definition: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
 
 
-def run_of_summary(group: Sequence[Record]) -> Run:
-    """Return the run of the cells of one summary; its name says if it lacks splits."""
-    first = group[-1]  # the newest; older ones may not know all splits
-    n_splits = len({record.inlier for record in group if record.is_ok})
-    lacking = f" ({n_splits} of {len(first.classes)} splits)" if n_splits < len(first.classes) else ""
-    is_grid = any(record.n_configurations > 1 for record in group)
-    name = f"{written(first.detector, first.preset)}: {first.configuration}" if is_grid else first.name
-    params, versions = params_and_tags(_shared(first.definition))
+def run_of_summary(definition: Mapping[str, str], cells: "pd.DataFrame") -> Run:
+    """Return the run of the cells of one summary, oldest first; its name says if it lacks splits.
+
+    `definition` is that of one of them.
+    """
+    newest = cells.iloc[-1]  # older ones may not know all splits
+    n_splits = cells.loc[cells["status"] == "ok", "inlier"].nunique()
+    n_expected = len(json.loads(newest["classes"] or "[]"))
+    lacking = f" ({n_splits} of {n_expected} splits)" if n_splits < n_expected else ""
+    name = newest["name"]
+    if (cells["n_configurations"] > 1).any():
+        name = f"{format_name(newest['detector'], newest['preset'])}: {newest['configuration']}"
+    params, versions = params_and_tags(_shared(definition))
     tags = {
         KIND: "summary",
-        SUMMARY: summary_key(first.definition),
+        SUMMARY: summary_key(definition),
         DESCRIPTION: "Mean over splits and seeds; std is over splits.",
         **run_tags(),
     }
     return Run(
-        name=f"{name} | {percent(first.contamination)}{of_splits(first)}{lacking}",
+        name=f"{name} | {SplitKey.of(definition).level}{lacking}",
         status="FINISHED",
         started=int(time.time() * 1000),
         tags=tags | versions,
         params=params,
-        metrics=summary(group),
+        metrics=summary(cells),
     )
 
 
-def summary(group: Sequence[Record]) -> dict[str, float]:
+def summary(cells: "pd.DataFrame") -> dict[str, float]:
     """Average cells: seeds within each split first, then the splits; ``..._std`` is their spread."""
-    good = [record for record in group if record.is_ok]
-    inliers = sorted({record.inlier for record in good})
+    good = cells[cells["status"] == "ok"]
     means: dict[str, float] = {}
-    of_words = [name for name in OF_WORDS if any(name in record.metrics for record in good)]
+    of_words = [name for name in OF_WORDS if good[name].notna().any()]
     for metric in (*METRICS, *COSTS, *of_words):
         # NaN if no cell has finished: an earlier summary's number would stay.
         # NaN if a cell lacks the metric: the mean would leave that cell out.
         means |= {metric: math.nan, f"{metric}_std": math.nan}
-        if good and all(metric in record.metrics for record in good):
-            of_split = [mean(r.metrics[metric] for r in good if r.inlier == inlier) for inlier in inliers]
+        if len(good) and good[metric].notna().all():
+            of_split = [mean(values.tolist()) for _, values in good.groupby("inlier")[metric]]
             means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
     # last: MLflow's comparison of selected runs opens on the first
-    return means | {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
+    return means | {"cells": float(len(good)), "failed_cells": float(len(cells) - len(good))}

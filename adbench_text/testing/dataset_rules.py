@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from adbench_text.contract.dataset import Dataset, check_facts
+from adbench_text.contract.protocols import RANK_ALL
 from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset
 from adbench_text.testing.rules import Note, Rule
 
@@ -65,7 +66,7 @@ def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     """
     dataset, corpus = source.dataset, source.corpus
     draws_training = dataset.redraw is not None and dataset.redraw.train_share > 0
-    if (draws_training or dataset.protocol == "unlabelled") and len(corpus.train):
+    if (draws_training or dataset.protocol == RANK_ALL) and len(corpus.train):
         yield f"all documents must be in the test part, got {len(corpus.train):,} for training"
     yield Note(corpus.counts())
 

@@ -55,10 +55,10 @@ from adbench_text.detectors.form.facts import (
     FACTS,
     SURPRISE,
     Numbers,
+    format_fact,
     logarithms,
     numbers,
     shown,
-    written,
 )
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.plugins import registry
@@ -223,7 +223,7 @@ class Form(TextDetector):
         names, found = list(FACTS), list[list[str]]()
         for row, order in enumerate(np.argsort(-np.abs(standard), axis=1, kind="stable")):
             texts_of = [
-                written(names[each], own[row, each], self._others[each])
+                format_fact(names[each], own[row, each], self._others[each])
                 if each != SURPRISE
                 else _of_letters(words[surprise[[row]].argmax()])
                 for each in order

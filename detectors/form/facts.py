@@ -90,10 +90,10 @@ def shown(counted: Numbers) -> Numbers:
     return result
 
 
-def written(name: str, own: float, of_others: float) -> str:
+def format_fact(name: str, own: float, of_others: float) -> str:
     """Return a fact of a document and of the others; empty if both are written alike.
 
-    >>> written("digits", 0.41, 0.011), written("unknown", 0, 0.12)
+    >>> format_fact("digits", 0.41, 0.011), format_fact("unknown", 0, 0.12)
     ('41 % digits (others 1 %)', 'no unknown words (others 12 %)')
     """
     fact = FACTS[name]

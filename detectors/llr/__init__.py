@@ -224,7 +224,7 @@ class LLR(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         self._counts, self._vocabulary = counts, vocabulary = _counted(texts)
         self._words, background = Vocabulary(vocabulary), self._frequencies(vocabulary)
-        self._outliers = Outliers.of(self._labelled.odd)
+        self._outliers = Outliers.of(self._known_labels.odd)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
         cap = np.inf if self.cap is None else self.cap
         if self.capped:

@@ -18,7 +18,7 @@ _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no th
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExampleView:
     """An example of a heat map, ready to be shown; `words` are all of its words, the most odd first."""
 
     example: Example
@@ -33,7 +33,7 @@ class Map(NamedTuple):
     """A heat map, ready to be shown; a group has the examples of one reason."""
 
     title: str
-    groups: list[list[Shown]]
+    groups: list[list[ExampleView]]
     scale: Scale
 
 
@@ -46,10 +46,10 @@ def prepare(heatmap: Heatmap) -> Map:
         heatmap.examples, key=lambda each: order.index(each.why) if each.why in order else len(order)
     )
     groups = groupby(finds_first, key=lambda example: example.why)
-    return Map(heatmap.title, [[_shown(each, scale, digits) for each in group] for _, group in groups], scale)
+    return Map(heatmap.title, [[_view(each, scale, digits) for each in group] for _, group in groups], scale)
 
 
-def _shown(example: Example, scale: Scale, digits: int) -> Shown:
+def _view(example: Example, scale: Scale, digits: int) -> ExampleView:
     text, n_left_out = cut(example.text, N_CHARACTERS)
     highest: dict[str, float] = {}
     for token in sorted(example.tokens, key=lambda token: token.score, reverse=True):
@@ -57,4 +57,4 @@ def _shown(example: Example, scale: Scale, digits: int) -> Shown:
     words = [scale.word(*each) for each in highest.items()]
     why = _SHOWN_AS.get(example.why, example.why)
     score = f"{example.score:z.{digits}f}"
-    return Shown(example, why, score, scale.pieces(text, example.tokens), n_left_out, words)
+    return ExampleView(example, why, score, scale.pieces(text, example.tokens), n_left_out, words)

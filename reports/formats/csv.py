@@ -1,23 +1,28 @@
 """One row per cell, for programs; metrics are fractions."""
 
-import csv
-from io import StringIO
+import math
+from typing import Any
+
+import pandas as pd
 
 from adbench_text.escaping import no_formula, printable
 from adbench_text.reports.report import Report
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
-    """Return the cells of a report as CSV."""
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(map(_text, report.cells[0]))
-    writer.writerows(map(_text, cell.values()) for cell in report.cells)
-    return stream.getvalue()
+    """Return the cells of a report as CSV, which `adbench_text.store.cells.read_csv` reads back."""
+    cells = report.cells if report.cells is not None else pd.DataFrame()
+    return str(cells.rename(columns=_text).map(_text).to_csv(index=False, lineterminator="\n"))
 
 
-def _text(value: str | float | None) -> str:
+def _text(value: Any) -> str:
     """Return a value as text that neither a spreadsheet nor a terminal takes for a command."""
-    if value is None or isinstance(value, str):
-        return str(no_formula(printable(value or "")))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return str(no_formula(printable(value)))
+    if isinstance(value, pd.Timestamp):
+        return value.isoformat(timespec="seconds")
+    if value is pd.NaT or math.isnan(value):
+        return ""
     return str(int(value)) if float(value).is_integer() else f"{value:.6g}"

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from adbench_text.corpora.split_key import percent
 from adbench_text.metrics import COSTS
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Table, figure, significant
-from adbench_text.run.cell import percent
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

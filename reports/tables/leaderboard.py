@@ -8,12 +8,12 @@ from statistics import fmean
 import numpy as np
 
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.corpora.split_key import percent
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.ranking import shared_by_most
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
-from adbench_text.run.cell import percent
 
 _BEST = "best published"
 _SHORT = {
@@ -55,7 +55,7 @@ def _leaders(comparison: Comparison, level: float | None) -> Table | None:
     ranked = [column for column, _ in comparison.best_first(*corpora, level=level)]
 
     def group(column: Column) -> tuple[bool, bool]:
-        return column.is_oracle, column.is_apart
+        return column.is_oracle, column.uses_test_batch
 
     order = [*ranked, *(column for column in comparison.columns if column not in ranked)]
     board = _board(comparison, sorted(order, key=group), group, level).without_empty()
@@ -78,7 +78,7 @@ def _with_figures(comparison: Comparison, level: float | None = None) -> list[Co
     """Return the corpora that have a figure at a level, the lowest by default; those to rank on first."""
     return [
         corpus
-        for corpus in sorted(comparison.corpora, key=lambda corpus: corpus.is_apart)
+        for corpus in sorted(comparison.corpora, key=lambda corpus: corpus.is_unranked)
         if any(entry.kind is not Kind.NONE for entry in corpus.entries(level=level))
     ]
 

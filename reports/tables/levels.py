@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from adbench_text.corpora.split_key import percent
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Entry, Table
-from adbench_text.run.cell import percent
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from adbench_text.corpora.split_key import percent
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Entry, Table, figure
-from adbench_text.run.cell import percent
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -28,8 +28,9 @@ from adbench_text.text import vectors, wordpiece
 pytestmark = pytest.mark.usefixtures("toy_path")
 
 COLUMNS = (
-    "detector,preset,dataset,inlier,contamination,splits,test_outliers,labelled,labelled_from,planted,seed,"
-    "auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
+    "name,detector,preset,configuration,dataset,inlier,contamination,seed,protocol,test_outliers,known,"
+    "known_from,auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_train_outliers,n_test,"
+    "n_test_outliers,peak_memory_mb,status,"
 )
 
 
@@ -104,7 +105,7 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
         assert text in table.stdout
 
     records = cells()
-    assert [record["detector"] for record in records] == ["llr", "ocsvm(encoder=svd)"] * 2
+    assert [record["name"] for record in records] == ["llr", "ocsvm(encoder=svd)"] * 2
     assert {record["status"] for record in records} == {"ok"}
 
 
@@ -150,7 +151,7 @@ def test_report_in_all_formats(store, here):
     assert "edition published" in per_cell.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
-    assert per_cell.stdout.startswith(f"{COLUMNS},peak_memory_mb,")
+    assert per_cell.stdout.startswith(COLUMNS)
     assert len(per_cell.stdout.splitlines()) == 9
 
     written = adbench("report --format markdown --output report.md")
@@ -603,13 +604,13 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --set smoothing=-1", "smoothing must be positive, got -1"),
         ("run -s tiny -d llr --set smoothing", "Expected KEY=VALUE, got 'smoothing'"),
         ("run -s tiny -d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
-        ("run -s tiny -d llr --test-outliers 1", "test_outliers must be in (0, 1), got 1."),
+        ("run -s tiny -d llr --test-outliers 0", "test_outliers must be in (0, 1], got 0."),
         ("run -s tiny -d date --device gpu", "'gpu' is not one of"),
         ("run -s tiny -d llr --device cpu", "No parameter of llr named 'device'"),
         ("run -s tiny -d llr --contamination 5%", "'5%' is not a valid float."),
         ("run -s tiny -d llr --contamination 5", "contamination must be in [0, 0.5), got 5.0."),
         ("run -s tiny -d llr --contamination 0,60", "contamination must be in [0, 0.5), got 60.0."),
-        ("run -s tiny -d llr --test-outliers 10", "test_outliers must be in (0, 1), got 10."),
+        ("run -s tiny -d llr --test-outliers 10", "test_outliers must be in (0, 1], got 10."),
         ("run -s tiny -d tiny", "No detector named 'tiny'."),
         ("run -s tiny -d llr --inlier x*", "No inlier class matches 'x*'. Known: law, sea, sky."),
         ("run -s tiny -d llr --seed 4-0", "A range of seeds goes up"),
@@ -773,14 +774,14 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
 def test_outliers_of_the_test_set_are_thinned(store):
     assert run("-d llr --no-report").exit_code == 0
     before = cells()
-    result = run("-d llr --no-report --test-outliers 0.1 -v")
+    result = run("-d llr --no-report --test-outliers 0.1,0.2 -v")
     assert result.exit_code == 0, result.output
     assert "llr on tiny/sea at 0%, seed 0, 10% outliers in the test set: AUROC" in result.stderr
-    assert "3 cells to run\n" in result.stderr
+    assert "6 cells to run\n" in result.stderr
     rows = {(row["dataset"], row["test_outliers"], row["n_test"]) for row in cells()}
-    assert rows == {("tiny", "", "30"), ("tiny", "0.1", "11")}
-    assert [row for row in cells() if not row["test_outliers"]] == before  # nothing was run again
-    assert "0 cells to run" in run("-d llr --no-report --test-outliers 0.10").stderr
+    assert rows == {("tiny", "1", "30"), ("tiny", "0.1", "11"), ("tiny", "0.2", "12")}
+    assert [row for row in cells() if row["test_outliers"] == "1"] == before  # nothing was run again
+    assert "0 cells to run" in run("-d llr --no-report --test-outliers 0.20,1 --test-outliers 0.10").stderr
     page = adbench("report --format html --figures figures")
     assert page.exit_code == 0
     assert "cannot be read" not in page.output

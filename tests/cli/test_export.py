@@ -94,7 +94,7 @@ def test_texts_are_as_they_were_written_or_cleaned_on_request(here):
 
 
 def test_the_seed_draws_the_order_and_train_and_test_of_a_ranking_have_the_same(here):
-    splits = "-s tiny --protocol unlabelled --inlier law --contamination 0 --seed 0,1"
+    splits = "-s tiny --protocol rank-all --inlier law --contamination 0 --seed 0,1"
     assert adbench(f"export {splits} --to mine").exit_code == 0
     first, second = sorted(Path("mine").rglob("test.jsonl"))
     assert lines(first) != lines(second)
@@ -105,7 +105,8 @@ def test_the_seed_draws_the_order_and_train_and_test_of_a_ranking_have_the_same(
 def test_scores_go_to_their_texts_in_whatever_order_they_come(tmp_path):
     train, by_id = ["a", "b", "c"], ["x", "y", "x", "z", "z"]
     folder = tmp_path / "mine"
-    files.write(folder, {"seed": "3"}, train, by_id, np.array([0, 1, 0, 1, 1], dtype=bool))
+    documents = {"train": train, "known": [], "test": by_id}
+    files.write(folder, {"seed": "3"}, documents, np.array([0, 1, 0, 1, 1], dtype=bool))
     (folder / "scores.csv").write_text("".join(["id,score\n", *(f"{id},{id}\n" for id in range(5))]))
     detector = files.given_scores(str(tmp_path))(random_state=3).fit(train[::-1])
     assert detector.decision_function(by_id).tolist() == [0, 1, 2, 3, 4]
@@ -194,7 +195,7 @@ def test_the_page_on_plug_ins_shows_the_files_and_a_program_that_writes_scores(h
     result = adbench(f"run {SPLITS} -d scores:splits --no-report")
     assert result.exit_code == 0, result.stderr
     rows = list(csv.DictReader(io.StringIO(adbench("report --format csv").stdout)))
-    assert {row["detector"] for row in rows} == {"scores:splits"}
+    assert {row["name"] for row in rows} == {"scores:splits"}
     assert min(float(row["auroc"]) for row in rows) > 0.7
 
 
@@ -211,7 +212,7 @@ def test_a_split_whose_scores_are_missing_is_named_and_runs_once_they_are_there(
 
 
 def test_seeds_with_the_same_texts_have_their_own_scores(exported):
-    splits = "-s tiny --protocol unlabelled --inlier law --contamination 0 --seed 0,1"
+    splits = "-s tiny --protocol rank-all --inlier law --contamination 0 --seed 0,1"
     assert adbench(f"export {splits} --to mine").exit_code == 0
     for path in Path("mine").rglob("test.jsonl"):
         sign = -1 if "seed1" in str(path) else 1
@@ -222,9 +223,9 @@ def test_seeds_with_the_same_texts_have_their_own_scores(exported):
     first, second = (float(row["auroc"]) for row in rows)
     assert first == pytest.approx(1 - second)
     assert first != second
-    next(Path("mine").rglob("*seed1/scores.csv")).unlink()
+    next(Path("mine").rglob("*seed1*/scores.csv")).unlink()
     result = adbench(f"run {splits} -d scores:mine --no-report")
-    assert "seed1 has no scores.csv" in result.stderr  # those of the other seed are no substitute
+    assert "has no scores.csv" in result.stderr  # those of the other seed are no substitute
 
 
 def test_a_split_that_cannot_be_drawn_is_left_out(exported):
@@ -245,16 +246,69 @@ def test_folders_are_never_written_over(exported):
 
 
 def test_each_split_has_a_folder(here):
-    assert (
-        adbench("export -s tiny --planted letters,de --contamination 0 --inlier law --to out").exit_code == 0
+    axes = "--known-outliers 0,10 --known-from sea,sky --test-outliers 0.5,1 --seed 0,1"
+    assert adbench(f"export -s tiny --inlier law --contamination 0 {axes} --to out").exit_code == 0
+    splits = {path.parent.name: json.loads(path.read_text()) for path in Path("out").rglob("split.json")}
+    variants = ["", "-known-10-known-from-sea", "-known-10-known-from-sky"]
+    assert sorted(splits) == sorted(
+        f"law-0-seed{seed}{share}{known}"
+        for seed in (0, 1)
+        for share in ("", "-test-outliers-0.5")
+        for known in variants
     )
-    folders = list(Path("out").rglob("split.json"))
-    planted = {json.loads(path.read_text())["planted"] for path in folders}
-    assert len(folders) == len(planted) == 2
+    facts = splits["law-0-seed1-test-outliers-0.5-known-10-known-from-sky"]
+    assert (facts["seed"], facts["test_outliers"], facts["known"]) == ("1", "0.5", "10")
+    assert facts["known_from"] == "sky"
+    assert "known" not in splits["law-0-seed1"]
 
 
-def test_known_outliers_which_no_file_would_have_are_refused(here):
-    result = adbench("export -s tiny --labelled 0,10 --to out")
-    assert result.exit_code == 2
-    assert "--labelled 0, 10" in result.stderr
-    assert not Path("out").exists()
+def test_a_folder_has_the_protocol(here):
+    assert adbench("export -s tiny --protocol leave-one-out --contamination 0 --to out").exit_code == 0
+    names = {path.name for path in Path("out/tiny").iterdir()}
+    assert names == {f"not-{name}-0-seed0-protocol-leave-one-out" for name in ("sea", "law", "sky")}
+
+
+KNOWN = "-s tiny --inlier law --contamination 0 --known-outliers 0,10 --seed 0,1"
+
+
+@pytest.fixture
+def with_known(here) -> Path:
+    """Splits without and with known outliers in one folder; scores count the words of these."""
+    assert adbench(f"export {KNOWN} --to out").exit_code == 0
+    for test in Path("out").rglob("test.jsonl"):
+        known = test.with_name("known.jsonl")
+        words = {word for line in (lines(known) if known.exists() else []) for word in line["text"].split()}
+        scores = [(line["id"], len(words & {*line["text"].split()})) for line in lines(test)]
+        rows = [f"{id},{score + id / 1000}" for id, score in scores]
+        test.with_name("scores.csv").write_text("\n".join(["id,score", *rows]))
+    return Path("out")
+
+
+def test_known_outliers_have_a_file_of_their_own(with_known):
+    folders = {path.parent.name: len(lines(path)) for path in with_known.rglob("known.jsonl")}
+    assert folders == {"law-0-seed0-known-10": 10, "law-0-seed1-known-10": 10}
+    for path in with_known.rglob("known.jsonl"):
+        known = {line["text"] for line in lines(path)}
+        assert known.isdisjoint(line["text"] for line in lines(path.with_name("train.jsonl")))
+        assert {tuple(line) for line in lines(path)} == {("id", "text")}
+    without, beside = (with_known / "tiny" / f"law-0-seed0{known}" for known in ("", "-known-10"))
+    for name in ("train.jsonl", "test.jsonl"):
+        assert (without / name).read_text() == (beside / name).read_text()
+
+
+def test_each_number_of_known_outliers_gets_its_own_scores(with_known):
+    result = adbench(f"run {KNOWN} -d scores:out --no-report")
+    assert result.exit_code == 0, result.stderr
+    rows = csv.DictReader(io.StringIO(adbench("report --format csv").stdout))
+    found = {(row["known"], row["seed"]): float(row["auroc"]) for row in rows}
+    assert len(found) == 4
+    for seed in ("0", "1"):  # only what was known in that split makes the difference
+        assert found["0", seed] < 0.7
+        assert found["10", seed] > 0.8
+
+
+def test_scores_of_a_split_with_other_known_outliers_are_refused(with_known):
+    for wrong in ("--known-outliers 5", "--known-outliers 10 --known-from sky"):
+        result = adbench(f"run -s tiny --inlier law --contamination 0 {wrong} -d scores:out --no-report")
+        assert result.exit_code == 3
+        assert "no split there has these training texts, known outliers and this seed" in result.stderr

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from mlflow.exceptions import MlflowException
 from sqlalchemy import make_url
+from stores import runs
 
 from adbench_text.cli.main import main
 from adbench_text.errors import TrackingError
@@ -81,7 +82,7 @@ def test_a_detector_that_cannot_be_identified_costs_its_cells(member, error, toy
     assert code == 3
     assert output.count("counting cannot be identified: ") == 1
     assert "2 of 4 cells failed" in output
-    assert Store().cells(["tiny"])[0].detector == "llr"
+    assert Store().cells(["tiny"])["detector"].iloc[0] == "llr"
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -130,8 +131,9 @@ def test_names_and_values_that_mlflow_refuses_are_stored_under_others(toy, monke
         code, output = adbench(*RUN, "--set", "weight=1")
         assert code == 0, output
         assert ("finished before" in output) == bool(n_finished)
-    (record,) = Store().cells(["tiny"])
-    assert {"detector.weight", "resource.1"} <= record.definition.keys()
+    (run,) = runs(Store(), "cell")
+    assert "detector.weight" in run.data.params
+    assert "adbench_text.definition.resource.1" in run.data.tags
     summaries = list(Store()._search("tiny", "summary"))
     assert summaries[0].data.metrics["cells"] == 1
 
@@ -146,7 +148,7 @@ def test_a_folder_with_signs_in_its_name_holds_its_own_store(name, here, tmp_pat
     assert adbench(*RUN)[0] == 0
     code, output = adbench("report", "--format", "csv")
     assert code == 0
-    assert "counting,default,tiny,sea" in output
+    assert "counting,counting,default,,tiny,sea" in output
     assert sorted(path.name for path in tmp_path.iterdir() if path not in before) in ([], ["cache"])
     assert sorted(path.name for path in folder.iterdir()) == ["mlflow.db", "mlflow.db.cells", "mlruns"]
     assert list(folder.rglob("scores.csv"))
@@ -160,7 +162,7 @@ def test_a_folder_with_signs_in_its_name_holds_its_own_store(name, here, tmp_pat
     monkeypatch.setattr(subprocess, "Popen", start)
     assert adbench("ui", "--port", "15017")[0] == 0
     (address,) = [word for word in commands[0] if word.startswith("sqlite")]
-    assert Store(f"sqlite:///{folder}/mlflow.db").cells(["tiny"])
+    assert len(Store(f"sqlite:///{folder}/mlflow.db").cells(["tiny"]))
     assert (folder / "mlflow.db").samefile(make_url(address).database)
 
 

@@ -111,3 +111,17 @@ def test_vectors_have_a_licence_a_source_and_a_publication(name):
 def test_every_pre_trained_encoder_that_has_a_name_has_a_source():
     named = {name for name, method in METHODS.items() if method.is_pretrained}
     assert named <= SOURCES.keys()
+
+
+def test_a_preset_has_its_own_values():
+    result = adbench("info llr:robust")
+    assert result.exit_code == 0, result.stderr
+    assert re.search(r"^  em_rounds +5 ", result.stdout, re.M)
+    assert not re.search(r"^  topics +topics=", result.stdout, re.M)  # the other preset
+
+
+@pytest.mark.parametrize("name", ["llr:robst", "pydocs:robust", "nothing:robust"])
+def test_an_unknown_preset_is_an_error_with_the_name(name):
+    result = adbench(f"info {name}")
+    assert result.exit_code == 2
+    assert repr(name.rpartition(":")[2 if name.startswith("llr") else 0]) in result.stderr

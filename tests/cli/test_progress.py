@@ -4,9 +4,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adbench_text.cli.progress import Shown, count, shown_documents
+from adbench_text.cli.progress import ProgressDisplay, count, shown_documents
 from adbench_text.cli.remaining import Remaining
-from adbench_text.run.cell import ONE_VS_REST
+from adbench_text.corpora.split_key import SplitKey
+
+SPLIT = SplitKey("tiny", "sea")
 
 
 @dataclass(frozen=True)
@@ -14,16 +16,9 @@ class Cell:
     text: str
     detector: str = "llr"
     configuration: str = ""
-    dataset: str = "tiny"
     preset: str = "default"
-    inlier: str = "sea"
-    contamination: float = 0.0
+    split: SplitKey = SPLIT
     n_configurations: int = 1
-    test_outliers: float | None = None
-    protocol: str = ONE_VS_REST
-    labelled: int = 0
-    labelled_from: str = ""
-    planted: str = ""
 
     @property
     def choice(self) -> str:
@@ -50,7 +45,7 @@ class Result:
 
 
 def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = (), verbosity: int = 0) -> None:
-    with Shown(verbosity) as shown:
+    with ProgressDisplay(verbosity) as shown:
         shown.message("loading tiny")
         shown.begin([Cell(name) for name in cells], 5, 0)
         for name in cells:
@@ -95,7 +90,7 @@ def test_a_detector_with_one_cell_on_a_dataset_has_the_line_of_the_cell(capsys):
 
 
 def test_a_log_has_signs_of_life_that_grow_rare(capsys, now):
-    shown, cells = Shown(), [Cell(str(n)) for n in range(2000)]
+    shown, cells = ProgressDisplay(), [Cell(str(n)) for n in range(2000)]
     shown.begin(cells, 0, 0)
     for n, cell in enumerate(cells[:-1]):
         shown.started(cell)
@@ -125,13 +120,13 @@ def now(monkeypatch) -> list[float]:
 
 def test_on_a_terminal_the_start_is_shown_at_once(terminal):
     written = terminal(100)
-    with Shown():
+    with ProgressDisplay():
         pass
     assert "loading" in written()
 
 
 def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
-    shown = Shown()
+    shown = ProgressDisplay()
     shown.started(Cell("a"))
     for step, seconds in ((50, 5.0), (100, 12.0), (200, 15.0), (400, 80.0)):
         now[0] = seconds
@@ -144,7 +139,7 @@ def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
 
 def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
     written = terminal(120)
-    with Shown() as shown:
+    with ProgressDisplay() as shown:
         shown.begin([Cell("date on tiny/sea")], 0, 0)
         shown.started(Cell("date on tiny/sea"))
         shown.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
@@ -155,13 +150,15 @@ def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
 def cells_of_date() -> list[Cell]:
     """The cells of date:paper on three splits at two levels."""
     return [
-        Cell(f"{inlier} {level}", "date", preset="paper", inlier=inlier, contamination=level)
+        Cell(f"{inlier} {level}", "date", preset="paper", split=SplitKey("tiny", inlier, level))
         for inlier in ("sea", "law", "art")
         for level in (0.0, 0.1)
     ]
 
 
-def train(shown: Shown, cell: Cell, now: list[float], seconds: float = 0.3, steps: int = 5000) -> None:
+def train(
+    shown: ProgressDisplay, cell: Cell, now: list[float], seconds: float = 0.3, steps: int = 5000
+) -> None:
     """Start the training of a cell, and tell its first hundred steps."""
     shown.started(cell)
     for step in (50, 100):
@@ -171,7 +168,7 @@ def train(shown: Shown, cell: Cell, now: list[float], seconds: float = 0.3, step
 
 def test_after_a_hundred_steps_the_bar_has_the_time_of_all_cells(terminal, now):
     written = terminal(120)
-    with Shown() as shown:
+    with ProgressDisplay() as shown:
         shown.begin(cells_of_date()[:2], 0, 0)
         train(shown, cells_of_date()[0], now)
     # one cell takes 5,000 * 0.3 s = 25 minutes, of which half a minute is over
@@ -180,7 +177,7 @@ def test_after_a_hundred_steps_the_bar_has_the_time_of_all_cells(terminal, now):
 
 def test_a_sweep_of_more_than_half_an_hour_has_one_line_on_what_is_shorter(capsys, now, monkeypatch):
     monkeypatch.setattr("adbench_text.cli.remaining.visible_gpus", lambda: [])
-    shown, cells = Shown(), cells_of_date()
+    shown, cells = ProgressDisplay(), cells_of_date()
     shown.begin(cells, 0, 0)
     for cell in cells[:2]:
         train(shown, cell, now)
@@ -203,14 +200,14 @@ def test_nothing_is_advised_that_is_there_or_that_is_not_needed(
     preset, gpus, seconds, absent, capsys, now, monkeypatch
 ):
     monkeypatch.setattr("adbench_text.cli.remaining.visible_gpus", lambda: gpus)
-    shown, cells = Shown(), [replace(cell, preset=preset) for cell in cells_of_date()]
+    shown, cells = ProgressDisplay(), [replace(cell, preset=preset) for cell in cells_of_date()]
     shown.begin(cells, 0, 0)
     train(shown, cells[0], now, seconds)
     assert absent not in capsys.readouterr().err
 
 
 def test_a_slow_detector_without_steps_has_the_time_after_its_first_cell(capsys, now):
-    shown, cells = Shown(), [Cell(str(n), inlier=str(n)) for n in range(7)]
+    shown, cells = ProgressDisplay(), [Cell(str(n), split=SplitKey("tiny", str(n))) for n in range(7)]
     shown.begin(cells, 0, 0)
     shown.started(cells[0])
     now[0] += 600
@@ -231,7 +228,7 @@ def test_cells_that_run_side_by_side_share_the_time(now):
 
 @pytest.mark.parametrize(("step", "steps"), [(0, 3), (5, 3), (1, 2**63 - 1), (2**63 - 2, 2**63 - 1)])
 def test_steps_of_any_size_are_shown(step, steps, capsys, now):
-    shown, cell = Shown(), Cell("a")
+    shown, cell = ProgressDisplay(), Cell("a")
     shown.begin([cell], 0, 0)
     shown.started(cell)
     for at in (1, 20):
@@ -248,7 +245,7 @@ def test_when_nothing_is_run_nothing_is_printed_at_the_end(capsys):
 def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
     written = terminal(50)
     cell = Cell("a name that is long enough to fill a line of fifty twice over, and more")
-    with Shown() as shown:
+    with ProgressDisplay() as shown:
         shown.begin([cell], 0, 0)
         shown.started(cell)
     text = written()
@@ -259,8 +256,8 @@ def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
 
 def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(terminal):
     written = terminal(100)
-    cells = [Cell("a", "llr"), Cell("b", "llr"), Cell("c", "llr", dataset="other")]
-    with Shown() as shown:
+    cells = [Cell("a", "llr"), Cell("b", "llr"), Cell("c", "llr", split=SplitKey("other", "sea"))]
+    with ProgressDisplay() as shown:
         shown.begin(cells, 0, 0)
         for cell, value in zip(cells, (0.9, 0.6, 0.8), strict=True):
             shown.done(Result(cell, value=value))
@@ -279,7 +276,7 @@ def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(term
 
 
 def lines_about(capsys, *cells: Cell) -> list[str]:
-    with Shown() as shown:
+    with ProgressDisplay() as shown:
         shown.begin(cells, 0, 0)
         for cell in cells:
             shown.done(Result(cell, value=float(cell.text)))
@@ -288,17 +285,20 @@ def lines_about(capsys, *cells: Cell) -> list[str]:
 
 def test_a_mean_is_of_one_level(capsys):
     values = {0.0: ("0.9", "0.8"), 0.1: ("0.7", "0.5")}
-    cells = [Cell(text, contamination=level) for level, texts in values.items() for text in texts]
+    cells = [
+        Cell(text, split=SplitKey("tiny", "sea", level)) for level, texts in values.items() for text in texts
+    ]
     assert lines_about(capsys, *cells) == [
         "[4/4] llr on tiny: mean AUROC 85.0% of 2 cells at 0%; 60.0% of 2 cells at 10%"
     ]
 
 
-def test_known_outliers_and_planted_words_have_a_mean_of_their_own(capsys):
-    cells = [Cell("0.9"), Cell("0.7", labelled=10), Cell("0.5", planted="letters")]
+def test_known_outliers_and_a_thinned_test_set_have_a_mean_of_their_own(capsys):
+    keys = SPLIT, replace(SPLIT, known=10), replace(SPLIT, test_outliers=0.05)
+    cells = [Cell(text, split=key) for text, key in zip(("0.9", "0.7", "0.5"), keys, strict=True)]
     assert lines_about(capsys, *cells) == [
-        "[3/3] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at 0%, 10 labelled; "
-        "50.0% of 1 cell at 0%, planted letters"
+        "[3/3] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at 0%, 10 known outliers; "
+        "50.0% of 1 cell at 0%, 5% outliers in the test set"
     ]
 
 
@@ -316,7 +316,7 @@ def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
 
 def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
     written = terminal(100)
-    shown = Shown()
+    shown = ProgressDisplay()
 
     def sweep():
         with shown:
@@ -330,7 +330,7 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
 
 
 def test_a_training_that_was_cut_short_is_printed(capsys):
-    with Shown() as shown:
+    with ProgressDisplay() as shown:
         shown.begin([Cell("date on x")], 0, 0)
         shown.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
     assert "    date on x: trained for 300 of 1,500, the end of epochs=30\n" in capsys.readouterr().err
@@ -340,7 +340,7 @@ def test_a_training_that_was_cut_short_is_printed(capsys):
 def test_a_quiet_run_prints_results_and_errors_only(terminal, capsys, is_terminal):
     if is_terminal:
         terminal(100)
-    with Shown(verbosity=-1) as shown:
+    with ProgressDisplay(verbosity=-1) as shown:
         shown.message("loading tiny")
         shown.message("failed: x and its other splits: no luck", "error")
         shown.begin([Cell("a")], 0, 0)
@@ -352,7 +352,7 @@ def test_a_quiet_run_prints_results_and_errors_only(terminal, capsys, is_termina
 
 
 def test_a_verbose_run_prints_what_was_measured(capsys):
-    with Shown(verbosity=1) as shown:
+    with ProgressDisplay(verbosity=1) as shown:
         shown.begin([Cell("a")], 0, 0)
         shown.done(Result(Cell("a"), ran_on={"device": "cpu"}))
     assert capsys.readouterr().err.splitlines()[-1] == "    auroc 0.9876, fit_seconds 1.5, device cpu"

@@ -13,6 +13,7 @@ from adbench_text.contract.dataset import Dataset, Documents, Edition
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, contaminate, divided, draw, n_outliers
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.text.cleaning import clean
 
@@ -58,7 +59,7 @@ def test_dirty_data_without_an_outlier_are_refused(colours):
 @pytest.mark.parametrize("contamination", [-1e-9, 0.5, 5, float("nan"), float("-inf")])
 def test_a_contamination_outside_its_range_is_refused(contamination, colours):
     with pytest.raises(InvalidValueError, match=r"^contamination must be in \[0, 0\.5\), got "):
-        draw(colours, "red", contamination, seed=0)
+        draw(colours, SplitKey("colours", "red", contamination))
 
 
 def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours):
@@ -71,7 +72,7 @@ def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours)
     assert sorted(split.train + split.pool) == sorted(colours.train.texts)
     assert not any("green" in text for text in split.pool)
     with pytest.raises(UnknownNameError, match=r"No inlier class of colours named 'gren'\. .* 'green'"):
-        draw(colours, "gren", 0, seed=0)
+        draw(colours, SplitKey("colours", "gren"))
 
 
 def mixed(split: Split, contamination: float, seed: int = 0) -> Split:
@@ -159,7 +160,7 @@ def test_documents_that_clean_to_nothing_are_dropped():
     loaded = corpus.of_dataset(dataset, Edition("made up", "1"), corpus.cleaned(dataset))
     assert loaded.train.texts == ["cars", "ships"]
     assert loaded.train.labels.tolist() == [0, 6]
-    assert loaded.train_originals == ["The Cars!", "Ships, 2"]
+    assert loaded.written_train.texts == ["The Cars!", "Ships, 2"]
     assert loaded.n_empty == 5
 
 
@@ -278,10 +279,10 @@ def test_a_corpus_is_read_once_and_then_the_cache(home):
 
 def test_test_documents_are_kept_as_they_were_written(home):
     for loaded in (corpus.load(Colours()), corpus.load(Colours())):  # read, and from the cache
-        assert loaded.originals == [f"The {name} !" for name in CLASSES]
-        assert pickle.loads(pickle.dumps(loaded)).originals == loaded.originals
+        assert loaded.written_test.texts == [f"The {name} !" for name in CLASSES]
+        assert pickle.loads(pickle.dumps(loaded)).written_test.texts == loaded.written_test.texts
     few = corpus.load(Colours(), limit=1)
-    assert [clean(text) for text in few.originals] == list(few.test.texts)
+    assert [clean(text) for text in few.written_test.texts] == list(few.test.texts)
     assert Colours.reads == 1
 
 
@@ -291,7 +292,7 @@ def test_the_raw_corpus_has_the_same_documents_in_the_same_rows(home):
         for raw, cleaned in ((loaded.raw.train, loaded.train), (loaded.raw.test, loaded.test)):
             assert list(raw.texts) != list(cleaned.texts)
             assert [clean(text) for text in raw.texts] == list(cleaned.texts)
-            assert raw.labels is cleaned.labels
+            assert raw.labels.tolist() == cleaned.labels.tolist()
         assert loaded.raw.digest != loaded.digest == corpus.load(Colours(), limit).digest
 
 
@@ -309,7 +310,7 @@ def test_another_edition_is_read_anew(home):
 
 def test_another_protocol_or_other_classes_are_read_anew(home, monkeypatch):
     corpus.load(Colours())
-    monkeypatch.setattr(corpus, "PROTOCOL", corpus.PROTOCOL + 1)
+    monkeypatch.setattr(corpus, "HARNESS_VERSION", corpus.HARNESS_VERSION + 1)
     corpus.load(Colours())
     assert Colours.reads == 2
     monkeypatch.setattr(Colours, "classes", CLASSES[::-1])
@@ -473,6 +474,6 @@ def test_lone_surrogates_of_a_dataset_are_replaced_and_counted_with_and_without_
     dataset = type("Broken", (Colours,), {"name": "broken", "read": lambda self: (broken, broken)})()
     for _ in range(2):
         loaded = corpus.load(dataset)
-        assert loaded.originals == ["red half \ufffd", "green caf\ufffd", "blue \0 é"]
+        assert loaded.written_test.texts == ["red half \ufffd", "green caf\ufffd", "blue \0 é"]
         assert "green caf\ufffd" in loaded.test.texts
         assert "; 4 have lone surrogates, replaced by U+FFFD" in loaded.counts()

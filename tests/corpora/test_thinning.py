@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from adbench_text.corpora.split import check_shares, thinned
+from adbench_text.corpora.split import check_key, thinned
+from adbench_text.corpora.split_key import ALL_OUTLIERS, SplitKey
 from adbench_text.errors import InvalidValueError
 
 OUTLIER = np.arange(100) % 5 != 0  # 20 inliers and 80 outliers
@@ -42,7 +43,12 @@ def test_a_share_that_cannot_be_had_is_refused(share, message):
         thinned(OUTLIER, share, seed=0)
 
 
-@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, np.nan, np.inf])
+@pytest.mark.parametrize("share", [0, -0.1, 1.5, np.nan, np.inf])
 def test_a_share_outside_its_range_is_refused(share):
-    with pytest.raises(InvalidValueError, match=rf"^test_outliers must be in \(0, 1\), got {share}\.$"):
-        check_shares("one-vs-rest", 0, share)
+    with pytest.raises(InvalidValueError, match=rf"^test_outliers must be in \(0, 1\], got {share}\.$"):
+        check_key(SplitKey("tiny", "sea", test_outliers=share))
+
+
+def test_a_share_of_1_keeps_all_outliers():
+    check_key(SplitKey("tiny", "sea", test_outliers=ALL_OUTLIERS))
+    assert SplitKey("tiny", "sea", test_outliers=ALL_OUTLIERS) == SplitKey("tiny", "sea")

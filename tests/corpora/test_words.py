@@ -1,4 +1,4 @@
-"""Documents with marked odd words, and words that are planted."""
+"""Documents with marked odd words."""
 
 import json
 from dataclasses import replace
@@ -10,24 +10,19 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.corpora.labelled import LabelledFiles
-from adbench_text.corpora.planted import parsed
-from adbench_text.corpora.split import divided, draw
-from adbench_text.corpora.words import cut_alike, judged
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.corpora.split import draw
+from adbench_text.corpora.split_key import SplitKey
+from adbench_text.errors import DataError
 from adbench_text.run import evaluate as module
 from adbench_text.run.cell import Cell
-from adbench_text.run.evaluate import evaluate, split_of
+from adbench_text.run.evaluate import evaluate
+from adbench_text.run.words import cut_alike, marked, marked_words
 from adbench_text.testing.topics import texts_about
-from adbench_text.text.cleaning import clean
 from adbench_text.text.words import word_positions
 
-CELL = Cell("d", "default", {}, "made-up", "sea", 0.0, 0)
-SEA, LAW = (
-    [f"The {text.capitalize()}, and MORE: {text}." for text in texts_about(topic, 60, 0)]
-    for topic in ("sea", "law")
-)
+SEA = [f"The {text}." for text in texts_about("sea", 5, 0)]
 
 
 class Notes(Dataset):
@@ -43,7 +38,7 @@ class Notes(Dataset):
     def read(self):
         texts = ["the ship left", "a zzqxv harbour", "the crew, not fresh", "the storm"]
         words = [OddWords([]), OddWords([(2, 7)], [(0, 1), (2, 7), (8, 15)]), OddWords([(10, 19)]), None]
-        return Documents(SEA[:5], [0] * 5), Documents(texts, [0, 1, 1, 1], words)
+        return Documents(SEA, [0] * 5), Documents(texts, [0, 1, 1, 1], words)
 
 
 class Lengths(TextDetector):
@@ -61,9 +56,9 @@ class Lengths(TextDetector):
 
 @pytest.fixture
 def run(monkeypatch):
-    def run(corpus, detector=None, **changes):
+    def run(corpus, detector=None, inlier="normal"):
         monkeypatch.setattr(module, "build_detector", lambda cell: detector or Lengths())
-        return evaluate(replace(CELL, **changes), corpus)
+        return evaluate(Cell("d", "default", {}, SplitKey(corpus.name, inlier)), corpus)
 
     return run
 
@@ -72,42 +67,40 @@ def spans(words, text):
     return [text[word.start : word.end] for word in words if word.is_odd]
 
 
-def corpus_of(train, test, labels, **more):
-    originals = {"train_originals": train.texts, "originals": test.texts}
-    return Corpus("made-up", labels, train, test, "made up", is_cleaned=False, **originals, **more)
-
-
 # -- what a dataset knows
 
 
 def test_words_are_cut_alike_and_odd_where_a_span_touches_them():
     text = "It's not fresh: 2 €!"
-    words = judged(cut_alike(text), [(5, 14)])
+    words = marked(cut_alike(text), [(5, 14)])
     assert [text[word.start : word.end] for word in words] == "It ' s not fresh : 2 € !".split()
     assert spans(words, text) == ["not", "fresh"]
-    assert spans(judged(cut_alike(text), [(7, 10)]), text) == ["not", "fresh"]
+    assert spans(marked(cut_alike(text), [(7, 10)]), text) == ["not", "fresh"]
 
 
 def test_a_corpus_keeps_the_words_of_its_test_documents(home):
     corpus = load(Notes())
-    assert json.loads(json.dumps(corpus.words)) == [
+    written = corpus.written_test
+    assert json.loads(json.dumps(written.words)) == [
         [[], []],
         [[[2, 7]], [[0, 1], [2, 7], [8, 15]]],
         [[[10, 19]], []],
         None,
     ]
-    assert corpus.words == load(Notes()).words  # from the cache
-    assert corpus.test.texts == list(corpus.originals)  # not cleaned
-    assert corpus.digest != replace(corpus, words=()).digest
-    assert len(corpus.limited(2).words) == len(corpus.limited(2).test) == 3
-    assert corpus.raw.words == corpus.words
+    assert written.words == load(Notes()).written_test.words  # from the cache
+    assert corpus.test.texts == written.texts  # not cleaned
+    assert corpus.digest != replace(corpus, written_test=replace(written, words=())).digest
+    assert len(corpus.limited(2).written_test.words) == len(corpus.limited(2).test) == 3
+    assert corpus.raw.test.words == written.words
 
 
 def test_a_split_has_the_words_of_its_documents_in_their_order(home):
     corpus = load(Notes())
-    split = draw(corpus, "normal", 0.0, 1)
-    assert split.written == [corpus.originals[place] for place in split.places]
-    alike, published = (dict(zip(split.written, words, strict=True)) for words in split.words.values())
+    split = draw(corpus, SplitKey("notes", "normal", seed=1))
+    words = marked_words(corpus, split)
+    alike, published = (
+        dict(zip(split.test, words[name], strict=True)) for name in ("word_", "published_word_")
+    )
     assert {text: spans(words, text) for text, words in alike.items()} == {
         "the ship left": [],
         "a zzqxv harbour": ["zzqxv"],
@@ -142,7 +135,7 @@ def test_each_document_needs_its_words():
 
 
 def test_the_words_of_all_documents_are_measured_together(home, run):
-    metrics = run(load(Notes()), inlier="normal").metrics
+    metrics = run(load(Notes())).metrics
     words = ["the", "ship", "left", "a", "zzqxv", "harbour", "the", "crew", ",", "not", "fresh"]
     odd = [word in ("zzqxv", "not", "fresh") for word in words]
     lengths = [4.0 if word == "," else len(word) for word in words]  # it has no score: the median
@@ -157,7 +150,7 @@ def test_a_detector_without_scores_of_words_has_no_metrics_of_words(home, run):
     class Units(Lengths):
         token_scores = TextDetector.token_scores
 
-    result = run(load(Notes()), Units(), inlier="normal")
+    result = run(load(Notes()), Units())
     assert result.status == "ok"
     assert result.word_scores is None
     assert not [name for name in result.metrics if "word" in name]
@@ -168,111 +161,25 @@ def test_scores_of_words_that_are_no_numbers_fail_the_cell(home, run):
         def token_scores(self, texts):
             return [[TokenScore("the", 0, 3, float("nan"))] for _ in texts]
 
-    result = run(load(Notes()), Broken(), inlier="normal")
+    result = run(load(Notes()), Broken())
     assert (result.status, result.reason) == ("failed", "DetectorError: 14 of 14 scores are NaN.")
 
 
 def test_words_that_cleaning_removes_are_neither_odd_nor_typical(run):
     train, test = Documents(["ship", "law"], [0, 1]), Documents(["ship crew", "harbour"], [0, 1])
-    written = ["The ship, the crew", "The harbour!"]
-    corpus = Corpus("made-up", ("sea", "law"), train, test, "made up", originals=written)
-    corpus = replace(corpus, words=[OddWords([]), OddWords([(4, 11)])])
-    result = run(corpus)
-    split = split_of(CELL, corpus)
-    scores = iter(result.word_scores)
+    marks = [OddWords([]), OddWords([(4, 11)])]
+    written = Documents(["The ship, the crew", "The harbour!"], [0, 1], marks)
+    corpus = Corpus("made-up", ("sea", "law"), train, test, "made up", written_test=written)
+    result = run(corpus, inlier="sea")
+    split = draw(corpus, SplitKey("made-up", "sea"))
+    texts, scores = corpus.written_texts(split.places), iter(result.word_scores)
     found = {
         (text[word.start : word.end], next(scores))
-        for text, words in zip(split.written, split.words["word_"], strict=True)
+        for text, words in zip(texts, marked_words(corpus, split)["word_"], strict=True)
         for word in words
     }
     others = ("The", "the", ",", "!")  # they have the median of the words that are left
     assert found == {("ship", 4), ("crew", 4), ("harbour", 7), *((other, 4) for other in others)}
-
-
-# -- planted words
-
-
-@pytest.fixture
-def corpus() -> Corpus:
-    labels = np.repeat([0, 1], 30)
-    parts = [Documents([*SEA[part::2], *LAW[part::2]], labels) for part in (0, 1)]
-    return corpus_of(*parts, ("sea", "law"))
-
-
-@pytest.mark.parametrize("kind", ["class", "letters", "de"])
-def test_words_are_planted_in_half_of_the_normal_documents(corpus, kind):
-    split = split_of(replace(CELL, planted=kind), corpus)
-    assert (len(split.test), split.outlier.sum()) == (30, 15)
-    known = {word for text in SEA for word in cut(text)}
-    for text, words, place, is_odd in zip(
-        split.test, split.words["word_"], split.places, split.outlier, strict=True
-    ):
-        original = corpus.test.texts[place]
-        odd = spans(words, text)
-        assert len(odd) == (3 if is_odd else 0)
-        assert (text == original) == (not is_odd)
-        for old, new in zip(cut(original), cut(text), strict=True):
-            assert (new in odd) or old == new
-            assert (old[0].isupper(), old.isupper()) == (new[0].isupper(), new.isupper())
-    pairs = zip(split.test, split.words["word_"], strict=True)
-    planted = {word.lower() for text, words in pairs for word in spans(words, text)}
-    if kind == "class":
-        assert planted <= {word.lower() for text in LAW for word in cut(text)}
-    else:
-        assert not planted & known
-
-
-def cut(text):
-    return [text[start:end] for start, end in cut_alike(text) if text[start:end].isalpha()]
-
-
-def test_the_length_of_a_word_says_nothing_about_planted_letters(corpus, run):
-    metrics = run(corpus, planted="letters").metrics
-    assert 0.4 < metrics["word_auroc"] < 0.6
-    assert {name for name in metrics if name.startswith("published_word")} == set()
-
-
-def test_detectors_of_raw_and_of_cleaned_documents_get_the_same_words(corpus):
-    cleaned = replace(corpus, is_cleaned=True)
-    cell = replace(CELL, planted="class:2")
-    raw, other = split_of(cell, cleaned, raw=True), split_of(cell, cleaned)
-    assert raw.written == other.written == raw.test
-    assert raw.words == other.words
-    assert other.test == list(map(clean, raw.written))
-
-
-def test_another_seed_plants_other_words_and_another_level_the_same(corpus):
-    cell = replace(CELL, planted="letters")
-    first = split_of(cell, corpus)
-    assert split_of(replace(cell, contamination=0.1), corpus).written == first.written
-    assert split_of(replace(cell, seed=1), corpus).written != first.written
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "letters:0",
-        "letters:few",
-        "nonsense",
-        "xx",
-        "",
-    ],
-)
-def test_planted_words_are_of_a_known_kind(planted):
-    assert parsed("letters") == ("letters", 3)
-    assert parsed("de:5") == ("de", 5)
-    with pytest.raises(InvalidValueError, match=f"planted words are letters, class or .* got {planted!r}"):
-        parsed(planted)
-
-
-def test_what_cannot_be_planted_is_one_line(corpus):
-    with pytest.raises(InvalidValueError, match="Only 0 normal test documents of made-up have 400 words;"):
-        split_of(replace(CELL, planted="letters:200"), corpus)
-    with pytest.raises(InvalidValueError, match="made-up has no words of the kind 'en' to plant"):
-        split_of(replace(CELL, planted="en"), corpus)
-    with pytest.raises(InvalidValueError, match="this protocol has no training part"):
-        split_of(replace(CELL, planted="letters", protocol="unlabelled"), corpus)
-    assert divided(corpus, ["sea"]).words == {}
 
 
 # -- the user's own documents
@@ -293,12 +200,14 @@ def write(path, lines):
 
 def test_own_documents_say_which_words_are_odd(home, tmp_path):
     path = write(tmp_path / "a.jsonl", rows(lambda text: [[4, 9]]))
-    corpus = load(LabelledFiles(path, odd_words="odd"))
-    assert [bool(words) for words in corpus.words] == [label == 0 for label in corpus.test.labels]  # law, sea
+    corpus = load(ClassFiles(path, odd_words="odd"))
+    assert [bool(words) for words in corpus.written_test.words] == [
+        label == 0 for label in corpus.test.labels
+    ]  # law, sea
     assert "odd words of the column 'odd', unknown in 18 test documents" in corpus.edition
-    other = load(LabelledFiles(write(tmp_path / "b.jsonl", rows(lambda text: [])), odd_words="odd"))
+    other = load(ClassFiles(write(tmp_path / "b.jsonl", rows(lambda text: [])), odd_words="odd"))
     assert other.digest != corpus.digest
-    of_text = load(LabelledFiles(write(tmp_path / "c.jsonl", rows(lambda text: "[[4, 9]]")), odd_words="odd"))
+    of_text = load(ClassFiles(write(tmp_path / "c.jsonl", rows(lambda text: "[[4, 9]]")), odd_words="odd"))
     assert of_text.digest == corpus.digest  # as in a CSV
     command = ["run", "-d", "knn-words", "-s", f"files:{path}", "--odd-words", "odd", "--inlier", "sea"]
     result = adbench(
@@ -322,7 +231,7 @@ def test_a_wrong_row_is_one_line(home, tmp_path, odd, message):
     lines = rows(lambda text: [])
     lines[100]["odd"] = odd
     with pytest.raises(DataError) as raised:
-        load(LabelledFiles(write(tmp_path / "a.jsonl", lines), odd_words="odd"))
+        load(ClassFiles(write(tmp_path / "a.jsonl", lines), odd_words="odd"))
     assert str(raised.value).startswith("a.jsonl, line 101: ")
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)

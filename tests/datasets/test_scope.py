@@ -5,6 +5,7 @@ import pytest
 
 from adbench_text.corpora.corpus import load
 from adbench_text.corpora.split import draw, splits
+from adbench_text.corpora.split_key import SplitKey
 
 # training documents, and normal and odd test documents; BANKING77-OOS has two and four lines without a word
 COUNTS = {
@@ -19,7 +20,7 @@ def split_of(dataset, seed=171):
     corpus = load(dataset)
     (name,) = splits(corpus)
     assert corpus.is_published
-    return draw(corpus, name, 0.0, seed, dataset.protocol)
+    return draw(corpus, SplitKey(corpus.name, name, 0.0, seed, dataset.protocol))
 
 
 @pytest.mark.parametrize(("name", "counts"), COUNTS.items(), ids=COUNTS)

@@ -5,10 +5,12 @@ import pytest
 
 from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.corpora.corpus import load
-from adbench_text.corpora.words import cut_alike, judged
+from adbench_text.corpora.split import draw
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.run import evaluate as module
 from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import evaluate
+from adbench_text.run.words import cut_alike, marked, marked_words
 
 # documents, odd ones; words and odd ones as published, and cut alike. TokenCore counts a word twice that one
 # message of words-sms has once.
@@ -27,7 +29,7 @@ def test_documents_and_words_are_as_many_as_published(real_dataset, name, counts
     parts = real_dataset(name).read()
     texts = [text for part in parts for text in part.texts]
     words = [of_text for part in parts for of_text in part.words]
-    alike = [judged(cut_alike(text), each.odd) for text, each in zip(texts, words, strict=True)]
+    alike = [marked(cut_alike(text), each.odd) for text, each in zip(texts, words, strict=True)]
     assert counts == (
         *(len(texts), sum(bool(each.odd) for each in words)),
         *(sum(len(each.published) for each in words), sum(len(each.odd) for each in words)),
@@ -69,10 +71,11 @@ class Lengths(TextDetector):
     [*((name, 1, figures) for name, figures in LEAKS.items()), ("words-grammar", -1, LEAK_OF_SHORT_WORDS)],
 )
 def test_the_length_of_a_word_has_the_figures_of_the_leak(real_dataset, monkeypatch, name, sign, figures):
-    corpus, cell = load(real_dataset(name)), Cell("lengths", "default", {}, name, "normal", 0.0, 0)
-    split, found = module.split_of(cell, corpus), []
+    corpus, cell = load(real_dataset(name)), Cell("lengths", "default", {}, SplitKey(name, "normal"))
+    split, found = draw(corpus, cell.split), list[float]()
+    words = marked_words(corpus, split)
     for edition in ("published_word_", "word_"):
-        detector = Lengths(words=dict(zip(split.test, split.words[edition], strict=True)), sign=sign)
+        detector = Lengths(words=dict(zip(split.test, words[edition], strict=True)), sign=sign)
         monkeypatch.setattr(module, "build_detector", lambda cell, detector=detector: detector)
         metrics = evaluate(cell, corpus).metrics
         found += [metrics[f"{edition}auroc"], metrics[f"{edition}ap"]]

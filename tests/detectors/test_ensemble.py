@@ -91,9 +91,9 @@ def test_its_words_are_those_of_the_first_member_that_scores_words():
 
 def test_it_has_no_words_without_a_member_that_scores_words():
     detector = Ensemble(members="iforest(encoder=svd), ocsvm(encoder=svd)").fit(TRAIN)
-    with pytest.raises(DetectorError, match=r"no member of 'iforest.* has scores of words"):
+    with pytest.raises(DetectorError, match=r"'iforest.*words"):
         detector.token_scores(TEST)
-    with pytest.raises(DetectorError, match="no member"):
+    with pytest.raises(DetectorError, match=r"'iforest.*words"):
         detector.training_token_scores([0])
 
 
@@ -109,7 +109,7 @@ def test_an_encoder_is_that_of_all_members_on_vectors():
     llr, *others = detector.build_members()
     assert [member.encoder for member in others] == ["svd", "svd"]
     assert not hasattr(llr, "encoder")
-    with pytest.raises(UnknownNameError, match="encoder"):
+    with pytest.raises(UnknownNameError, match=r"encoder .*'sdv'"):
         Ensemble(encoder="sdv").check_params()
 
 
@@ -190,7 +190,7 @@ def test_known_outliers_go_to_the_members_and_have_no_part_in_their_scales():
     ]
     z = [robust_z(member.decision_function(TEST), member.decision_scores_[:30]) for member in alone]
     np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
-    fine = [member._labelled.is_fine.tolist() for member in detector._members]
+    fine = [member._known_labels.is_fine.tolist() for member in detector._members]
     assert fine == [[True] * 10 + [False] * 20] * 2
     np.testing.assert_allclose(detector.decision_scores_[:4], detector.decision_function(odd))
 
@@ -203,7 +203,7 @@ def test_labels_follow_the_documents_that_the_first_member_keeps():
     assert not detector.kept_[-2:].any()
     assert len(detector.kept_) == 32
     knn = detector._members[1]
-    assert knn._labelled.odd == ["the marked one"]
+    assert knn._known_labels.odd == ["the marked one"]
     expected = [is_fine for is_fine, is_kept in zip(y[:32], detector.kept_, strict=True) if is_kept]
-    assert knn._labelled.is_fine.tolist() == [label == 0 for label in expected]
+    assert knn._known_labels.is_fine.tolist() == [label == 0 for label in expected]
     assert len(detector.decision_scores_) == 33

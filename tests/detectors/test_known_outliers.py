@@ -106,7 +106,7 @@ def test_a_member_that_takes_no_labels_has_no_known_outliers_either():
     detector = kind(members="llr, ocsvm(encoder=svd, svd_components=5)", random_state=0).fit([*SEA, *LAW], Y)
     llr, ocsvm = detector._members
     assert llr._texts_of_training() == ocsvm._texts_of_training() == SEA
-    assert not ocsvm._labelled.odd
+    assert not ocsvm._known_labels.odd
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,7 +114,7 @@ def test_wrong_labels_leave_a_detector_unfitted(make, name):
     detector = make(name)
     with pytest.raises(InvalidValueError, match="got 3"):
         detector.fit(SEA, [3.0] * len(SEA))
-    with pytest.raises(InvalidValueError, match="All 60 texts are labelled odd"):
+    with pytest.raises(InvalidValueError, match="All 60 texts"):
         detector.fit(SEA, [1] * len(SEA))
     assert not detector.__sklearn_is_fitted__()
 
@@ -134,4 +134,4 @@ def test_a_saved_model_scores_the_same_and_holds_no_text_of_an_outlier(make, nam
     files = [path for path in (tmp_path / "model").rglob("*") if path.is_file()]
     stored = b"".join(path.read_bytes() for path in files)
     assert not any(re.search(pair.replace(" ", r"\W+").encode(), stored, re.IGNORECASE) for pair in names)
-    assert "_labelled" not in vars(loaded.detector)
+    assert "_known_labels" not in vars(loaded.detector)

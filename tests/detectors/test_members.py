@@ -14,21 +14,17 @@ Ensemble = registry.detector("ensemble")
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("lrr", UnknownNameError, "No detector named 'lrr'. Did you mean 'llr'"),
-        (
-            "llr(smothing=5)",
-            UnknownNameError,
-            "No parameter of llr named 'smothing'. Did you mean 'smoothing'",
-        ),
-        ("llr(smoothing=0)", InvalidValueError, "smoothing must be positive, got 0"),
-        ("llr(random_state=1)", UnknownNameError, "No parameter of llr named 'random_state'"),
-        ("cvdd(score=context_best)", InvalidValueError, "its scores are chosen by the test labels"),
-        ("", InvalidValueError, "Expected detectors as in 'llr, knn-words\\(k=5\\)', got ''"),
-        (None, InvalidValueError, "Expected detectors as in"),
-        ("llr,", InvalidValueError, "Expected a detector as NAME"),
-        ("ocsvm:paper-grid", InvalidValueError, "ocsvm:paper-grid has 16 configurations"),
-        ("ensemble", InvalidValueError, "ensemble cannot be a member of itself, got 'ensemble'"),
-        ("ensemble(members=llr)", InvalidValueError, "ensemble cannot be a member of itself"),
+        ("lrr", UnknownNameError, "detector .*'lrr'.*'llr'"),
+        ("llr(smothing=5)", UnknownNameError, "llr .*'smothing'.*'smoothing'"),
+        ("llr(smoothing=0)", InvalidValueError, "smoothing .*got 0"),
+        ("llr(random_state=1)", UnknownNameError, "llr .*'random_state'"),
+        ("cvdd(score=context_best)", InvalidValueError, "context_best"),
+        ("", InvalidValueError, "detectors .*'llr, .*got ''"),
+        (None, InvalidValueError, "detectors .*got None"),
+        ("llr,", InvalidValueError, "detector .*got ''"),
+        ("ocsvm:paper-grid", InvalidValueError, "ocsvm:paper-grid .*16"),
+        ("ensemble", InvalidValueError, "ensemble .*got 'ensemble'"),
+        ("ensemble(members=llr)", InvalidValueError, "ensemble .*got 'ensemble\\(members=llr\\)'"),
     ],
 )
 def test_a_wrong_member_is_refused(text, error, message):

@@ -20,6 +20,7 @@ from sweep_processes import (
 )
 
 from adbench_text.corpora import corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
@@ -74,7 +75,7 @@ def run(cluster, toy_path):
     def run(cells, engine=None, message=lambda text: None, **options):
         progress = Progress()
         progress.message = message
-        definitions = {cell: definition(cell, corpora[cell.dataset]) for cell in cells}
+        definitions = {cell: definition(cell, corpora[cell.split.dataset]) for cell in cells}
         work = Work(cells, corpora, definitions, progress, **options)
         return list(finished(engine or Dask(cluster.address), work))
 
@@ -82,7 +83,7 @@ def run(cluster, toy_path):
 
 
 def cells(n: int, detector="counting", **settings) -> list[Cell]:
-    return [Cell(detector, "default", settings, "tiny", "sea", 0.0, seed) for seed in range(n)]
+    return [Cell(detector, "default", settings, SplitKey("tiny", "sea", seed=seed)) for seed in range(n)]
 
 
 @pytest.mark.parametrize(

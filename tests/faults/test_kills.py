@@ -45,8 +45,8 @@ def test_runs_that_race_count_each_cell_once(tmp_path, n_runs, undisturbed):
     racing = [start(tmp_path) for _ in range(n_runs)]
     assert [process.wait() for process in racing] == [0] * n_runs, printed(tmp_path)
     assert sorted(set(query(tmp_path, CELLS))) == undisturbed
-    records = Store(f"sqlite:///{tmp_path / 'mlflow.db'}", create=False).cells(["tiny"])
-    assert sorted((record.cell, record.metrics["auroc"]) for record in records) == undisturbed
+    cells = Store(f"sqlite:///{tmp_path / 'mlflow.db'}", create=False).cells(["tiny"])
+    assert sorted(zip(cells["cell"], cells["auroc"], strict=True)) == undisturbed
 
 
 def test_a_detector_that_hangs_or_dies_costs_its_cells_alone(tmp_path, undisturbed):

@@ -22,13 +22,13 @@ from adbench_text.cli import progress
 from adbench_text.cli.main import main
 from adbench_text.documents import chunks
 chunks._PATIENCE = 0
-show = progress.Shown.documents
+show = progress.ProgressDisplay.documents
 def log(self, what, n_done, n_total):
     if n_done % 2000 == 0:
         with open("done", "a") as stream:
             stream.write(f"{what} {n_done}.\\n")
     show(self, what, n_done, n_total)
-progress.Shown.documents = log
+progress.ProgressDisplay.documents = log
 main()
 """
 N = 60_000
@@ -126,7 +126,9 @@ def test_a_killed_process_ends_the_command_in_one_line(folder, rows, when):
     assert process.wait(60) == 1
     assert psutil.wait_procs(children, timeout=10)[1] == []
     (line,) = errors(folder)
-    assert line.startswith("Error: One of the 2 processes has ended, perhaps for lack of memory.")
+    assert line.startswith("Error: ")
+    assert "2 workers" in line
+    assert "--jobs 1" in line
     assert_nothing_is_left(folder)
 
 

@@ -1,9 +1,11 @@
 """The notation of detectors with presets and settings."""
 
+import re
+
 import pytest
 
 from adbench_text.errors import InvalidValueError
-from adbench_text.plugins.configure import DetectorChoice, split_list, text_of_settings, written
+from adbench_text.plugins.configure import DetectorChoice, format_name, split_list, text_of_settings
 
 
 @pytest.mark.parametrize(
@@ -41,14 +43,17 @@ def test_a_detector_is_a_name_with_a_preset_and_settings(text, choice):
 )
 def test_a_detector_is_written_as_it_is_read(text):
     choice = DetectorChoice.parse(text)
-    assert written(choice.name, choice.preset or "default", text_of_settings(choice.settings)) == text
+    assert format_name(choice.name, choice.preset or "default", text_of_settings(choice.settings)) == text
+
+
+WRONG = ["", "llr(", "llr(a=1", "llr)a=1(", "(k=5)", "llr()", "llr:"]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "llr(", "llr(a=1", "llr)a=1(", "(k=5)", "llr(5)", "llr()", "llr(=5)", "llr:"]
+    ("text", "quoted"), [*zip(WRONG, WRONG, strict=True), ("llr(5)", "5"), ("llr(=5)", "=5")]
 )
-def test_other_texts_are_refused(text):
-    with pytest.raises(InvalidValueError, match=r"Expected .*, got"):
+def test_other_texts_are_refused(text, quoted):
+    with pytest.raises(InvalidValueError, match=re.escape(f"got {quoted!r}")):
         DetectorChoice.parse(text)
 
 

@@ -45,7 +45,7 @@ def test_scores_of_words_are_used_if_they_exist():
     explained = adapted(Explained)().fit(["sea"])
     assert explained.token_scores(["law"]) == [[TokenScore("law", 0, 3, 1.5)]]
     plain = adapted(Long)().fit(["sea"])
-    with pytest.raises(DetectorError, match="it has no scores of words"):
+    with pytest.raises(DetectorError, match="Long"):
         plain.token_scores(["law"])
 
 
@@ -66,7 +66,7 @@ def test_set_params_changes_the_scores_and_asks_for_another_fit():
     detector = adapted(Long)(least=1).fit(["sea"])
     assert detector.set_params(least=3) is detector
     assert detector.get_params() == {"least": 3}
-    with pytest.raises(InvalidValueError, match="not fitted"):
+    with pytest.raises(InvalidValueError, match="fit"):
         detector.decision_function(["a long storm"])
     assert detector.fit(["sea"]).decision_function(["a long storm"]).tolist() == [0]
     assert adapted(Long)().set_params(least=2).wrapped.least == 2
@@ -82,7 +82,7 @@ class Ranged(Long):
 
 def test_values_are_checked_by_ranges_and_by_a_method():
     adapted(Ranged)(least=3).check_params()
-    with pytest.raises(InvalidValueError, match="least must be a whole number of at least 0, got -1"):
+    with pytest.raises(InvalidValueError, match=r"least .*got -1"):
         adapted(Ranged)(least=-1).fit(["sea"])
     with pytest.raises(ValueError, match="least must not be 7"):
         adapted(Ranged)(least=7).fit(["sea"])

@@ -52,11 +52,11 @@ def test_the_list_of_detectors_that_use_the_batch_is_true(name):
     assert scored_by_batch(name) is (registry.detector(name)().regime == TEST_BATCH)
 
 
-def test_a_supervised_detector_learns_from_labelled_outliers_and_needs_them():
+def test_a_supervised_detector_learns_from_known_outliers_and_needs_them():
     sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
     law = ["the court heard a witness", "the judge gave a verdict", "the witness left the court"] * 3
     detector = registry.detector("pyod-devnet")(encoder="svd", svd_components=3, random_state=0, epochs=5)
-    with pytest.raises(DetectorError, match=r"DevNet learns from labelled outliers, and there are none"):
+    with pytest.raises(DetectorError, match=r"DevNet .*--known-outliers"):
         detector.fit(sea)
     y = np.repeat([np.nan, 1], [len(sea), len(law)])
     scores = detector.fit([*sea, *law], y).decision_scores_

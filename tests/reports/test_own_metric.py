@@ -1,5 +1,8 @@
 """``adbench-text report --metric ./mine.py:share``: a metric in a file of the user's own."""
 
+import csv
+import io
+import re
 import shutil
 
 import numpy as np
@@ -57,8 +60,8 @@ def printed(*words: str) -> str:
 
 def test_it_is_in_every_table_under_the_name_of_the_function():
     main = printed("./mine.py:share -t main")
-    assert "share (%), 0% of outliers in the training data" in main
-    assert "a mean share of 100.0% at 0%" in main
+    assert "share (%), 0%" in main
+    assert "share of 100.0%" in main
     assert "| tiny | mean | **100.0** | 66.7 | 0.0 |" in main
     ranks = printed("./mine.py:share -t ranks,significance")
     assert "mean share (%)" in ranks
@@ -73,23 +76,22 @@ def test_the_auroc_of_stored_scores_is_that_of_the_cell():
 
 
 def test_lower_is_better_if_the_function_says_so_and_it_may_change_what_it_gets():
-    assert "missed (%, lower is better), 0% of" in printed("./mine.py:missed -t main")
+    assert "missed (%, lower is better)" in printed("./mine.py:missed -t main")
     first = printed("./mine.py:missed -t main,significance")
     assert first == printed("./mine.py:missed -t main,significance")
 
 
 def test_each_format_and_the_table_of_cells_have_it(here):
     for form, text in {
-        "html": "share (%), 0% of outliers in the training data",
+        "html": "share (%), 0%",
         "latex": "share (\\%)",
-        "csv": ",mine.py:share,",
+        "csv": ",mine.py:share\n",
         "terminal": "share (%)",
     }.items():
         assert adbench(f"report --format {form} --metric ./mine.py:share -o report -q").exit_code == 0
         assert text in (here / "report").read_text()
-    header, *rows = adbench("report -q --format csv --metric ./mine.py:share").stdout.splitlines()
-    place = header.split(",").index("mine.py:share")
-    assert sorted(row.split(",")[place] for row in rows) == ["0", "0", "0.666667", "0.666667", "1", "1"]
+    rows = csv.DictReader(io.StringIO(adbench("report -q --format csv --metric ./mine.py:share").stdout))
+    assert sorted(row["mine.py:share"] for row in rows) == ["0", "0", "0.666667", "0.666667", "1", "1"]
 
 
 def test_cells_without_stored_scores_are_left_out_with_one_note(here):
@@ -98,27 +100,24 @@ def test_cells_without_stored_scores_are_left_out_with_one_note(here):
     report = adbench("report --metric ./mine.py:share -t main")
     assert report.exit_code == 0
     assert "missing" in report.stdout
-    assert report.output.count("The scores of 1 finished cells cannot be read, so figures are missing") == 1
+    assert report.output.count("scores of 1 ") == 1
     shutil.rmtree(here / "mlruns")
-    assert "The scores of 6 finished cells" in adbench("report --metric ./mine.py:share").output
+    assert "scores of 6 " in adbench("report --metric ./mine.py:share").output
 
 
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("./none.py:share", "There is no file "),
-        ("./mine.py:nothing", "mine.py has no 'nothing'; write mine.py:NAME with one of: "),
-        ("./mine.py", "mine.py has no single class or function; write mine.py:NAME with one of: "),
-        ("./mine.py:constant", "TypeError: mine.py:constant is no function"),
-        ("mine.py:a b", "No metric named 'mine.py:a b'. Known: aupr_in, aupr_out, "),
-        ("./mine.py:count", "seed 0: ValueError: it must return a number in [0, 1], such as a share, got "),
-        ("./mine.py:undefined", "it must return a number in [0, 1], such as a share, got nan"),
-        ("./mine.py:no_number", "it must return a number in [0, 1], such as a share, got '0.5'"),
-        (
-            "./mine.py:raises",
-            "at 0%, seed 0: KeyError: 'sea' (mine.py:17)",
-        ),
-        ("./mine.py:of_one", "TypeError: of_one() takes 1 positional argument but 2 were given"),
+        ("./none.py:share", "none.py "),
+        ("./mine.py:nothing", "mine.py .*'nothing'.* mine.py:NAME .*: "),
+        ("./mine.py", "mine.py .* mine.py:NAME .*: "),
+        ("./mine.py:constant", "TypeError: mine.py:constant "),
+        ("mine.py:a b", "metric .*'mine.py:a b'.*: aupr_in, aupr_out, "),
+        ("./mine.py:count", r"seed 0: ValueError: .*\[0, 1\].* got .*3"),
+        ("./mine.py:undefined", r"ValueError: .*\[0, 1\].* got nan"),
+        ("./mine.py:no_number", r"ValueError: .*\[0, 1\].* got '0.5'"),
+        ("./mine.py:raises", r"at 0%, seed 0: KeyError: 'sea' \(mine.py:17\)"),
+        ("./mine.py:of_one", r"TypeError: of_one\(\) takes 1 positional"),
     ],
 )
 def test_a_metric_that_cannot_be_used_is_an_error_of_one_line(metric, message):
@@ -126,8 +125,10 @@ def test_a_metric_that_cannot_be_used_is_an_error_of_one_line(metric, message):
     assert report.exit_code in (1, 2)
     assert report.stdout == ""
     assert report.stderr.count("\n") == 1
-    assert message in report.stderr
+    assert re.search(message, report.stderr)
 
 
 def test_another_name_is_refused_with_the_known_ones():
-    assert "No metric named 'auro'. Did you mean 'auroc'?" in adbench("report --metric auro").stderr
+    refused = adbench("report --metric auro")
+    assert refused.exit_code == 2
+    assert re.search("'auro'.*'auroc'", refused.stderr)

@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cells import compare, only_table, record, texts
+from cells import compare, only_table, rows_of, stored, texts
 from scipy import stats
 
 from adbench_text.metrics import METRICS
@@ -64,7 +64,7 @@ def test_holm_by_hand(p, corrected):
 def test_pairs_are_those_of_scipy_with_holms_correction():
     figures = np.random.default_rng(2).random((10, 4)) / 2 + np.array([0, 0.05, 0.2, 0.5])
     of_pairs = [
-        record(name, f"c{i}", row[n]) for i, row in enumerate(figures) for n, name in enumerate("abcd")
+        stored(name, f"c{i}", row[n]) for i, row in enumerate(figures) for n, name in enumerate("abcd")
     ]
     rows = texts(only_table(significance, compare(of_pairs)))
     pairs = [["abcd".index(name) for name in row[:2]] for row in rows]
@@ -90,22 +90,24 @@ ABILITY = {"good": 3.0, "fair": 2.0, "twin": 2.0, "blind": 0.0}
 class Scores:
     """A store whose detectors score the same documents, each with noise of its own."""
 
-    experiment, shown = "adbench-text", "a store"
+    experiment, redacted = "adbench-text", "a store"
 
     def __init__(self):
         self.n_read = 0
 
-    def scores(self, record):
-        outlier = CLASSES.index(record.inlier) != LABELS
-        detector = "fair" if record.detector == "twin" else record.detector
-        rng = np.random.default_rng([CLASSES.index(record.inlier), list(ABILITY).index(detector)])
+    def scores(self, run_id):
+        """Outliers and scores of a run, whose id has the detector and the inlier class."""
+        name, inlier = run_id.split()
+        outlier = CLASSES.index(inlier) != LABELS
+        detector = "fair" if name == "twin" else name
+        rng = np.random.default_rng([CLASSES.index(inlier), list(ABILITY).index(detector)])
         return outlier, ABILITY[detector] * outlier + rng.normal(size=len(LABELS))
 
-    def artifact(self, record, name):
-        if name != "scores.csv" or record.detector == "lost":
+    def artifact(self, dataset, run_id, name):
+        if name != "scores.csv" or run_id.startswith("lost"):
             return None
         self.n_read += 1
-        outlier, scores = self.scores(record)
+        outlier, scores = self.scores(run_id)
         rows = [
             f"{place},{CLASSES[label]},{int(is_outlier)},{score!r}\n"
             for place, (label, is_outlier, score) in enumerate(
@@ -122,9 +124,9 @@ def cells(*detectors, **changes):
     made = []
     for name in detectors:
         for inlier in CLASSES:
-            cell = record(name, inlier, 0.5, metrics={"n_test": len(LABELS)}, **changes)
+            cell = stored(name, inlier, 0.5, n_test=float(len(LABELS)), run_id=f"{name} {inlier}", **changes)
             if name in ABILITY:
-                cell.metrics["auroc"] = METRICS["auroc"].function(*STORE.scores(cell))
+                cell["auroc"] = METRICS["auroc"].function(*STORE.scores(cell["run_id"]))
             made.append(cell)
     return made
 
@@ -134,7 +136,7 @@ def comparison_of(*detectors) -> Comparison:
 
 
 def test_the_placements_add_up_to_the_auroc():
-    outlier, scores = STORE.scores(cells("fair")[0])
+    outlier, scores = STORE.scores("fair a")
     rounded = scores.round()  # with ties
     for each in (scores, rounded):
         area = METRICS["auroc"].function(outlier, each)
@@ -144,14 +146,14 @@ def test_the_placements_add_up_to_the_auroc():
 
 
 def test_the_deviation_is_that_of_resamples_of_the_documents():
-    outlier, fair = STORE.scores(cells("fair")[0])
-    _, blind = STORE.scores(cells("blind")[0])
+    outlier, fair = STORE.scores("fair a")
+    _, blind = STORE.scores("blind a")
     auroc, rng = METRICS["auroc"].function, np.random.default_rng(0)
     differences = []
     for _ in range(2000):
         drawn = np.concatenate([rng.choice(np.flatnonzero(label == LABELS), 40) for label in range(3)])
         differences.append(100 * (auroc(outlier[drawn], fair[drawn]) - auroc(outlier[drawn], blind[drawn])))
-    ours = [moved_by_documents(cells(name)[:1], Evidence(STORE)) for name in ("fair", "blind")]
+    ours = [moved_by_documents(rows_of(cells(name)[:1]), Evidence(STORE)) for name in ("fair", "blind")]
     _, low, high, _ = estimate(0.0, ours[0] - ours[1])
     assert (high - low) / 2 / 1.96 == pytest.approx(np.std(differences), rel=0.1)
 
@@ -194,5 +196,5 @@ def test_other_metrics_than_auroc_have_no_test_over_documents():
 
 
 def test_thinned_test_sets_have_intervals_too():
-    thinned = cells("good", test_outliers="0.1")
-    assert len(moved_by_documents(thinned, Evidence(STORE))) == len(LABELS)
+    thinned = cells("good", test_outliers=0.1)
+    assert len(moved_by_documents(rows_of(thinned), Evidence(STORE))) == len(LABELS)

@@ -14,6 +14,7 @@ from sweep_processes import wait_until
 
 from adbench_text import provenance
 from adbench_text.corpora import corpus
+from adbench_text.corpora.split import draw
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
@@ -49,8 +50,12 @@ class Begun(Progress):
         self.call(cell)
 
 
+def measure(result, corpus):
+    return measured(result, draw(corpus, result.cell.split), corpus)
+
+
 def run(todo, corpora, jobs=0, progress=None, **options):
-    keep = options.pop("keep", lambda result: measured(result, corpora["tiny"]))
+    keep = options.pop("keep", lambda result: measure(result, corpora["tiny"]))
     return finished(Local(jobs), Work(todo, corpora, progress=progress or Progress(), **options), keep)
 
 
@@ -129,6 +134,7 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 from adbench_text.corpora import corpus
+from adbench_text.corpora.split import draw
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Local, Work
 from adbench_text.run.evaluate import measured
@@ -144,7 +150,8 @@ todo = Sweep(choices, ["tiny"], ["sea", "law"], contamination=[0.1]).expand()
 for cell in todo:
     definition(cell, corpora["tiny"])
 if __name__ == "__main__":
-    results = finished(Local({jobs}), Work(todo, corpora), lambda result: measured(result, corpora["tiny"]))
+    measure = lambda result: measured(result, draw(corpora["tiny"], result.cell.split), corpora["tiny"])
+    results = finished(Local({jobs}), Work(todo, corpora), measure)
     Path("{file}").write_bytes(pickle.dumps(list(results)))
 """
 

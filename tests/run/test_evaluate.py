@@ -11,6 +11,7 @@ import pytest
 from adbench_text.contract.dataset import Documents
 from adbench_text.contract.detector import TextDetector
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.memo import credit
 from adbench_text.metrics import all_metrics
 from adbench_text.plugins.foreign import adapted
@@ -20,7 +21,8 @@ from adbench_text.run.evaluate import _peak_memory, evaluate
 from adbench_text.run.progress import Progress
 
 N = 40
-CELL = Cell("d", "default", {}, "made-up", "zero", 0.0, 0)
+SPLIT = SplitKey("made-up", "zero")
+CELL = Cell("d", "default", {}, SPLIT)
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def run(corpus, monkeypatch):
     def run(detector, progress=None, corpus=corpus, **more):
         ours = detector if isinstance(detector, TextDetector) else adapted(lambda: detector)()
         monkeypatch.setattr(module, "build_detector", lambda cell: ours)
-        return evaluate(replace(CELL, **more), corpus, progress or Progress())
+        return evaluate(replace(CELL, split=replace(SPLIT, **more)), corpus, progress or Progress())
 
     return run
 
@@ -54,8 +56,11 @@ class Spy:
 @pytest.fixture
 def written(corpus) -> Corpus:
     """The same corpus with its documents as they were written."""
-    texts = {"train_originals": corpus.train, "originals": corpus.test}
-    return replace(corpus, **{name: [f"The {text}!" for text in part.texts] for name, part in texts.items()})
+    parts = {"written_train": corpus.train, "written_test": corpus.test}
+    return replace(
+        corpus,
+        **{name: Documents([f"The {t}!" for t in part.texts], part.labels) for name, part in parts.items()},
+    )
 
 
 @pytest.mark.parametrize("reads_raw", [True, False])
@@ -106,7 +111,7 @@ def test_outliers_of_the_test_set_are_thinned_and_the_training_texts_are_the_sam
     assert result.metrics["auroc"] == 1
 
 
-def test_unlabelled_documents_get_the_scores_of_the_fit(run, corpus):
+def test_ranked_documents_get_the_scores_of_the_fit(run, corpus):
     class LeavesOut(TextDetector):
         def _fit(self, texts):
             self.seen = texts
@@ -118,15 +123,18 @@ def test_unlabelled_documents_get_the_scores_of_the_fit(run, corpus):
             return -self._score(texts)
 
     detector = LeavesOut()
-    result = run(detector, protocol="unlabelled")
+    result = run(detector, protocol="rank-all")
     assert sorted(detector.seen) == sorted(corpus.test.texts)
     np.testing.assert_array_equal(result.scores, detector.decision_scores_)
     assert result.metrics["auroc"] == 1
     assert result.metrics["n_train_outliers"] == result.metrics["n_test_outliers"] == 20
 
 
-def test_a_share_of_test_outliers_that_is_too_high_fails_the_cell(run):
-    assert "test_outliers 0.9 asks for 180 outliers" in run(Spy(), test_outliers=0.9).reason
+def test_a_split_that_a_corpus_cannot_have_fails_the_cell(corpus, monkeypatch):
+    monkeypatch.setattr(module, "build_detector", lambda cell: adapted(Spy)())
+    result = module.scored(replace(CELL, split=replace(SPLIT, test_outliers=0.9)), corpus)
+    assert result.status == "failed"
+    assert "test_outliers 0.9 asks for 180 outliers" in result.reason
 
 
 def answers(scores):
@@ -213,7 +221,7 @@ def reachable(value, depth=4):
             yield from reachable(each, depth - 1)
 
 
-@pytest.mark.parametrize("protocol", ["one-vs-rest", "unlabelled"])
+@pytest.mark.parametrize("protocol", ["one-vs-rest", "rank-all"])
 def test_no_label_is_reached_from_what_a_detector_is_given(run, protocol):
     class Looking(Training):
         def fit(self, texts):
@@ -402,20 +410,20 @@ def test_what_another_packages_detector_calls_ran_on_or_observer_does_no_harm(ru
         assert (result.status, result.ran_on) == ("ok", {})
 
 
-class Labelled(TextDetector):
+class Learning(TextDetector):
     takes_labels = True
 
     def _fit(self, texts):
         self.learned_from = texts
-        self.odd = self._labelled.odd
+        self.odd = self._known_labels.odd
 
     def _score(self, texts):
         return np.array([float("class1" in text) + 1e-3 * len(text) for text in texts])
 
 
-def test_a_detector_that_takes_labels_gets_the_labelled_outliers(run, corpus):
-    detector = Labelled()
-    result = run(detector, labelled=4)
+def test_a_detector_that_takes_labels_gets_the_known_outliers(run, corpus):
+    detector = Learning()
+    result = run(detector, known=4)
     assert sorted(detector.learned_from) == sorted(text for text in corpus.train.texts if "class0" in text)
     assert len(detector.odd) == 4
     assert all("class1" in text for text in detector.odd)
@@ -423,9 +431,9 @@ def test_a_detector_that_takes_labels_gets_the_labelled_outliers(run, corpus):
     assert "auroc_unseen" not in result.metrics  # there is one other class
 
 
-def test_other_detectors_are_run_without_labelled_outliers(run, corpus):
+def test_other_detectors_are_run_without_known_outliers(run, corpus):
     spy = Spy()
-    run(spy, labelled=4)
+    run(spy, known=4)
     assert sorted(spy.seen) == sorted(text for text in corpus.train.texts if "class0" in text)
 
 
@@ -436,7 +444,7 @@ def test_outliers_of_seen_and_of_unseen_classes_are_measured_apart(run):
         for part in ("a", "b")
     )
     corpus = Corpus("made-up", ("zero", "one", "two"), *parts, "made up")
-    metrics = run(Labelled(), corpus=corpus, labelled=3, labelled_from="one").metrics
+    metrics = run(Learning(), corpus=corpus, known=3, known_from="one").metrics
     assert metrics["auroc_seen"] == 1
     assert metrics["auroc_unseen"] < 0.6
     assert metrics["auroc"] == pytest.approx((metrics["auroc_seen"] + metrics["auroc_unseen"]) / 2)

@@ -76,7 +76,9 @@ class Words(Lengths):
 def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
     originals = ["(Ships, 2 at a time.)", "The STORM\nis coming", "LÄNGER!"]
     test = Documents([clean(text) for text in originals], np.array([0, 1, 1]))
-    corpus = Corpus("made-up", ("zero", "one"), test, test, "made up", originals=originals)
+    corpus = Corpus(
+        "made-up", ("zero", "one"), test, test, "made up", written_test=Documents(originals, test.labels)
+    )
     marked = [
         (5.0, ["Ships", "time"], originals[0]),
         (6.0, ["STORM", "coming"], originals[1]),
@@ -95,8 +97,9 @@ def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
 def test_the_words_of_raw_documents_are_marked_where_the_detector_found_them():
     originals = ["The STORM 7", "Ships!"]
     test = Documents([clean(text) for text in originals], np.array([0, 1]))
+    written = Documents(originals, test.labels)
     corpus = Corpus(
-        "made-up", ("zero", "one"), test, test, "made up", originals=originals, train_originals=originals
+        *("made-up", ("zero", "one"), test, test, "made up"), written_train=written, written_test=written
     )
     detector = type("Raw", (Words,), {"reads_raw": True})()
     examples = examples_of(detector, corpus, zero(corpus.raw), np.zeros(2))

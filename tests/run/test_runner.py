@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, OutlierMixin
 
 from adbench_text.contract.dataset import Documents
+from adbench_text.corpora import split
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
@@ -29,9 +30,6 @@ class Kept:
 
     def ended(self, datasets):
         return self.statuses
-
-    def cells(self, datasets):
-        return []
 
     @contextmanager
     def sweep(self, corpora, title):
@@ -102,6 +100,24 @@ def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     assert runner.run_sweep(sweep, cells, store, listener, Local(0), report=keep) == []
     assert listener.begun == [(2, 0, 0), (0, 2, 0)]
     assert len(reported) == 1
+
+
+def test_a_split_is_drawn_once_to_measure_all_its_cells(corpus, sweep, monkeypatch):
+    drawn = []
+
+    def draw(corpus, key):
+        drawn.append(key)
+        return split.draw(corpus, key)
+
+    detectors = [replace(each, settings={"cap": cap}) for each in sweep.detectors for cap in (1, 2, 3)]
+    sweep = replace(sweep, detectors=detectors, seeds=[0, 1])
+    cells = sweep.expand()
+    monkeypatch.setattr(runner, "draw", draw)
+    monkeypatch.setattr(runner, "impossible", lambda splits, corpora: {})  # it draws, too
+    results = runner.run_sweep(sweep, cells, Kept(), Listener(), Local(0))
+    assert [result.status for result in results] == ["ok"] * 12
+    assert drawn == sweep.splits()
+    assert len(drawn) == 4
 
 
 def test_failed_cells_are_run_again_on_request_only(corpus, sweep):

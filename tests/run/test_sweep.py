@@ -5,6 +5,7 @@ import pytest
 
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice, text_of_value
 from adbench_text.plugins.foreign import adapted
@@ -21,25 +22,27 @@ def tiny_corpus(extra="") -> Corpus:
 
 
 def a_cell(**changes) -> Cell:
-    values = {"detector": "llr", "preset": "default", "settings": {}, "dataset": "20news"}
-    return Cell(**{**values, "inlier": "comp", "contamination": 0.05, "seed": 0, **changes})
+    """A cell of llr; `changes` are of the cell or its split."""
+    of_cell = {"detector": "llr", "preset": "default", "settings": {}}
+    of_cell |= {name: changes.pop(name) for name in [*of_cell] if name in changes}
+    return Cell(**of_cell, split=replace(SplitKey("20news", "comp", 0.05), **changes))
 
 
 def test_a_sweep_runs_every_class_at_every_level():
     cells = Sweep([DetectorChoice("llr"), DetectorChoice("ocsvm")], ["20news", "agnews"]).expand()
     assert len(cells) == 2 * (6 + 4) * 4
-    assert sorted({cell.contamination for cell in cells}) == [0, 0.05, 0.1, 0.15]
+    assert sorted({cell.split.contamination for cell in cells}) == [0, 0.05, 0.1, 0.15]
 
 
 def test_cells_that_share_training_texts_are_next_to_each_other():
     cells = Sweep([DetectorChoice("llr"), DetectorChoice("ocsvm")], ["agnews"], seeds=[0, 1]).expand()
-    splits = [(cell.dataset, cell.inlier, cell.contamination, cell.seed) for cell in cells]
+    splits = [cell.split for cell in cells]
     assert splits == [split for split in dict.fromkeys(splits) for _ in range(2)]
 
 
 def test_an_inlier_class_belongs_to_the_datasets_that_have_it():
     cells = Sweep([DetectorChoice("llr")], ["20news", "agnews"], inliers=["sci", "rec"]).expand()
-    found = {f"{cell.dataset} {cell.inlier}" for cell in cells}
+    found = {f"{cell.split.dataset} {cell.split.inlier}" for cell in cells}
     assert found == {"20news sci", "20news rec", "agnews sci"}
 
 
@@ -132,6 +135,8 @@ def test_the_seed_reaches_the_detector():
         {"settings": {"smoothing": 5.0}},
         {"preset": "other"},
         {"test_outliers": 0.05},
+        {"known": 10},
+        {"known": 10, "known_from": "rec"},
         {"protocol": "leave-one-out"},
         {"detector": "ocsvm", "settings": {"encoder": "svd"}},
     ],
@@ -141,38 +146,50 @@ def test_every_part_of_a_cell_is_part_of_its_definition(change):
     assert cell_id(definition(a_cell(), corpus)) != cell_id(definition(a_cell(**change), corpus))
 
 
-def test_a_share_of_test_outliers_is_part_of_a_cell_and_absent_by_default(monkeypatch):
-    complete, thinned = a_cell(), a_cell(test_outliers=0.05)
-    assert thinned.identity != complete.identity
-    assert str(thinned) == f"{complete}, 5% outliers in the test set"
-    added = definition(thinned, tiny_corpus()).items() - definition(complete, tiny_corpus()).items()
-    assert added == {("test_outliers", "0.05")}
-    assert definition(complete, tiny_corpus()).keys() - definition(thinned, tiny_corpus()).keys() == set()
-
-
-def test_a_protocol_is_part_of_a_cell_and_absent_by_default():
-    usual, other = a_cell(), a_cell(protocol="unlabelled")
-    assert str(other) == f"{usual}, unlabelled"
+@pytest.mark.parametrize(
+    ("axis", "value", "text"),
+    [
+        ("test_outliers", 0.05, "5% outliers in the test set"),
+        ("protocol", "rank-all", "rank-all"),
+        ("known", 10, "10 known outliers"),
+    ],
+)
+def test_an_axis_of_the_split_is_part_of_a_cell_and_absent_by_default(axis, value, text):
+    usual, other = a_cell(), a_cell(**{axis: value})
+    assert other.identity != usual.identity
+    assert str(other) == f"{usual}, {text}"
     added = definition(other, tiny_corpus()).items() ^ definition(usual, tiny_corpus()).items()
-    assert added == {("splits", "unlabelled")}
+    assert added == {(axis, str(value))}
 
 
 def test_the_protocol_of_a_sweep_decides_its_splits_and_levels():
     sweep = Sweep([DetectorChoice("llr")], ["agnews"], protocol="leave-one-out")
     cells = sweep.expand()
-    assert {cell.inlier for cell in cells} == {"not-world", "not-sports", "not-business", "not-sci"}
-    assert {cell.contamination for cell in cells} == {0, 0.05, 0.1, 0.15}
-    ranking = replace(sweep, protocol="unlabelled").expand()
-    assert {cell.contamination for cell in ranking} == {0.05, 0.1, 0.15}
+    assert {cell.split.inlier for cell in cells} == {"not-world", "not-sports", "not-business", "not-sci"}
+    assert {cell.split.contamination for cell in cells} == {0, 0.05, 0.1, 0.15}
+    ranking = replace(sweep, protocol="rank-all").expand()
+    assert {cell.split.contamination for cell in ranking} == {0.05, 0.1, 0.15}
     with pytest.raises(UnknownNameError, match="No inlier class of agnews named 'sci'"):
         replace(sweep, inliers=["sci"]).expand()
 
 
 def test_the_share_of_test_outliers_of_a_sweep_reaches_its_cells():
-    sweep = Sweep([DetectorChoice("llr")], ["agnews"], ["sci"], test_outliers=0.1)
-    assert {cell.test_outliers for cell in sweep.expand()} == {0.1}
-    with pytest.raises(InvalidValueError, match=r"test_outliers must be in \(0, 1\), got 1\."):
-        replace(sweep, test_outliers=1).expand()
+    sweep = Sweep([DetectorChoice("llr")], ["agnews"], ["sci"], axes={"test_outliers": [0.1, 1]})
+    assert {cell.split.test_outliers for cell in sweep.expand()} == {0.1, 1}
+    with pytest.raises(InvalidValueError, match=r"test_outliers .* got 1\.5"):
+        replace(sweep, axes={"test_outliers": [1.5]}).expand()
+
+
+def test_a_sweep_has_each_value_of_each_axis_once():
+    axes = {"known": [0, 10], "known_from": ["sci", "world"], "test_outliers": [1.0, 0.1]}
+    sweep = Sweep([DetectorChoice("llr")], ["agnews"], ["sci", "world"], [0.05], axes=axes)
+    keys = sweep.splits()
+    assert [cell.split for cell in sweep.expand()] == keys
+    assert len(keys) == len(set(keys))
+    assert {(key.known, key.known_from, key.test_outliers) for key in keys if key.inlier == "sci"} == {
+        *((0, "", share) for share in (1.0, 0.1)),  # without known outliers, they have no class
+        *((10, "world", share) for share in (1.0, 0.1)),  # the normal class has none
+    }
 
 
 def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
@@ -182,7 +199,7 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
     for name, changed in [
         ("code_version", lambda *plugin: "changed"),
         ("libraries", lambda *plugin: "numpy 0.1"),
-        ("PROTOCOL", 0),
+        ("HARNESS_VERSION", 0),
     ]:
         with monkeypatch.context() as patch:
             patch.setattr(f"adbench_text.run.definition.{name}", changed)
@@ -193,10 +210,12 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
 
 
 def test_raw_documents_are_part_of_the_definition_of_a_detector_that_reads_them():
-    def with_originals(text):
-        return replace(tiny_corpus(), originals=[text, "Gamma 5"], train_originals=["a", "b"])
+    def as_written(text):
+        labels = np.array([0, 1])
+        parts = Documents(["a", "b"], labels), Documents([text, "Gamma 5"], labels)
+        return replace(tiny_corpus(), written_train=parts[0], written_test=parts[1])
 
-    one, other = with_originals("Alpha 1"), with_originals("Alpha 2")
+    one, other = as_written("Alpha 1"), as_written("Alpha 2")
     assert definition(a_cell(), one) == definition(a_cell(), tiny_corpus())
     reading = [definition(a_cell(detector="form"), each) for each in (one, other)]
     assert cell_id(reading[0]) != cell_id(reading[1])

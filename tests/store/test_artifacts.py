@@ -1,14 +1,15 @@
 """The artifacts of a cell are read beside the database, or through the server."""
 
 import os
-from dataclasses import replace
 
+import pandas as pd
 import pytest
-from stores import STARTED, execute, log, result
+from stores import STARTED, execute, log, only_cell, result, scores_of
 from sweep_processes import free_port
 from sweep_processes import server as mlflow_server
 
 from adbench_text.run.result import Point
+from adbench_text.store.run import MADE_BY
 from adbench_text.store.store import Store
 
 
@@ -17,8 +18,7 @@ def test_the_artifacts_of_a_store_that_was_moved_are_read(new_store, tmp_path):
     log(laptop, result())
     (tmp_path / "laptop").rename(tmp_path / "stick")
     moved = Store(f"sqlite:///{tmp_path / 'stick' / 'mlflow.db'}")
-    (record,) = moved.cells(["tiny"])
-    assert moved.artifact(record, "scores.csv").startswith("document,class")
+    assert scores_of(moved, only_cell(moved)).startswith("document,class")
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ def test_the_artifacts_of_a_store_that_was_moved_are_read(new_store, tmp_path):
 def test_of_a_database_only_the_folder_beside_it_is_read(address, new_store, tmp_path, server):
     store = new_store("laptop")
     log(store, result())
-    (record,) = store.cells(["tiny"])
-    written = tmp_path / "laptop" / "mlruns" / "adbench-text" / "tiny" / record.run_id
-    written.rename(tmp_path / record.run_id)
-    assert (tmp_path / record.run_id / "artifacts" / "scores.csv").exists()
+    cell = only_cell(store)
+    written = tmp_path / "laptop" / "mlruns" / "adbench-text" / "tiny" / cell.run_id
+    written.rename(tmp_path / cell.run_id)
+    assert (tmp_path / cell.run_id / "artifacts" / "scores.csv").exists()
     address = address.replace("HOST", server.url).replace("FOLDER", str(tmp_path))
-    execute(store, "UPDATE runs SET artifact_uri = ?", address.replace("RUN", record.run_id))
-    assert Store(store.uri).artifact(record, "scores.csv") is None
+    execute(store, "UPDATE runs SET artifact_uri = ?", address.replace("RUN", cell.run_id))
+    assert scores_of(Store(store.uri), cell) is None
     assert server.asked == []
 
 
@@ -42,7 +42,7 @@ def test_of_a_database_only_the_folder_beside_it_is_read(address, new_store, tmp
 def test_an_artifact_that_is_no_file_of_the_store_is_left_out(kind, new_store, tmp_path):
     store = new_store("theirs")
     log(store, result())
-    (record,) = store.cells(["tiny"])
+    cell = only_cell(store)
     path = next((tmp_path / "theirs" / "mlruns").rglob("scores.csv"))
     path.unlink()
     if kind == "pipe":
@@ -53,7 +53,7 @@ def test_an_artifact_that_is_no_file_of_the_store_is_left_out(kind, new_store, t
         other = tmp_path / "other"
         os.mkfifo(other) if "pipe" in kind else other.write_text("private")
         path.symlink_to(other)
-    assert Store(store.uri).artifact(record, "scores.csv") is None
+    assert scores_of(Store(store.uri), cell) is None
 
 
 @pytest.mark.slow
@@ -66,14 +66,15 @@ def test_a_server_returns_what_a_database_returns(new_store, tmp_path):
         stores = new_store("laptop"), Store(f"http://127.0.0.1:{port}")
         for store in stores:
             log(store, result(0.6, seed=7, curves={"loss_total": curve}), result(0.9))
-        for here, there in zip(*(store.cells(["tiny"]) for store in stores), strict=True):
-            same = {"run_id": "", "made_by": {}}
-            assert replace(here, **same) == replace(there, **same)
-            of_stores = list(zip(stores, (here, there), strict=True))
-            scores, copied = (store.artifact(record, "scores.csv") for store, record in of_stores)
+        here, there = (store.cells(["tiny"]) for store in stores)
+        own = ["run_id", *MADE_BY]
+        pd.testing.assert_frame_equal(here.drop(columns=own), there.drop(columns=own))
+        for pair in zip(here.itertuples(), there.itertuples(), strict=True):
+            scores, copied = map(scores_of, stores, pair)
             assert scores == copied is not None
             histories = [
-                store.client.get_metric_history(record.run_id, "loss_total") for store, record in of_stores
+                store.client.get_metric_history(cell.run_id, "loss_total")
+                for store, cell in zip(stores, pair, strict=True)
             ]
             curves = [[(point.step, point.value) for point in history] for history in histories]
             assert curves[0] == curves[1]

@@ -9,7 +9,7 @@ import pytest
 
 from adbench_text.errors import TrackingError
 from adbench_text.store.journal import Journal
-from adbench_text.store.record import CELL, PARENT, Run
+from adbench_text.store.run import CELL, PARENT, Run
 
 RUN = Run("d | sea", "FINISHED", 0, {CELL: "a", PARENT: "b"}, {"dataset": "tiny"}, {"auroc": 0.5})
 HOLDER = """

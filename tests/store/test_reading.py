@@ -6,13 +6,14 @@ from contextlib import closing
 
 import pytest
 from interpreters import printed
-from stores import STARTED, corpus, execute, finished, left_out, log, log_one, result, run_ids
+from stores import STARTED, corpus, execute, finished, left_out, log, log_one, only_cell, result, run_ids
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
 from adbench_text.store import reading
+from adbench_text.store.cells import row_of
 from adbench_text.store.reading import ClientReader, DatabaseReader
-from adbench_text.store.record import CELL, STATUS, record_of
+from adbench_text.store.run import CELL, STATUS
 from adbench_text.store.store import Store
 
 EXPERIMENT = "adbench-text/tiny"
@@ -36,12 +37,14 @@ def test_a_database_is_read_by_queries_that_return_what_mlflow_returns_page_by_p
     ours, mlflows = readers(store)
     assert isinstance(ours, DatabaseReader)
     assert sorted(ours.experiments()) == sorted(mlflows.experiments())
-    records = [[record_of(run, "x") for run in reader.runs(EXPERIMENT)] for reader in (ours, mlflows)]
-    nan = [[record.metrics.pop("fit_seconds", 0) for record in part] for part in records]
-    assert records[0] == records[1]
+    rows = [[row_of(run, "x") for run in reader.runs(EXPERIMENT)] for reader in (ours, mlflows)]
+    nan = [[row.pop("fit_seconds", 0) for row in part] for part in rows]
+    limits = [row.pop("limit") for part in rows for row in part]
+    assert all(map(math.isnan, limits))
+    assert rows[0] == rows[1]
     assert [list(map(math.isnan, part)) for part in nan] == [list(map(math.isnan, nan[0]))] * 2
     assert math.isnan(nan[0][0])
-    assert gone not in {record.run_id for record in records[0]}
+    assert gone not in {row["run_id"] for row in rows[0]}
     assert [run.name for run in ours.runs(EXPERIMENT)] == [run.name for run in mlflows.runs(EXPERIMENT)]
     keys = [
         {run.run_id: (run.started, run.tags[CELL], run.tags[STATUS]) for run in r.runs(EXPERIMENT)}
@@ -52,10 +55,10 @@ def test_a_database_is_read_by_queries_that_return_what_mlflow_returns_page_by_p
 
 def test_what_is_finished_needs_neither_params_nor_metrics(store):
     log(store, result(0.9))
-    (record,) = store.cells(["tiny"])
+    cell = only_cell(store)
     execute(store, "DELETE FROM params")
     execute(store, "DELETE FROM latest_metrics")
-    assert finished(store) == {record.cell}
+    assert finished(store) == {cell.cell}
     assert "has lost its 'detector'; delete the run" in left_out(store)[0]
 
 

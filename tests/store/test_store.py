@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from journals import kill_writer
 from mlflow import MlflowClient
-from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
+from stores import STARTED, corpus, definition, execute, left_out, log, only_cell, result, runs, scores_of
 
 import adbench_text
 from adbench_text.contract.dataset import Documents
@@ -33,9 +33,10 @@ from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
 from adbench_text.store import store as tracking
 from adbench_text.store import writing
+from adbench_text.store.cells import COLUMNS, identity_of, key_of, row_of
 from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
-from adbench_text.store.record import DEFINITION, params_and_tags, record_of
+from adbench_text.store.run import DEFINITION, definition_of, params_and_tags
 from adbench_text.store.store import Store
 
 OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
@@ -72,7 +73,8 @@ def test_each_dataset_has_its_own_experiment_and_parent(store):
 
 
 def test_digests_and_versions_are_tags_and_read_back_exactly(store):
-    more = {"resource.vectors 'x'": "d1gest", "resource.long": "v" * 5500, "protocol": "p0", "libraries": ""}
+    more = {"resource.vectors 'x'": "d1gest", "resource.long": "v" * 5500}
+    more |= {"harness_version": "9", "libraries": ""}
     log(store, result(), **more)
     (cell,) = runs(store, "cell")
     assert set(cell.data.params) == {
@@ -80,35 +82,11 @@ def test_digests_and_versions_are_tags_and_read_back_exactly(store):
         "resource.long",  # too long for a tag
     }
     complete = definition(result(), **more)
-    assert store.cells(["tiny"])[0].definition == complete
-    assert cell_id(complete) == store.cells(["tiny"])[0].cell
-    (read,) = ClientReader(store.client).runs("adbench-text/tiny")
-    assert read.tags.items() >= params_and_tags(complete)[1].items()
-
-
-def as_params(store: Store) -> None:
-    """Change a store to what it was before digests and versions became tags."""
-    with closing(sqlite3.connect(store.file)) as database:
-        database.execute(
-            "INSERT INTO params (key, value, run_uuid) SELECT substr(key, ?), value, run_uuid FROM tags "
-            "WHERE key LIKE ?",
-            [len(DEFINITION) + 1, f"{DEFINITION}%"],
-        )
-        database.execute("DELETE FROM tags WHERE key LIKE ?", [f"{DEFINITION}%"])
-        database.commit()
-
-
-def test_an_older_store_is_read_and_continued(store):
-    log(store, result(0.9))
-    before = store.cells(["tiny"])
-    as_params(store)
-    older = Store(store.uri)
-    assert older.cells(["tiny"]) == before
-    assert older.ended(["tiny"]) == {cell_id(definition(result())): "ok"}
-    log(older, result(0.5, inlier="law"))
-    (summary,) = runs(older, "summary")
-    assert summary.data.metrics["auroc"] == pytest.approx(0.7)
-    assert len(older.cells(["tiny"])) == 2
+    assert only_cell(store).cell == cell_id(complete)
+    for reader in (store.reader, ClientReader(store.client)):
+        (read,) = reader.runs("adbench-text/tiny")
+        assert definition_of(read) == complete
+        assert read.tags.items() >= params_and_tags(complete)[1].items()
 
 
 def test_the_scores_of_the_test_documents_are_an_artifact_with_all_other_classes_as_outliers(store):
@@ -118,32 +96,48 @@ def test_the_scores_of_the_test_documents_are_an_artifact_with_all_other_classes
     assert rows[2:] == ["1,sea,1,1.0", "2,sea,1,2.0", "3,law,0,3.0", "4,law,0,4.0", "5,law,0,5.0"]
 
 
+def with_split(made: Result, **axes) -> Result:
+    """The same result on another split."""
+    return replace(made, cell=replace(made.cell, split=replace(made.cell.split, **axes)))
+
+
 def thinned_result(**more) -> Result:
     made = result(scores=np.arange(4.0), places=np.array([0, 1, 2, 4]), **more)
     made.metrics["n_test"] = 4.0
-    return replace(made, cell=replace(made.cell, test_outliers=0.25))
+    return with_split(made, test_outliers=0.25)
 
 
 def test_a_thinned_test_set_is_named_in_runs_and_scores(store):
-    log(store, result(), thinned_result(), test_outliers="0.25")
+    log(store, result(), thinned_result())
     _, cell = sorted(runs(store, "cell"), key=lambda run: len(run.info.run_name))
     suffix = ", 25% outliers in the test set"
     assert cell.info.run_name == f"d(k=3) | sea | 0% | seed 0{suffix}"
     assert artifact(store, cell, "scores.csv").splitlines()[1:] == [
         *("0,sea,0,0.0", "1,sea,0,1.0", "2,sea,0,2.0", "4,law,1,3.0")
     ]
-    assert runs(store, "summary")[0].info.run_name == f"d(k=3) | 0%{suffix} (1 of 2 splits)"
+    assert {run.info.run_name for run in runs(store, "summary")} == {
+        f"d(k=3) | 0%{of_split} (1 of 2 splits)" for of_split in ("", suffix)
+    }
 
 
-def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(store):
-    log(store, result())
-    log(store, thinned_result(), test_outliers="0.25")
-    complete, thinned = sorted(store.cells(["tiny"]), key=lambda record: len(str(record)))
-    assert (complete.test_outliers, thinned.test_outliers) == (None, 0.25)
-    assert thinned.identity == thinned_result().cell.identity != complete.identity
-    assert complete.dataset_digest == thinned.dataset_digest
-    assert thinned.corpus != complete.corpus == f"{complete.dataset_digest} tiny"
-    assert str(thinned) == str(thinned_result().cell)
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"test_outliers": 0.25},
+        {"known": 10},
+        {"known": 10, "known_from": "law"},
+        {"protocol": "leave-one-out", "contamination": 0.05},
+        {"protocol": "rank-all", "seed": 7},
+    ],
+)
+def test_the_split_of_a_cell_is_read_back_and_has_a_summary_of_its_own(store, axes):
+    others = with_split(result(), **axes)
+    log(store, result(), others)
+    complete, other = sorted(map(key_of, store.cells(["tiny"]).itertuples()), key=lambda key: len(str(key)))
+    assert (complete, other) == (result().cell.split, others.cell.split)
+    assert {run.info.run_name.partition(" | ")[2].partition(" (")[0] for run in runs(store, "summary")} == {
+        key.level for key in (complete, other)
+    }
 
 
 def test_examples_are_artifacts(store):
@@ -157,13 +151,13 @@ def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypat
     curve = [Point(step, 1 / step, 1e9 + step) for step in range(1, 1502)]  # more than MLflow takes at once
     log(store, result(curves={"loss_total": curve}, ran_on={"device": "abacus"}))
     assert runs(store, "cell")[0].data.tags["env.device"] == "abacus"
-    (record,) = store.cells(["tiny"])
+    cell = only_cell(store)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    assert store.artifact(record, "scores.csv").startswith("document,class,outlier,score\n")
-    assert store.artifact(record, "absent.csv") is None
+    assert scores_of(store, cell).startswith("document,class,outlier,score\n")
+    assert store.artifact("tiny", cell.run_id, "absent.csv") is None
     assert list((tmp_path / "temporary").iterdir()) == []
-    history = store.client.get_metric_history(record.run_id, "loss_total")
+    history = store.client.get_metric_history(cell.run_id, "loss_total")
     assert [(point.step, point.value) for point in history] == [(step, 1 / step) for step in range(1, 1502)]
 
 
@@ -182,8 +176,7 @@ def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
 
 def test_what_a_detector_says_of_its_device_replaces_no_other_tag(store):
     log(store, result(ran_on={"adbench-text": "9.9", "device": "abacus"}))
-    (record,) = store.cells(["tiny"])
-    assert record.made_by["version"] == adbench_text.__version__
+    assert only_cell(store).version == adbench_text.__version__
     assert runs(store, "cell")[0].data.tags["env.device"] == "abacus"
 
 
@@ -250,7 +243,9 @@ def test_a_failed_cell_keeps_its_reason_of_any_length_and_traceback(store):
     note = cell.data.tags["mlflow.note.content"]
     assert note == "Failed: RuntimeError: no luck\n\nd(k=3) on tiny/sea at 0%, seed 0: published."
     assert artifact(store, cell, "traceback.txt") == "Traceback: no luck"
-    assert [(r.status, len(r.reason)) for r in store.cells(["tiny"])] == [("failed", 5000), ("failed", 21)]
+    cells = store.cells(["tiny"])
+    assert [*cells["status"]] == ["failed", "failed"]
+    assert [*map(len, cells["reason"])] == [5000, 21]
 
 
 def test_artifacts_lie_beside_the_database_wherever_the_command_runs(store, tmp_path, monkeypatch):
@@ -330,7 +325,7 @@ def test_a_run_that_lost_what_a_report_needs_is_named(store):
     (cell,) = runs(store, "cell")
     MlflowClient(store.uri).delete_tag(cell.info.run_id, "adbench_text.edition")
     (message,) = left_out(store)
-    named = f"The run {cell.info.run_name!r} ({cell.info.run_id}) in {store.shown} was changed: "
+    named = f"The run {cell.info.run_name!r} ({cell.info.run_id}) in {store.redacted} was changed: "
     assert f"{named}it has lost its 'edition'; delete the run, and run its cell again" in message
 
 
@@ -339,7 +334,7 @@ def test_a_cell_from_before_a_metric_is_finished_and_its_summary_has_no_figure_o
     del older.metrics["fpr95"]
     log(store, older, result(0.9))
     assert len(store.ended(["tiny"])) == 2
-    assert sum("fpr95" in record.metrics for record in store.cells(["tiny"])) == 1
+    assert store.cells(["tiny"])["fpr95"].isna().sum() == 1
     metrics = runs(store, "summary")[0].data.metrics
     assert math.isnan(metrics["fpr95"])
     assert metrics["auroc"] == pytest.approx(0.85)
@@ -356,11 +351,11 @@ def test_a_finished_cell_without_any_metric_has_lost_them(store):
 
 
 def test_the_summary_of_a_preset_bears_its_name_and_that_of_a_grid_its_configuration_too(store):
-    log(store, result(), preset="paper")
+    made = result()
+    log(store, replace(made, cell=replace(made.cell, preset="paper")))
     for nu in (0.05, 0.1):
-        made = result()
-        of_grid = replace(made, cell=replace(made.cell, n_configurations=2))
-        log(store, of_grid, preset="grid", configuration=f"nu={nu}")
+        grid = {"preset": "grid", "settings": {"nu": nu}, "n_configurations": 2}
+        log(store, replace(made, cell=replace(made.cell, **grid)))
     names = sorted(run.info.run_name for run in runs(store, "summary"))
     of_all = [name.removesuffix(" (1 of 2 splits)") for name in names]
     assert of_all == [*(f"d:grid: nu={nu} | 0%" for nu in (0.05, 0.1)), "d:paper | 0%"]
@@ -377,39 +372,86 @@ def test_the_name_of_a_summary_says_how_many_splits_it_lacks(store):
 
 def test_a_cell_is_called_by_its_preset_not_by_its_settings(store):
     made = result()
-    log(store, replace(made, cell=replace(made.cell, preset="paper")), preset="paper")
+    log(store, replace(made, cell=replace(made.cell, preset="paper")))
     assert runs(store, "cell")[0].info.run_name == "d:paper | sea | 0% | seed 0"
 
 
-def test_records_are_in_the_order_in_which_the_cells_began(store):
+def test_cells_are_in_the_order_in_which_the_cells_began(store):
     log(store, result(0.9, inlier="law"), edition=replace(corpus(), is_published=True))
     log(store, result(0.8, level=0.05, seed=3), edition=replace(corpus(edition="odd"), limit=2))
-    first, second = store.cells(["tiny"])
-    assert (first.metrics["auroc"], second.metrics["auroc"]) == (0.8, 0.9)
-    assert (first.contamination, first.seed, first.inlier) == (0.05, 3, "sea")
-    assert first.identity == result(level=0.05, seed=3).cell.identity
+    first, second = store.cells(["tiny"]).itertuples()
+    assert (first.auroc, second.auroc) == (0.8, 0.9)
+    assert identity_of(first) == result(level=0.05, seed=3).cell.identity
     assert first.documents.startswith("6 training")
-    assert (first.limit, first.is_published, first.edition) == (2, False, "odd")
-    assert (second.limit, second.is_published) == (None, True)
+    assert (first.limit, first.published, first.edition) == (2, False, "odd")
+    assert math.isnan(second.limit)
+    assert second.published
 
 
-def test_the_classes_of_the_corpus_are_fields_of_a_record(store):
+def test_the_newest_of_equal_cells_counts_and_the_older_ones_are_still_there(store):
+    log(store, result(0.5), result(0.9, started=STARTED + 2))
+    log(store, result(0.7, started=STARTED + 5), result(None, started=STARTED - 5))
+    log(store, result(0.6, seed=1))
+    assert [*store.cells(["tiny"])["auroc"]] == [0.6, 0.7]
+    every = store.every_cell(["tiny"])
+    assert [*every["auroc"].fillna(0)] == [0, 0.5, 0.6, 0.9, 0.7]
+    assert [*every["status"]] == ["failed", *["ok"] * 4]
+    assert every["cell"].nunique() == 2
+    log(store, result(None, started=STARTED + 20))
+    assert [*store.cells(["tiny"])["status"]] == ["ok", "failed"]
+
+
+@pytest.mark.parametrize("results", [[], [result()], [result(None)], [result(), result(None, seed=1)]])
+def test_a_table_of_cells_has_the_same_columns_and_types_whatever_is_in_it(store, results):
+    log(store, *results)
+    for table in (store.cells(["tiny"]), store.every_cell(["tiny"])):
+        assert [*table.columns] == [*COLUMNS]
+        assert [*map(str, table.dtypes)] == [*map(kind_of, COLUMNS.values())]
+        assert len(table) == len(results)
+        assert not table.loc[:, [isinstance(each, str) for each in COLUMNS.values()]].isna().any(axis=None)
+
+
+def kind_of(default) -> str:
+    """The type of a column, from what stands in it for no value."""
+    kinds = {str: "str", bool: "bool", int: "int64", float: "float64"}
+    return kinds.get(type(default), "datetime64[ns, UTC]")
+
+
+def test_a_failed_cell_has_no_figures_and_its_other_columns(store):
+    log(store, result(None, seed=3, level=0.05))
+    cell = only_cell(store)
+    assert (cell.name, cell.detector, cell.preset, cell.configuration) == ("d(k=3)", "d", "default", "k=3")
+    assert (cell.seed, cell.contamination, cell.protocol, cell.test_outliers) == (3, 0.05, "one-vs-rest", 1)
+    assert (cell.known, cell.known_from, cell.n_configurations, cell.oracle) == (0, "", 1, False)
+    assert all(map(math.isnan, (cell.auroc, cell.n_test, cell.fit_seconds, cell.auroc_seen)))
+    assert cell.started.timestamp() == STARTED
+    assert cell.source == ""
+
+
+def test_the_classes_of_the_corpus_are_a_column(store):
     log(store, result())
-    (record,) = store.cells(["tiny"])
-    assert record.classes == corpus().classes
+    assert json.loads(only_cell(store).classes) == [*corpus().classes]
     (read,) = ClientReader(store.client).runs("adbench-text/tiny")
-    assert record_of(read, "x").classes == corpus().classes
+    assert row_of(read, "x")["classes"] == only_cell(store).classes
     names = tuple(f"{number} {'long' * 30}" for number in range(50))
     documents = Documents([f"text {name}" for name in names], np.arange(50))
     test = {"scores": np.arange(50.0), "places": np.arange(50), "outlier": np.arange(50) > 0}
     made = result(0.9, inlier=names[0], dataset="many", **test)
     log(store, made, edition=Corpus("many", names, documents, documents, "long names"))
-    assert [record.classes for record in store.cells(["many"])] == [()]  # more than a tag may hold
+    assert [*store.cells(["many"])["classes"]] == [""]  # more than a tag may hold
 
 
-def test_a_run_whose_seed_is_no_number_is_named(store):
-    log(store, result(seed="1.5"))
-    assert "was changed: invalid literal for int() with base 10: '1.5'; delete" in left_out(store)[0]
+@pytest.mark.parametrize("name", ["seed", "contamination", "known", "test_outliers"])
+def test_a_run_whose_number_is_none_is_named(store, name):
+    log(store, result(), **{name: "1.5x"})
+    (message,) = left_out(store)
+    assert "'1.5x'; delete the run" in message
+    assert store.uri in message
+
+
+def test_a_class_may_have_an_empty_name(store):
+    log(store, result(inlier=""))
+    assert only_cell(store).inlier == ""
 
 
 def edit(store: Store, table: str, key: str, value: str | float, is_nan: int = 0) -> None:
@@ -462,7 +504,7 @@ def test_a_definition_of_any_text_is_not_taken_for_a_changed_one(store, text):
     log(store, result(), **{name: value, f"resource.{name}": value})
     assert len(store.cells(["tiny"])) == 1
     (read,) = ClientReader(store.client).runs("adbench-text/tiny")
-    assert record_of(read, "x").definition[name] == value
+    assert definition_of(read)[name] == value
 
 
 def test_an_older_result_counts_if_the_newest_was_changed(store):
@@ -470,7 +512,7 @@ def test_an_older_result_counts_if_the_newest_was_changed(store):
     edit(store, "latest_metrics", "auroc", 7)
     log(store, result(0.6, started=1e8))
     messages = []
-    assert [record.metrics["auroc"] for record in store.cells(["tiny"], messages.append)] == [0.6]
+    assert [*store.cells(["tiny"], messages.append)["auroc"]] == [0.6]
     assert len(messages) == 1
 
 
@@ -668,7 +710,7 @@ def test_a_deleted_experiment_is_reported_with_the_command_that_restores_it(stor
     with pytest.raises(TrackingError, match="restore -x 1"):
         log(again, result(), result(dataset="gone"))
     assert again.datasets() == ["tiny"]
-    assert again.cells(["gone"]) == []
+    assert again.cells(["gone"]).empty
 
 
 # New stores

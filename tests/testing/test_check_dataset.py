@@ -1,6 +1,7 @@
 """Each way to break the dataset contract is named."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -75,19 +76,13 @@ def test_a_sound_dataset_keeps_its_contract():
 @pytest.mark.parametrize(
     ("kind", "problems"),
     [
-        (Nameless, ["name must be", "citation must be", "classes must be a tuple of names, got 'rain'"]),
-        (
-            Restless,
-            ["second edition() differs", "second read() differs from the first"],
-        ),
-        (
-            OfPairs,
-            ["must return two Documents(texts, labels), the training and the test part, got list, list"],
-        ),
-        (OfNormal, ["its inliers must be a tuple of some of its classes, got ('rain', 'sun')"]),
-        (Unsure, ["redraw must be a Redraw with the protocol redrawn, and None otherwise, got None"]),
-        (Trained, ["all documents must be in the test part, got 2 for training"]),
-        (Empty, ["Class 'sun' of weather has no training documents after cleaning"]),
+        (Nameless, ["name", "citation", "classes .*got 'rain'"]),
+        (Restless, [r"edition\(\)", r"read\(\)"]),
+        (OfPairs, ["Documents.*got list, list"]),
+        (OfNormal, [r"inliers .*got \('rain', 'sun'\)"]),
+        (Unsure, ["redraw .*got None"]),
+        (Trained, ["test part, got 2"]),
+        (Empty, ["'sun' of weather"]),
     ],
 )
 def test_a_broken_rule_is_named(kind, problems):
@@ -96,4 +91,4 @@ def test_a_broken_rule_is_named(kind, problems):
     lines = str(caught.value).split("\n")[1:]
     assert len(lines) == len(problems)
     for line, problem in zip(lines, problems, strict=True):
-        assert problem in line
+        assert re.search(problem, line)

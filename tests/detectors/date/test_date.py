@@ -64,16 +64,14 @@ def test_after_an_interruption_it_is_not_fitted_and_the_next_training_is_a_whole
     detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
-    with pytest.raises(InvalidValueError, match="not fitted yet"):
+    with pytest.raises(InvalidValueError, match=r"DATE .*fit"):
         detector.decision_function(TEST)
     detector.observer = None
     np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), expected)
 
 
 def test_a_loss_that_is_no_number_is_a_clear_error():
-    with pytest.raises(
-        DetectorError, match="The loss must be finite, got nan at step 50; lower learning_rate"
-    ):
+    with pytest.raises(DetectorError, match=r"nan at step 50; .*learning_rate"):
         small(learning_rate=1e37).fit(TRAIN)
 
 
@@ -174,7 +172,7 @@ def test_few_and_odd_training_texts_are_enough(training):
 
 
 def test_training_texts_without_a_word_are_refused():
-    with pytest.raises(InvalidValueError, match="have no words"):
+    with pytest.raises(InvalidValueError, match="no words"):
         small(steps=3).fit(["", " "])
 
 
@@ -230,7 +228,7 @@ def test_the_embeddings_have_a_learning_rate_of_their_own(generator, monkeypatch
 
 def test_a_gpu_that_is_not_there_is_a_clear_error(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(InvalidValueError, match="sees no GPU; use device='cpu'"):
+    with pytest.raises(InvalidValueError, match="device='cpu'"):
         small(device="cuda").check_params()
 
 
@@ -375,13 +373,13 @@ def test_a_text_without_words_has_no_token_scores():
 
 def test_token_scores_ask_for_a_fit_and_for_texts():
     detector = small(steps=2)
-    with pytest.raises(InvalidValueError, match="not fitted yet"):
+    with pytest.raises(InvalidValueError, match=r"DATE .*fit"):
         detector.token_scores(TEST)
-    with pytest.raises(InvalidValueError, match="texts must"):
+    with pytest.raises(InvalidValueError, match=r"texts .*bare string"):
         detector.fit(TRAIN).token_scores("ship")
 
 
 def test_a_text_judged_as_a_whole_has_no_token_scores():
     detector = small(score="pl_rmd", steps=2).fit(TRAIN)
-    with pytest.raises(InvalidValueError, match="judges complete documents"):
+    with pytest.raises(InvalidValueError, match="pl_rmd"):
         detector.token_scores(TEST)

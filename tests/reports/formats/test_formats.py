@@ -1,14 +1,15 @@
 import re
 
+import pandas as pd
 import pytest
-from cells import build, csv_rows, record
+from cells import build, csv_rows, stored
 
 from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.report import Entry, Report, Table, figure
 
 
 def cell(detector: str, inlier: str, level: float, seed: int, auroc: float | None):
-    return record(
+    return stored(
         detector,
         inlier,
         auroc,
@@ -193,7 +194,7 @@ def test_the_terminal_shows_names_literally(width):
 
 
 def test_csv_keeps_any_name():
-    rows = csv_rows([record(inlier=name) for name in NASTY])
+    rows = csv_rows([stored(inlier=name) for name in NASTY])
     assert [row["inlier"] for row in rows] == NASTY
 
 
@@ -209,7 +210,9 @@ HOSTILE = "=cmd \x1b[2J \u202e\udcff"
 @pytest.mark.parametrize("name", ["csv", "markdown", "terminal", "latex"])
 def test_names_give_no_orders_to_a_terminal_or_a_spreadsheet(name):
     table = Table(HOSTILE, [HOSTILE, "llr"], [[Entry(HOSTILE), figure(-3.5)]], n_labels=1)
-    report = Report([table], [HOSTILE], cells=[{HOSTILE: HOSTILE, "difference": -3.5}])
+    report = Report(
+        [table], [HOSTILE], cells=pd.DataFrame([{HOSTILE[:-1]: HOSTILE, "difference": -3.5}], dtype=object)
+    )
     rendered = FORMATS[name].render(report, None)
     assert all(line.isprintable() for line in rendered.splitlines())
     if name == "csv":

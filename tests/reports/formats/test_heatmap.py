@@ -1,9 +1,9 @@
 """Words coloured by their scores, in a report."""
 
-import re
 from dataclasses import replace
 
 import pytest
+from token_scores import scored
 
 from adbench_text.contract.scores import TokenScore
 from adbench_text.pages.shades import Scale
@@ -12,17 +12,12 @@ from adbench_text.reports.report import Heatmap
 from adbench_text.run.result import Example
 
 
-def words(text, scores):
-    matches = re.finditer(r"\S+", text)
-    return [TokenScore(m.group(), m.start(), m.end(), s) for m, s in zip(matches, scores, strict=True)]
-
-
 def example(text, scores, why="most abnormal"):
-    return Example(why, 7, "sea", True, 0.5, text, words(text, scores))
+    return Example(why, 7, "sea", True, 0.5, text, scored(text, scores))
 
 
 def scale_of(*scores, middle=None):
-    return Scale.of([words(" ".join("x" for _ in scores), scores)], middle)
+    return Scale.of([scored(" ".join("x" for _ in scores), scores)], middle)
 
 
 def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():

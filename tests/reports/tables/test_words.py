@@ -1,5 +1,5 @@
 import pytest
-from cells import build, compare, record, texts
+from cells import build, compare, stored, texts
 
 from adbench_text.metrics import OF_WORDS
 from adbench_text.reports import published
@@ -9,11 +9,11 @@ MEASURED = {name: place / 100 for place, name in enumerate(OF_WORDS, start=50)}
 
 
 def sms(name, **changes):
-    return record(name, "normal", 0.7, dataset="words-sms", dataset_digest="d4", **changes)
+    return stored(name, "normal", 0.7, dataset="words-sms", dataset_digest="d4", **changes)
 
 
 def test_words_as_cut_and_as_published_are_columns_beside_the_documents():
-    (table,) = words.tables(compare([sms("form", metrics=MEASURED)]))
+    (table,) = words.tables(compare([sms("form", **MEASURED)]))
     assert table.header == [
         *("dataset", "detector", "AUROC", "AP", "FPR95"),
         *(f"{title}, as published" for title in ("AUROC", "AP", "FPR95")),
@@ -24,7 +24,7 @@ def test_words_as_cut_and_as_published_are_columns_beside_the_documents():
 
 def marked(name, inlier, word_auroc, **changes):
     measured = {"word_auroc": word_auroc, "word_fpr95": 1 - word_auroc}
-    return record(name, inlier, 0.7, planted="letters", metrics=measured, **changes)
+    return stored(name, inlier, 0.7, **measured, **changes)
 
 
 def test_figures_of_some_splits_are_marked_as_in_the_main_table():
@@ -58,30 +58,20 @@ def test_of_a_grid_the_best_configuration_of_each_split_counts():
 
 
 def test_a_detector_without_scores_of_words_has_empty_cells():
-    (table,) = words.tables(compare([sms("form", metrics=MEASURED), sms("ocsvm")]))
+    (table,) = words.tables(compare([sms("form", **MEASURED), sms("ocsvm")]))
     assert texts(table)[1] == ["words-sms", "ocsvm", *8 * ["–"], "70.0"]
 
 
 def test_published_figures_are_below_with_what_gives_them_away():
-    (table,) = words.tables(compare([sms("form", metrics=MEASURED)]))
+    (table,) = words.tables(compare([sms("form", **MEASURED)]))
     assert texts(table)[-1] == [
         *("words-sms", "SIM (published)", *3 * ["–"], "98.4", "28.7", "–", "88.5", "48.3", "–"),
     ]
     assert [note.partition(":")[0] for note in table.notes] == ["words-sms"]
 
 
-def test_planted_words_are_a_corpus_of_their_own_and_not_ranked():
-    plain = [record(name, "a", figure) for name, figure in (("x", 0.9), ("y", 0.8))]
-    planted = [record(name, "a", planted="letters", metrics=MEASURED) for name in "xy"]
-    (table,) = words.tables(compare([*plain, *planted]))
-    assert {row[0] for row in texts(table)} == {"made-up, planted letters"}
-    assert len(table.rows) == 2
-    assert build([*plain, *planted]).headline.startswith("made-up: x is best")
-    assert build(planted).headline == ""
-
-
 def test_without_scores_of_words_there_is_no_table():
-    assert list(words.tables(compare([record()]))) == []
+    assert list(words.tables(compare([stored()]))) == []
 
 
 def test_every_published_figure_is_that_of_the_reference(data_dir):

@@ -1,4 +1,4 @@
-"""The user's own labelled documents as a dataset."""
+"""Files with classes as a dataset."""
 
 import csv
 import json
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from commands import adbench
 
+from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
-from adbench_text.corpora.labelled import LabelledFiles
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.testing.topics import texts_about
@@ -25,31 +25,31 @@ def write(path, rows=ROWS, header=("body", "queue", "part")):
 
 
 def test_seventy_percent_of_each_class_are_for_training(home, tmp_path):
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv"), "body", "queue"))
     assert (corpus.name, corpus.classes) == ("files:a.csv", ("law", "sea"))
     assert corpus.counts() == "49 training / 21 test documents (law 21/9, sea 28/12)"
     assert sorted([*corpus.train.texts, *corpus.test.texts]) == sorted(SEA + LAW)
     assert "70 % of the different texts of each class for training, drawn with seed 0" in corpus.edition
-    again = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
+    again = load(ClassFiles(write(tmp_path / "a.csv"), "body", "queue"))
     assert again.digest == corpus.digest
 
 
 def test_copies_are_on_one_side(home, tmp_path):
     rows = [(copy, queue, part) for text, queue, part in ROWS for copy in (text, f"{text.upper()}!")]
     rows.append((SEA[0], "law", "train"))
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert not set(corpus.train.texts) & set(corpus.test.texts)
     assert len(corpus.train) + len(corpus.test) == len(rows)
     assert "70 % of the different texts of each class for training" in corpus.edition
-    once = load(LabelledFiles(write(tmp_path / "b.csv"), "body", "queue"))
+    once = load(ClassFiles(write(tmp_path / "b.csv"), "body", "queue"))
     assert set(once.train.texts) == set(corpus.train.texts)  # copies move nothing else
-    split = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
+    split = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
     assert "; 2 test documents equal a training document when cleaned" in split.counts()
 
 
 def test_copies_make_no_class_large_enough(home, tmp_path):
     rows = [*ROWS, *[("one letter", "spam", "test")] * 30]
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
 
 
@@ -60,20 +60,20 @@ def near(text):
 
 def test_near_copies_are_on_one_side_and_counted(home, tmp_path):
     rows = [(copy, queue, part) for text, queue, part in ROWS for copy in (text, near(text))]
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     trained, tested = set(corpus.train.texts), set(corpus.test.texts)
     assert {near(text) for text in trained if not text.endswith("another")} <= trained
     assert not {near(text) for text in trained} & tested
     assert not {near(text) for text in tested} & trained
     assert "; 70 near-copies, in the part of the text that they are like" in corpus.edition
-    once = load(LabelledFiles(write(tmp_path / "b.csv"), "body", "queue"))
+    once = load(ClassFiles(write(tmp_path / "b.csv"), "body", "queue"))
     assert set(once.train.texts) <= trained  # near-copies move nothing else
     assert "near-copies" not in once.edition
 
 
 def test_near_copies_with_several_classes_are_on_one_side(home, tmp_path):
     rows = [*ROWS, *((near(text), "law", "train") for text in SEA)]
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert not {near(text) for text in corpus.train.texts} & set(corpus.test.texts)
     assert not {near(text) for text in corpus.test.texts} & set(corpus.train.texts)
 
@@ -81,36 +81,36 @@ def test_near_copies_with_several_classes_are_on_one_side(home, tmp_path):
 def test_near_copies_make_no_class_large_enough(home, tmp_path):
     shared = " ".join(LAW[:3])
     rows = [*ROWS, *[(f"{shared} {letter}zq", "spam", "test") for letter in "abcdefghijklmnopqrstuvwxyz"]]
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
 
 
 def test_near_copies_across_a_given_split_are_counted_and_stay(home, tmp_path):
     rows = [*ROWS, *((near(text), queue, "test") for text, queue, part in ROWS if part == "train")]
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
     n_near = sum(part == "train" for *_, part in ROWS)
     assert f"; {n_near} test documents are near-copies of training documents" in corpus.edition
     assert len(corpus.test) == sum(part.strip().lower() == "test" for *_, part in rows)
 
 
 def test_a_column_can_split_them(home, tmp_path):
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue", "part"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv"), "body", "queue", "part"))
     assert corpus.counts() == "30 training / 40 test documents (law 10/20, sea 20/20)"
     assert "split by the column 'part'" in corpus.edition
 
 
 def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
-    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert corpus.classes == ("law", "sea")
     assert "classes left out, with fewer than 20 different texts: tiny" in corpus.edition
     assert "documents left out, without a class or words: 2" in corpus.edition
 
 
 def test_an_edited_text_is_another_edition(home, tmp_path):
-    first = LabelledFiles(write(tmp_path / "a.csv"), "body", "queue").edition().digest
+    first = ClassFiles(write(tmp_path / "a.csv"), "body", "queue").edition().digest
     rows = [(ROWS[0][0].replace("s", "z", 1), *ROWS[0][1:]), *ROWS[1:]]
-    assert LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue").edition().digest != first
+    assert ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue").edition().digest != first
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_an_edited_text_is_another_edition(home, tmp_path):
 def test_what_cannot_be_a_benchmark_gets_one_clear_line(tmp_path, columns, rows, message):
     path = write(tmp_path / "a.csv", rows)
     with pytest.raises(AdbenchTextError, match=message):
-        LabelledFiles(path, *columns).edition()
+        ClassFiles(path, *columns).edition()
 
 
 def test_run_and_report(home, tmp_path, monkeypatch):
@@ -161,17 +161,19 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     Path("mine.toml").write_text(f'{sweep}label = "queue"\n')
     report = adbench("report --sweep mine.toml --format csv")
     assert report.exit_code == 0, report.output
-    assert "knn-words,default,files:tickets.csv,sea,0,,,,,,0,1," in report.output
+    cells = list(csv.DictReader(report.stdout.splitlines()))
+    assert {(row["name"], row["dataset"]) for row in cells} == {("knn-words", "files:tickets.csv")}
+    assert [row["inlier"] for row in cells] == ["law", "sea"]
 
 
 def test_several_columns_are_one_text(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [(*text.split(maxsplit=1), *rest) for text, *rest in ROWS]
     write(tmp_path / "tickets.csv", rows, ("subject", "body", "queue", "part"))
-    texts = load(LabelledFiles("tickets.csv", ["subject", "body"], "queue")).train.texts
+    texts = load(ClassFiles("tickets.csv", ["subject", "body"], "queue")).train.texts
     assert set(texts) <= set(SEA + LAW)
     with pytest.raises(InvalidValueError, match="The column 'body' holds the text"):
-        LabelledFiles("tickets.csv", ["subject", "body"], "body").edition()
+        ClassFiles("tickets.csv", ["subject", "body"], "body").edition()
     columns = "dataset = 'files:tickets.csv'\ntext = ['subject', 'body']\nlabel = 'queue'\n"
     Path("mine.toml").write_text(columns)
     for options in ("--sweep mine.toml", "-s files:tickets.csv --text subject --text body --label queue"):
@@ -205,12 +207,12 @@ GERMAN += [(f"Das Gericht hörte {letter}zeugen", "law", "") for letter in "abcd
 
 def test_a_language_cleans_the_documents(home, tmp_path):
     path = write(tmp_path / "a.csv", GERMAN)
-    german, english = (load(LabelledFiles(path, "body", "queue", language=each)) for each in ("de", "en"))
+    german, english = (load(ClassFiles(path, "body", "queue", language=each)) for each in ("de", "en"))
     assert all(text.startswith("straße") for text in german.train.texts if "brücke" in text)
     assert all("über" in text for text in english.train.texts if "brücke" in text)
     assert german.edition.replace("; cleaned for the language 'de'", "") == english.edition
     with pytest.raises(InvalidValueError, match=r"language must be a code .* got 'german'"):
-        LabelledFiles(path, "body", "queue", language="german")
+        ClassFiles(path, "body", "queue", language="german")
 
 
 def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
@@ -221,7 +223,7 @@ def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "English" not in result.stderr
     cells = list(csv.DictReader(adbench("report --format csv").stdout.splitlines()))
-    assert {row["detector"] for row in cells} == {"llr(language=de)", "form(language=de)", "knn-words"}
+    assert {row["name"] for row in cells} == {"llr(language=de)", "form(language=de)", "knn-words"}
     (settings,) = DetectorChoice("ensemble", "clean").configurations("files:a.csv")
     assert settings["members"].count("language=de") == 1
     assert "encoder" not in settings["members"]
@@ -229,52 +231,18 @@ def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
     assert "the word frequencies of llr are English; files:a.csv is in 'de'" in result.stderr
 
 
-FRENCH = [(f"La rue et le pont {letter}x", "road", "fr") for letter in "abcdefghijklmnopqrstuvwx"]
-FRENCH += [(f"Le tribunal et le témoin {letter}x", "law", "fr") for letter in "abcdefghijklmnopqrstuvwx"]
-OF_LANGUAGES = [*FRENCH, ("En liten text", "road", "sv"), *[(text, name, "de") for text, name, _ in GERMAN]]
-
-
-def test_each_language_of_a_column_is_a_dataset(home, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "a.csv", OF_LANGUAGES, ("body", "queue", "lang"))
-    files = "-s files:a.csv --text body --label queue --language lang --contamination 0 --no-report --jobs 0"
-    result = adbench(f"run -d llr {files}")
-    assert result.exit_code == 0, result.output
-    note = (
-        "files:a.csv:sv needs at least two classes of 20 different texts (near-copies count once) in the "
-        "column 'queue', got 0. The largest: road 1. This language is left out."
-    )
-    assert note in result.stderr
-    cells = list(csv.DictReader(adbench("report --format csv").stdout.splitlines()))
-    assert {(row["dataset"], row["detector"], row["inlier"]) for row in cells} == {
-        (f"files:a.csv:{code}", f"llr(language={code})", inlier)
-        for code in ("de", "fr")
-        for inlier in ("law", "road")
-    }
-
-
-@pytest.mark.parametrize(
-    ("language", "code", "message"),
-    [
-        ("sprache", "de", "or a column (body, queue, lang), got 'sprache'"),
-        ("lang", "German", "a.csv, line 2: 'lang' must be a code such as 'en', 'de' or 'fr', got 'German'"),
-        ("lang", "", "a.csv, line 2: 'lang' must be a code such as 'en', 'de' or 'fr', got ''"),
-        ("lang", "sv", "files:a.csv:sv needs at least two classes of 20 different texts"),
-    ],
-)  # fmt: skip
-def test_a_column_without_languages_is_refused(home, tmp_path, monkeypatch, language, code, message):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "a.csv", [(SEA[0], "sea", code)], ("body", "queue", "lang"))
-    result = adbench(f"run -d llr -s files:a.csv --text body --label queue --language {language} --dry-run")
-    assert result.exit_code == (1 if code == "sv" else 2)
-    assert message in result.stderr
+def test_a_column_is_no_language(home, tmp_path):
+    path = write(tmp_path / "a.csv", GERMAN, ("body", "queue", "lang"))
+    result = adbench(f"run -d llr -s files:{path} --text body --label queue --language lang --dry-run")
+    assert result.exit_code == 2
+    assert "got 'lang'" in result.stderr
 
 
 def test_lone_surrogates_are_replaced_and_noted(home, tmp_path):
     rows = [{"text": f"{text} \udfff", "label": "sea\ud800"} for text in SEA]
     rows += [{"text": text, "label": "law"} for text in LAW]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    corpus = load(LabelledFiles(str(tmp_path / "a.jsonl")))
+    corpus = load(ClassFiles(str(tmp_path / "a.jsonl")))
     assert corpus.classes == ("law", "sea\ufffd")
     assert f"; {len(SEA)} documents have lone surrogates" in corpus.edition
-    assert [text[-1] == "\ufffd" for text in corpus.originals] == (corpus.test.labels == 1).tolist()
+    assert [text[-1] == "\ufffd" for text in corpus.written_test.texts] == (corpus.test.labels == 1).tolist()

@@ -1,13 +1,13 @@
-"""Labelled documents as a dataset: ``files:labelled.csv`` of the user, or ``hf:NAME`` of Hugging Face."""
+"""Files with classes as a dataset: ``files:tickets.csv`` of the user, or ``hf:NAME`` of Hugging Face."""
 
 import json
 import operator
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
-from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, is_language
+from adbench_text.text.cleaning import check_language
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.hub import FOLDERS, HUB
 from adbench_text.text.reading import Document, DocumentFile
@@ -41,53 +41,22 @@ class _Content(NamedTuple):
 def name_of(text: str) -> str:
     """Return the name in results of a dataset as ``--dataset`` takes it: of a path, its last part.
 
-    >>> name_of("files:data/labelled.csv"), name_of("hf:./saved"), name_of("hf:SetFit/20_newsgroups")
-    ('files:labelled.csv', 'hf:saved', 'hf:SetFit/20_newsgroups')
+    >>> name_of("files:data/tickets.csv"), name_of("hf:./saved"), name_of("hf:SetFit/20_newsgroups")
+    ('files:tickets.csv', 'hf:saved', 'hf:SetFit/20_newsgroups')
     """
     prefix, _, path = text.partition(":")
     is_path = text.startswith((registry.OWN, *FOLDERS))
     return _printable(f"{prefix}:{Path(path).name}" if is_path else text)
 
 
-def by_language(
-    path: str, on_note: Callable[[str], object], language: str = "en", **given: Any
-) -> "list[LabelledFiles]":
-    """Return labelled documents as a dataset, or as one for each language that has enough of them.
-
-    `language` is a code, or the column with the language of each document; `given` is for `LabelledFiles`.
-    """
-    if is_language(language):
-        return [LabelledFiles(path, language=language, **given)]
-    file = DocumentFile(path, given.get("text"))
-    if language not in file.columns:
-        listed = ", ".join(file.columns)
-        raise InvalidValueError(
-            f"--language must be {LANGUAGE_CODE}, or a column ({listed}), got {language!r}."
-        )
-    large, refusals = list[LabelledFiles](), list[str]()
-    for code in sorted({_language(document, language) for document in file}):
-        of_language = LabelledFiles(path, language=code, language_column=language, **given)
-        try:
-            of_language.read()
-        except DataError as error:
-            refusals.append(str(error))
-        else:
-            large.append(of_language)
-    if not large:
-        raise DataError(refusals[0])
-    for refusal in refusals:
-        on_note(f"{refusal} This language is left out.")
-    return large
-
-
 @dataclass
-class LabelledFiles(Dataset):
-    """Labelled documents of a file or folder, or of a data set of Hugging Face.
+class ClassFiles(Dataset):
+    """Documents with classes of a file or folder, or of a data set of Hugging Face.
 
     Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out.
     Without splits train and test, or a column of them, 70 % of the different texts of each class are for
     training, drawn with seed 0; copies and near-copies, see `adbench_text.text.copies`, go with the first
-    and count once. With a column of languages, these are the documents of one language.
+    and count once.
     """
 
     path: str  # see `DocumentFile`
@@ -96,7 +65,6 @@ class LabelledFiles(Dataset):
     split: str | None = None  # column with train or test
     odd_words: str | None = None  # column with the [start, end] pairs of the odd words of a document
     language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
-    language_column: str | None = None  # column with the language of each document
     name: str = field(init=False)  # type: ignore[misc]  # likewise
     source = "a file of the user"
     licence = "unknown"
@@ -105,8 +73,6 @@ class LabelledFiles(Dataset):
     def __post_init__(self) -> None:
         check_language(self.language)
         self.name = name_of(self.path if self.path.startswith(HUB) else f"{registry.OWN}{self.path}")
-        if self.language_column is not None:
-            self.name += f":{self.language}"
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
@@ -127,11 +93,7 @@ class LabelledFiles(Dataset):
     def _content(self) -> _Content:
         file = DocumentFile(self.path, self.text)
         label, clean = self._label_column(file), Cleaner(self.language)
-        documents = [
-            each
-            for each in file
-            if self.language_column is None or _language(each, self.language_column) == self.language
-        ]
+        documents = list(file)
         labelled = [
             (document, _printable(str(document.fields[label])), text)
             for document in documents
@@ -169,7 +131,7 @@ class LabelledFiles(Dataset):
         return _Content(classes, train, test, "; ".join([notes, *near, *file.notes, *file.late_notes]))
 
     def _label_column(self, file: DocumentFile) -> str:
-        for column in (self.label, self.split, self.odd_words, self.language_column):
+        for column in (self.label, self.split, self.odd_words):
             if column is not None and column not in file.columns:
                 raise UnknownNameError("column", column, file.columns)
         known = file.class_columns if len(file.class_columns) == 1 else _LABELS
@@ -205,7 +167,7 @@ class LabelledFiles(Dataset):
             else f"{100 * _TRAIN_SHARE:g} % of the different texts of each class for training, "
             f"drawn with seed {_SEED}"
         )
-        notes = [f"labelled documents, classes of the column {label!r}, {split}"]
+        notes = [f"classes of the column {label!r}, {split}"]
         if self.language != "en":
             notes.append(f"cleaned for the language {self.language!r}")
         if test.words:
@@ -241,14 +203,6 @@ def _near_copies(texts: list[str], families: list[int], is_test: NDArray[np.bool
     known, trained = {texts[row] for row in training}, {families[row] for row in training}
     n_near = sum(families[row] in trained and texts[row] not in known for row in np.flatnonzero(is_test))
     return [f"{n_near:,} test documents are near-copies of training documents"] if n_near else []
-
-
-def _language(document: Document, column: str) -> str:
-    """Return the language of a document."""
-    code = str(document.fields.get(column) or "").strip()
-    if not is_language(code):
-        raise InvalidValueError(f"{document.place}: {column!r} must be {LANGUAGE_CODE}, got {code!r:.40}.")
-    return code
 
 
 def _odd_words(document: Document, column: str) -> OddWords | None:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from adbench_text.code_version import PROTOCOL
+from adbench_text.code_version import HARNESS_VERSION
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import evaluate
 from adbench_text.text.cleaning import clean
@@ -57,13 +58,13 @@ def test_results_are_those_of_this_version_of_the_protocol(name, corpus, home):
     found = measured(detector, float(share or 0.1), corpus)
     assert found == pytest.approx(EXPECTED[name], abs=2e-4), (
         f"The results of {detector} have changed. If the reason is the harness (cleaning, words, vectors, "
-        "splits, contamination, metrics, evaluation), raise PROTOCOL in adbench_text/code_version.py to "
-        f"{PROTOCOL + 1}, because stored results are outdated. Then put the new values here."
+        "splits, contamination, metrics, evaluation), raise HARNESS_VERSION in adbench_text/code_version.py "
+        f"to {HARNESS_VERSION + 1}, because stored results are outdated. Then put the new values here."
     )
 
 
 def measured(detector: str, contamination: float, corpus: Corpus) -> list[float]:
     settings = {"encoder": "svd", "svd_components": 8} if detector in ("ocsvm", "iforest", "pyod-knn") else {}
-    cell = Cell(detector, "default", settings, "topics", "law", contamination, seed=3, test_outliers=0.4)
+    cell = Cell(detector, "default", settings, SplitKey("topics", "law", contamination, 3, test_outliers=0.4))
     metrics = evaluate(cell, corpus).metrics
     return [round(metrics[name], 6) for name in MEASURES]

@@ -1,0 +1,100 @@
+"""The name of a split, which travels whole from the options of a command to a row of a report."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Self
+
+from adbench_text.contract.protocols import ONE_VS_REST
+from adbench_text.escaping import file_name
+
+ALL_OUTLIERS = 1.0
+
+
+def percent(share: float) -> str:
+    """Return a share as people write it: ``"5%"``, ``"2.5%"``."""
+    return f"{100 * share:g}%"
+
+
+def _axis(default: Any, words: Callable[[Any], str]) -> Any:
+    """Return a field of `SplitKey` that few splits use; `words` says its value to people."""
+    return field(default=default, metadata={"words": words})
+
+
+@dataclass(frozen=True, order=True)
+class SplitKey:
+    """What names a split: the documents that a detector learns from, and those that it scores.
+
+    A new axis is a field here, an option of the command line with the name of the field, and what
+    `adbench_text.corpora.split.draw` does with it.
+
+    >>> key = SplitKey("20news", "comp", 0.05, known=10)
+    >>> print(key)
+    20news/comp at 5%, seed 0, 10 known outliers
+    >>> key.columns()
+    {'dataset': '20news', 'inlier': 'comp', 'contamination': '0.05', 'seed': '0', 'known': '10'}
+    >>> SplitKey.of(key.columns()) == key
+    True
+    >>> key.slug
+    'comp-0.05-seed0-known-10'
+    """
+
+    dataset: str
+    inlier: str  # name of the split: its inlier class or classes
+    contamination: float = 0.0  # share of outliers in the training documents, in [0, 0.5)
+    seed: int = 0  # of everything that is drawn, and of the detector
+    protocol: str = _axis(ONE_VS_REST, str)  # see `adbench_text.contract.protocols`
+    # share that the outliers of the test set are thinned to, in (0, 1); `ALL_OUTLIERS` keeps all
+    test_outliers: float = _axis(ALL_OUTLIERS, lambda share: f"{percent(share)} outliers in the test set")
+    known: int = _axis(0, lambda n: f"{n} known outliers")  # that a detector may learn from
+    known_from: str = _axis("", lambda name: f"from {name}")  # their class; empty for all others
+
+    @classmethod
+    def of(cls, columns: Mapping[str, str]) -> Self:
+        """Return the key of `columns`, which may have others; ValueError means that a number is none."""
+        kinds = {each.name: str if each.default is MISSING else type(each.default) for each in fields(cls)}
+        given = kinds.keys() & columns.keys()
+        values: dict[str, Any] = {name: kinds[name](columns[name]) for name in given}
+        return cls(**values)
+
+    @property
+    def _axes(self) -> dict[str, Any]:
+        """The values of the axes that are not the default."""
+        values = {axis.name: getattr(self, axis.name) for axis in AXES.values()}
+        return {name: value for name, value in values.items() if value != AXES[name].default}
+
+    def columns(self) -> dict[str, str]:
+        """Return what identifies the split as text, for params of MLflow; defaults are left out."""
+        own = self.dataset, self.inlier, f"{self.contamination:g}", str(self.seed)
+        return dict(zip(("dataset", "inlier", "contamination", "seed"), own, strict=True)) | {
+            name: f"{value:g}" if isinstance(value, float) else str(value)
+            for name, value in self._axes.items()
+        }
+
+    @property
+    def variant(self) -> str:
+        """How the split differs from complete one-vs-rest, for people: ``"leave-one-out"``; often empty."""
+        return ", ".join(AXES[name].metadata["words"](value) for name, value in self._axes.items())
+
+    @property
+    def level(self) -> str:
+        """Its contamination and variant, for people: ``"5%, leave-one-out"``."""
+        return with_variant(percent(self.contamination), self.variant)
+
+    @property
+    def slug(self) -> str:
+        """A name for a folder within that of the dataset; different splits have different ones."""
+        others = [f"-{name.replace('_', '-')}-{self.columns()[name]}" for name in self._axes]
+        return file_name(f"{self.inlier}-{self.contamination:g}-seed{self.seed}{''.join(others)}")
+
+    def __str__(self) -> str:
+        place = f"{self.dataset}/{self.inlier} at {percent(self.contamination)}, seed {self.seed}"
+        return with_variant(place, self.variant)
+
+
+#: The fields of `SplitKey` that few splits use, by name.
+AXES = {each.name: each for each in fields(SplitKey) if each.metadata}
+
+
+def with_variant(name: str, variant: str) -> str:
+    """Return a name with what `SplitKey.variant` adds to it."""
+    return f"{name}, {variant}" if variant else name

@@ -1,0 +1,189 @@
+"""The sweep that options describe: those of ``adbench-text run``, or the keys of a file of a sweep."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from adbench_text.checks import Whole
+from adbench_text.corpora.class_files import ClassFiles
+from adbench_text.corpora.split import protocol_of, splits
+from adbench_text.corpora.split_key import AXES
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DEFAULT, DetectorChoice, setting
+from adbench_text.run.names import choices_of, expand, parse_seeds
+from adbench_text.run.sweep import Sweep, choose
+from adbench_text.run.sweep_file import SweepFile, find, read
+from adbench_text.text.hub import HUB
+
+#: Options on the user's own documents.
+OF_FILES = ("text", "label", "split", "odd_words", "language")
+_SHORTHANDS = ("device", "encoder", "vectors")  # for ``--set``
+_SINGLE = ("label", "split", "odd_words", "language", "protocol", "preset", *_SHORTHANDS)
+# What reads the values of keys of a file that are no texts, besides those of axes.
+_NUMBERS: dict[str, Callable[[str], Any]] = {"contamination": float, "limit": int}
+_LIMIT = Whole(1)
+# What an option is called where the sweep is made, if not as it is on the command line.
+_NAMES = {
+    "dataset": "datasets",
+    "inlier": "inliers",
+    "contamination": "levels",
+    "seed": "seeds",
+    "known_outliers": "known",
+    "detector": "detectors",
+    "set": "settings",
+}
+#: Keys of a file that decide which cells a sweep has.
+OF_CELLS = tuple(
+    option.replace("_", "-")
+    for option in dict.fromkeys((*OF_FILES, *_SINGLE, *_NAMES, *AXES, "limit"))
+    if option != "known"  # the option is `known_outliers`
+)
+#: Keys of a file that do not change which cells a sweep has.
+OF_EXECUTION = (
+    *("jobs", "gpu-jobs", "address", "cell-timeout", "cell-memory", "rerun", "retry"),
+    *("dry-run", "tracking-uri", "experiment", "report", "quiet", "verbose"),
+)
+
+Note = Callable[[str], object]
+
+
+def sweep_named(name: str) -> Sweep:
+    """Return the sweep of a name or file, as ``run --sweep NAME`` would run it."""
+    file = read(find(name))
+    options: dict[str, Any] = dict.fromkeys((*OF_FILES, *_NAMES.values(), *_SINGLE, *AXES), ())
+    options |= dict.fromkeys(_SINGLE) | {"limit": None, "sweep": file}
+    for key, texts in file.options.items():
+        if key in OF_EXECUTION:
+            continue
+        if key not in OF_CELLS:
+            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*OF_CELLS, *OF_EXECUTION, "only"])
+        if not texts:
+            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
+        option = key.replace("-", "_")
+        name = _NAMES.get(option, option)
+        options[name] = _typed(option, name, texts)
+    return sweep_of(options, note=lambda text: None)
+
+
+def _typed(option: str, name: str, texts: Sequence[str]) -> Any:
+    """Return the values of an option of a file of a sweep; numbers are separated by commas."""
+    if option in _SINGLE:
+        return texts[-1]
+    if option == "seed":
+        return [seed for text in texts for seed in parse_seeds(text)]
+    read_value: Any = type(AXES[name].default) if name in AXES else _NUMBERS.get(option)
+    if read_value in (None, str):
+        return texts
+    try:
+        numbers = [read_value(part) for text in texts for part in text.split(",")]
+    except ValueError as error:
+        raise InvalidValueError(f"{option} must be a number, got {', '.join(texts)!r}.") from error
+    if option != "limit":
+        return numbers
+    _LIMIT.check(option, numbers[-1])
+    return numbers[-1]
+
+
+def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
+    """Return the sweep that options describe; ``--set`` goes before the detectors' own settings.
+
+    Of the file's detectors, those that an option names keep their presets and settings. `note` gets a message
+    on what is left out, or added.
+    """
+    choices = _choices_of_file(options["sweep"], note) if options["sweep"] else []
+    if options["detectors"]:
+        known = list(dict.fromkeys(choice.name for choice in choices))
+        named = choices_of(options["detectors"], note, known)
+        if options["preset"] and any(choice.preset for choice in named):
+            raise InvalidValueError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
+        choices = _chosen(choices, named, note)
+    if not choices:
+        raise InvalidValueError("Give at least one --detector; see 'adbench-text list detectors'.")
+    of_splits = splits_of(options)
+    settings = dict(map(setting, map(registry.with_files, options["settings"])))
+    short = {name: options[name] for name in _SHORTHANDS if options[name]}
+    settings |= {name: registry.with_files(value) for name, value in short.items()}
+    return replace(of_splits, detectors=choose(choices, options["preset"], settings))
+
+
+def splits_of(options: Mapping[str, Any]) -> Sweep:
+    """Return the sweep without detectors that the options on splits describe."""
+    if not options["datasets"]:
+        raise InvalidValueError("Give at least one --dataset; see 'adbench-text list datasets'.")
+    of_files = {name: options[name] for name in OF_FILES if options[name]}
+    datasets = _with_own(expand("dataset", options["datasets"]), of_files)
+    protocol = options["protocol"]
+    known_from = expand("class", options["known_from"], lambda: _classes_of(datasets))
+    values = {**options, "known_from": known_from}
+    axes = {name: list(dict.fromkeys(values[name])) for name in AXES if name != "protocol" and values[name]}
+    return Sweep(
+        detectors=[],
+        datasets=datasets,
+        inliers=expand("inlier class", options["inliers"], lambda: names_of_splits(datasets, protocol)),
+        contamination=sorted(set(options["levels"])) or None,
+        seeds=list(dict.fromkeys(options["seeds"])) or [0],
+        limit=options["limit"],
+        protocol=protocol,
+        axes=axes,
+    )
+
+
+def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
+    """Return the names of the splits of datasets."""
+    sources = map(registry.dataset, datasets)
+    return [name for source in sources for name in splits(source, protocol_of(source, protocol))]
+
+
+def _classes_of(datasets: Iterable[str]) -> list[str]:
+    return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+
+
+def _choices_of_file(file: SweepFile, note: Note) -> list[DetectorChoice]:
+    """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
+    choices: list[DetectorChoice] = []
+    for text in file.detectors:
+        only = file.only.get(text, {})
+        seeds = [seed for each in only.get("seed", ()) for seed in parse_seeds(each)]
+        datasets = expand("dataset", only.get("dataset", ()))
+        of_text = choices_of([text], note)
+        choices += [replace(each, seeds=tuple(seeds), datasets=tuple(datasets)) for each in of_text]
+    return choices
+
+
+def _chosen(
+    of_sweep: Sequence[DetectorChoice], named: Sequence[DetectorChoice], note: Note
+) -> list[DetectorChoice]:
+    """Return the detectors of a sweep that are named, and those that it lacks as they are given."""
+    chosen: list[DetectorChoice] = []
+    for each in named:
+        found = [
+            choice
+            for choice in of_sweep
+            if choice.name == each.name
+            and each.preset in (None, choice.preset or DEFAULT)
+            and (not each.settings or each.settings == choice.settings)
+        ]
+        if each.preset:  # llr:topics is not llr:topics(cap=3), if the sweep has both
+            found = [choice for choice in found if choice.settings == each.settings] or found
+        if of_sweep and not found:
+            note(f"{each.name} is not in the sweep with this preset and settings; it is run as well.")
+        chosen += found or [each]
+    return chosen
+
+
+def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
+    """Return the names of datasets; ``files:tickets.csv`` and data sets of Hugging Face are made known."""
+    own = [name for name in names if name.startswith((registry.OWN, HUB))]
+    if given and not own:
+        raise InvalidValueError(
+            f"--{next(iter(given))} is for your own documents: give these as --dataset {registry.OWN}PATH."
+        )
+    datasets = [
+        registry.add_dataset(ClassFiles(name.removeprefix(registry.OWN), **given)) if name in own else name
+        for name in names
+    ]
+    for name in datasets:
+        if datasets.count(name) > 1:
+            raise InvalidValueError(f"Two datasets have the name {name!r}; rename one of the files.")
+    return datasets

@@ -1,0 +1,123 @@
+"""Words of test documents that are judged one by one: how well the scores of words find the odd ones.
+
+Only a corpus whose documents have marks, `Documents.words`, has such metrics.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from adbench_text.contract.dataset import OddWords, Spans
+from adbench_text.contract.scores import Scores, TokenScore, centre, check_scores, original_words
+from adbench_text.corpora.corpus import Corpus, cleaner_of
+from adbench_text.corpora.split import Split
+from adbench_text.errors import AdbenchTextError
+from adbench_text.metrics import ALIKE, AS_PUBLISHED, HIGHEST, WORD_METRICS
+
+if TYPE_CHECKING:
+    from adbench_text.contract.detector import TextDetector
+
+_ALIKE = re.compile(r"\w+|[^\w\s]")
+
+
+class MarkedWord(NamedTuple):
+    """A word ``text[start:end]`` of a document as it was written."""
+
+    start: int
+    end: int
+    is_odd: bool
+
+
+#: The words of each test document, by what the names of their metrics begin with.
+MarkedWords = dict[str, list[list[MarkedWord]]]
+
+
+def marked(spans: Spans, odd: Spans) -> list[MarkedWord]:
+    """Return words; one is odd if it has a part in a span that is odd."""
+    return [
+        MarkedWord(start, end, any(begin < end and start < stop for begin, stop in odd))
+        for start, end in spans
+    ]
+
+
+def cut_alike(text: str) -> list[tuple[int, int]]:
+    r"""Return the words of a document, and each of its signs: ``\w+|[^\w\s]``."""
+    return [match.span() for match in _ALIKE.finditer(text)]
+
+
+def marked_words(corpus: Corpus, split: Split) -> MarkedWords:
+    """Return the words of the test documents of a split as they were written; empty if none has marks.
+
+    Those of a normal document are not odd. A document has none if nothing is known about it.
+    """
+    if corpus.written_test is None or not corpus.written_test.words:
+        return {}
+    written = corpus.written_test.take(split.places)
+    found: MarkedWords = {ALIKE: [], AS_PUBLISHED: []}
+    for text, marks, is_outlier in zip(written.texts, written.words, split.outlier, strict=True):
+        known = OddWords(()) if marks is None else marks
+        odd = known.odd if is_outlier else ()
+        found[ALIKE].append(marked(cut_alike(text), odd) if marks is not None else [])
+        found[AS_PUBLISHED].append(marked(known.published, odd))
+    return {name: documents for name, documents in found.items() if any(documents)}
+
+
+def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Scores | None:
+    """Return the scores of the `marked_words`, one edition after the other; None if there are none.
+
+    A word of several tokens has their highest score. A word without a score, such as one that cleaning
+    removes, has that of a word which is neither odd nor typical, as on a heat map.
+    """
+    if not (words := marked_words(corpus, split)):
+        return None
+    try:
+        of_texts = detector.token_scores(list(split.test))
+    except AdbenchTextError:  # it scores a document as a unit
+        return None
+    middle = centre(of_texts)
+    if corpus.is_cleaned and not detector.reads_raw:
+        clean, written = cleaner_of(corpus), corpus.written_texts(split.places)
+        of_texts = [
+            original_words(text, clean.spans(text), tokens)
+            for text, tokens in zip(written, of_texts, strict=True)
+        ]
+    return np.array(
+        [
+            score
+            for documents in words.values()
+            for of_document, tokens in zip(documents, of_texts, strict=True)
+            for score in _highest(of_document, tokens, middle)
+        ]
+    )
+
+
+def _highest(words: Sequence[MarkedWord], tokens: Sequence[TokenScore], middle: float) -> list[float]:
+    """Return the highest score of the tokens of each word, or `middle`."""
+    starts, ends = [token.start for token in tokens], [token.end for token in tokens]
+    of_words = [tokens[bisect_right(ends, word.start) : bisect_left(starts, word.end)] for word in words]
+    return [max((token.score for token in of_word), default=middle) for of_word in of_words]
+
+
+def metrics_of_words(corpus: Corpus, split: Split, scores: Scores | None) -> dict[str, float]:
+    """Return the metrics of words whose `word_scores` these are, if there are any.
+
+    Those of an edition without odd words are missing.
+    """
+    if scores is None:
+        return {}
+    words = marked_words(corpus, split)
+    checked = check_scores(scores, sum(len(each) for documents in words.values() for each in documents))
+    metrics: dict[str, float] = {}
+    for edition, documents in words.items():
+        is_odd = np.array([word.is_odd for each in documents for word in each], dtype=np.bool_)
+        own, checked = np.split(checked, [len(is_odd)])
+        lengths = np.array([len(each) for each in documents if each])
+        starts = np.cumsum(lengths) - lengths
+        highest = np.maximum.reduceat(is_odd, starts), np.maximum.reduceat(own, starts)
+        for start, (odd, values) in {edition: (is_odd, own), f"{edition}{HIGHEST}": highest}.items():
+            if odd.any() and not odd.all():
+                metrics |= {f"{start}{name}": metric(odd, values) for name, metric in WORD_METRICS.items()}
+    return metrics

@@ -1,0 +1,207 @@
+"""The table of cells: a store returns it, tables and figures read it, and a CSV holds it."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.corpora.split import check_key
+from adbench_text.corpora.split_key import AXES, SplitKey
+from adbench_text.errors import DataError
+from adbench_text.escaping import from_formula
+from adbench_text.failures import message_of
+from adbench_text.metrics import COSTS, METRICS, OF_KNOWN, OF_WORDS
+from adbench_text.plugins.configure import choice_name
+from adbench_text.store.run import (
+    MADE_BY,
+    RESOURCE,
+    Run,
+    changed_error,
+    check_unchanged,
+    definition_of,
+    impossible,
+    own_tags,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from adbench_text.run.cell import Cell
+
+#: What is measured of a cell besides its metrics.
+MEASURED = (*COSTS, "n_train", "n_train_outliers", "n_test", "n_test_outliers", "peak_memory_mb")
+#: Columns that name a split, see `SplitKey`.
+SPLIT = tuple(field.name for field in fields(SplitKey))
+#: What made a cell: version and commit of this package, command and machine.
+MADE_BY_COLUMNS = tuple(MADE_BY)
+
+_TEXT, _NUMBER, _WHOLE, _FLAG, _TIME = "", float("nan"), 0, False, None  # what stands for no value
+# Columns that each row of a CSV has a value of, if there is such a column.
+_NEEDED = ("detector", "dataset", "contamination", "seed", "status", "cell")
+#: The columns, with what stands for no value; metrics are in [0, 1], times in seconds.
+COLUMNS: dict[str, Any] = {
+    "name": _TEXT,  # the detector as --detector takes it
+    "detector": _TEXT,
+    "preset": _TEXT,
+    "configuration": _TEXT,  # the settings that differ from the defaults, in one line
+    "dataset": _TEXT,
+    "inlier": _TEXT,  # name of the split: its inlier class or classes
+    "contamination": _NUMBER,
+    "seed": _WHOLE,
+    **{axis.name: axis.default for axis in AXES.values()},
+    **dict.fromkeys([*METRICS, *MEASURED], _NUMBER),
+    "status": _TEXT,  # ok, failed, or how the process was ended
+    "reason": _TEXT,  # why the cell failed
+    "oracle": _FLAG,  # whether the scores were chosen by the test labels
+    "regime": _TEXT,  # what the detector knows besides the training texts; empty if it does not say it
+    "n_configurations": 1,  # of the preset on the dataset; several make a grid
+    "edition": _TEXT,  # of the corpus, for people
+    "documents": _TEXT,  # their numbers, for people
+    "published": _FLAG,  # whether the corpus is the complete published one
+    "limit": _NUMBER,  # maximum number of documents per class
+    "classes": _TEXT,  # names of all splits of the corpus in its order, as a list of JSON
+    "dataset_digest": _TEXT,
+    "code_version": _TEXT,  # of the detector
+    "harness_version": _TEXT,  # of this package, see `code_version.HARNESS_VERSION`
+    "libraries": _TEXT,  # that the detector computes with
+    "resources": _TEXT,  # digest of what the scores depend on besides
+    **dict.fromkeys(MADE_BY_COLUMNS, _TEXT),
+    "started": _TIME,
+    "cell": _TEXT,  # digest of everything that decides the result
+    "run_id": _TEXT,  # in MLflow
+    "source": _TEXT,  # the file that the cell was read from; empty for a store
+    **dict.fromkeys([*OF_KNOWN, *OF_WORDS], _NUMBER),
+}
+
+
+def row_of(run: Run, store_name: str) -> dict[str, Any]:
+    """Return the row of the run of a cell; raise TrackingError if somebody changed the run."""
+    check_unchanged(run, store_name)
+    definition, tags = definition_of(run), own_tags(run)
+    try:
+        key = SplitKey.of(definition)
+        limit, n_configurations = float(tags.get("limit", "nan")), int(tags.get("configurations", 1))
+    except ValueError as error:
+        raise changed_error(run, store_name, error) from error
+    resources = sorted(item for item in definition.items() if item[0].startswith(RESOURCE))
+    return {
+        **{name: definition.get(name, "") for name in COLUMNS if COLUMNS[name] == _TEXT},
+        **{name: tags[name] for name in ("status", "reason", "edition", "documents", "cell") if name in tags},
+        **vars(key),
+        **{name: value for name, value in run.metrics.items() if name in COLUMNS},
+        **{name: run.tags.get(tag, "") for name, tag in MADE_BY.items()},
+        "name": choice_name(definition["detector"], definition["preset"], definition["configuration"]),
+        "oracle": "oracle" in definition,
+        "n_configurations": n_configurations,
+        "published": tags.get("published") == "true",
+        "limit": limit,
+        "classes": json.dumps(tags["classes"].splitlines()) if tags.get("classes") else "",
+        "resources": hashlib.sha256(repr(resources).encode()).hexdigest()[:16] if resources else "",
+        "started": run.started / 1000,
+        "run_id": run.run_id,
+    }
+
+
+def table_of(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
+    """Return the table of rows; columns that are not in `COLUMNS` are numbers."""
+    import pandas as pd
+
+    table = pd.DataFrame(list(rows))
+    for name, default in COLUMNS.items():
+        if name not in table:
+            table[name] = default
+    others = [str(name) for name in table.columns if name not in COLUMNS]
+    table = table[[*COLUMNS, *others]].copy()
+    for name in others:
+        table[name] = table[name].astype("float64")
+    for name, default in COLUMNS.items():
+        if name == "started":
+            table[name] = pd.to_datetime(table[name], unit="s", utc=True).astype("datetime64[ns, UTC]")
+            continue
+        kind: Any = {str: str, bool: bool, int: "int64"}.get(type(default), "float64")
+        table[name] = table[name].where(table[name].notna(), default).astype(kind)
+    return table
+
+
+def latest(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the newest result of each cell, from results of which the oldest come first."""
+    return table.drop_duplicates(["cell", "source"], keep="last").reset_index(drop=True)
+
+
+def read_csv(path: Path) -> "pd.DataFrame":
+    """Return the table that ``report --format csv`` wrote; columns that an older file lacks are empty.
+
+    Raise DataError if it cannot be read, or is no such file.
+    """
+    import pandas as pd
+
+    try:
+        texts = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+        if lacking := [name for name in ("detector", *SPLIT[:4], "status") if name not in texts]:
+            raise ValueError(f"it has no column {lacking[0]!r}")
+        others = [name for name in texts if name not in COLUMNS and not _is_of_numbers(texts[name])]
+        rows = texts.drop(columns=others).to_dict("records")
+        return table_of(_row(number, row) for number, row in enumerate(rows))
+    except OSError as error:
+        raise DataError(f"Cannot read the cells of {path}: {error.strerror}.") from error
+    except (ValueError, OverflowError, RecursionError) as error:  # a number or a list may be too long
+        reason = message_of(error).removesuffix(".")
+        raise DataError(f"Cannot read the cells of {path}: {reason}.") from error
+
+
+def _row(number: int, texts: dict[Any, str]) -> dict[str, Any]:
+    """Return the row of a line of a CSV; raise ValueError if no cell can have it."""
+    empty = [name for name in _NEEDED if texts.get(name) == ""]  # in a line that was cut, for example
+    if empty:
+        raise ValueError(f"a cell has no {empty[0]!r}")
+    row = {str(name): _value(str(name), text) for name, text in texts.items()}
+    measured = {name: row[name] for name in (*METRICS, *COSTS, *OF_WORDS) if texts.get(name)}
+    if reason := impossible(measured):
+        raise ValueError(reason)
+    check_key(SplitKey(**{name: row[name] for name in SPLIT if name in row}))
+    row.setdefault("cell", f"row {number}")  # of an older file: each row is a cell of its own
+    names = (row.get(name, "") for name in ("detector", "preset", "configuration"))
+    return row | {"name": choice_name(*names)}
+
+
+def _is_of_numbers(texts: "pd.Series[str]") -> bool:
+    """Return whether a column may be a metric of somebody's own."""
+    import pandas as pd
+
+    return bool(pd.to_numeric(texts[texts != ""], errors="coerce").notna().all())
+
+
+def _value(name: str, text: str) -> Any:
+    """Return a value of a CSV; raise ValueError if it is none of its column."""
+    default = COLUMNS.get(name, _NUMBER)
+    if name == "classes" and text and not isinstance(json.loads(text), list):
+        raise ValueError(f"{text!r:.60} is no list of classes")
+    if name == "started":
+        import pandas as pd
+
+        return pd.Timestamp(text).timestamp() if text else None
+    if isinstance(default, str):
+        return from_formula(text) if text else default
+    if isinstance(default, bool):
+        return text == "yes"
+    if not text:
+        return default
+    return int(text) if isinstance(default, int) else float(text)
+
+
+def key_of(row: Any) -> SplitKey:
+    """Return the split of a row, which is a tuple of `DataFrame.itertuples`."""
+    return SplitKey(**{name: getattr(row, name) for name in SPLIT})
+
+
+def identity_of(row: Any) -> tuple[str, str, str, SplitKey]:
+    """Return the `Cell.identity` of a row."""
+    return row.detector, row.preset, row.configuration, key_of(row)
+
+
+def of_cells(table: "pd.DataFrame", cells: Iterable["Cell"]) -> "pd.DataFrame":
+    """Return the rows of some cells, whatever their code."""
+    wanted = {cell.identity for cell in cells}
+    return table[[identity_of(row) in wanted for row in table.itertuples()]]

@@ -1,0 +1,121 @@
+"""Runs of MLflow, as they are logged, wait in the journal, and are read back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adbench_text.errors import TrackingError
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS, is_possible
+from adbench_text.run.definition import cell_id
+
+TAG = "adbench_text."  # what the names of our tags begin with
+KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
+PARENT = "mlflow.parentRunId"
+DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
+LONGEST_TAG = 5000  # characters; MLflow cuts tags at 8,000 and params at 6,000
+
+#: What made a run -> its tag, see `adbench_text.store.writing.run_tags`.
+MADE_BY = {
+    "version": "env.adbench-text",
+    "commit": "mlflow.source.git.commit",
+    "command": "mlflow.source.name",
+    "machine": "env.platform",
+}
+
+_NEEDED = (
+    *("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed"),
+    *("dataset_digest", "code_version", "cell", "status", "edition", "documents"),
+)
+_MEASURED = ("n_test",)
+RESOURCE = "resource."  # what the names of resources begin with in a definition
+_VERSIONS = ("dataset_digest", "code_version", "harness_version", "libraries")
+
+
+def of_kind(kind: str) -> str:
+    """Return the filter of MLflow's search that finds the runs of a kind: sweep, cell or summary."""
+    return f"tags.`{KIND}` = '{kind}'"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of MLflow: it is logged, waits in the journal, and is read back, in this one shape.
+
+    What is read back has no curves and files.
+    """
+
+    name: str
+    status: str  # "FINISHED" or "FAILED", as MLflow calls it
+    started: int  # milliseconds since the epoch
+    tags: Mapping[str, str]
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    # (step, value, milliseconds since the epoch) of each step of a training, by name
+    curves: Mapping[str, Sequence[tuple[int, float, int]]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
+    run_id: str = ""  # of one that is read back
+
+
+def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
+
+
+def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the parts of a definition that are logged as params and as tags.
+
+    Digests and versions are tags: MLflow's pages compare runs by their params, and begin with these.
+    """
+    params, tags = {}, {}
+    for name, value in definition.items():
+        if (name in _VERSIONS or name.startswith(RESOURCE)) and len(value) <= LONGEST_TAG:
+            tags[f"{DEFINITION}{name}"] = value
+        else:
+            params[name] = value
+    return params, tags
+
+
+def definition_of(run: Run) -> dict[str, str]:
+    """Return the definition of the cell of a run, see `adbench_text.run.definition`."""
+    return {**run.params, **_part(run.tags, DEFINITION)}
+
+
+def check_unchanged(run: Run, store_name: str) -> None:
+    """Raise TrackingError if somebody changed the run of a cell."""
+    if reason := _changed(definition_of(run), own_tags(run), run.metrics):
+        raise changed_error(run, store_name, reason)
+
+
+def changed_error(run: Run, store_name: str, reason: object) -> TrackingError:
+    """Return the error on a run that somebody changed."""
+    return TrackingError(
+        f"The run {run.name!r} ({run.run_id}) in {store_name} was changed: {reason}; "
+        "delete the run, and run its cell again."
+    )
+
+
+def own_tags(run: Run) -> dict[str, str]:
+    """Return the tags of this package, without what their names begin with."""
+    return _part(run.tags, TAG)
+
+
+def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Mapping[str, float]) -> str:
+    """Say how the stored run of a cell was edited; empty if it was not."""
+    is_ok = tags.get("status") == "ok"
+    known = definition.keys() | tags.keys() | metrics.keys()
+    absent = [name for name in (*_NEEDED, *(_MEASURED if is_ok else ())) if name not in known]
+    if is_ok and known.isdisjoint(METRICS):  # one may be missing: an older cell lacks it
+        absent += METRICS
+    if absent:
+        return f"it has lost its {absent[0]!r}"
+    if cell_id(definition) != tags["cell"]:
+        return "its params are not those that it was logged with"
+    return impossible(metrics)
+
+
+def impossible(metrics: Mapping[str, float]) -> str:
+    """Return which metric or cost of a cell no cell can have; empty if all are possible."""
+    for name, value in metrics.items():
+        kind = name.removesuffix("_low").removesuffix("_high")
+        if (kind in METRICS or kind in OF_WORDS) and not is_possible(value):
+            return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
+        if name in COSTS and value < 0:
+            return f"it has {value:g} as its {name!r}, which is negative"
+    return ""

@@ -1,0 +1,25 @@
+"""The heat maps of a report: test documents, their words coloured by the scores of a detector."""
+
+from itertools import zip_longest
+
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.report import Heatmap
+
+
+def heatmaps(comparison: Comparison) -> list[Heatmap]:
+    """Return the examples of each detector and split; the first ones are of all datasets and detectors.
+
+    They take turns, each with its first split, then with the next: a page that cannot hold all heat maps
+    shows some of each.
+    """
+    queues = [
+        [(column, corpus.label, row) for row in corpus.of_splits(column).values()]
+        for column in comparison.fair
+        for corpus in comparison.corpora
+    ]
+    return [
+        Heatmap(f"{column.label} on {label} / {row.inlier}", of_cell)
+        for turn in zip_longest(*queues)
+        for column, label, row in filter(None, turn)
+        if (of_cell := comparison.evidence.examples(row)) is not None
+    ]

@@ -1,0 +1,175 @@
+"""The report on stores that somebody changed or that are read-only, and on cells of others."""
+
+import csv
+import io
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from stores import execute, files, log, result
+
+from adbench_text.cli.main import main
+from adbench_text.store.store import Store
+
+LAPTOP = "my laptop"
+THEIRS = [("0", "0.7", "ok", "theirs.csv"), ("2", "", "failed", "theirs.csv")]
+
+
+@pytest.fixture
+def stores(empty_database, tmp_path, monkeypatch) -> list[Store]:
+    """Two stores in folders of their own; one cell is in both."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    made = []
+    for name in (LAPTOP, "node"):
+        Path(name).mkdir()
+        made.append(Store(f"sqlite:///{shutil.copy(empty_database, Path(name) / 'mlflow.db')}"))
+    log(made[0], result(0.9), result(0.8, seed=1))
+    log(made[1], result(0.7), result(None, seed=2))
+    return made
+
+
+def report(*words: str) -> Result:
+    return CliRunner().invoke(main, ["report", *words])
+
+
+def cells(*words: str) -> list[dict[str, str]]:
+    done = report("--format", "csv", *words)
+    assert done.exit_code == 0, done.output
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def facts(*words: str) -> list[tuple[str, ...]]:
+    names = ("seed", "auroc", "status", "source")
+    return sorted(tuple(row[name] for name in names) for row in cells(*words))
+
+
+def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
+    laptop = stores[0].uri
+    before = files(Path(LAPTOP))
+    access = os.access
+    monkeypatch.setattr(  # root may write everything
+        "os.access",
+        lambda path, mode: access(path, mode) and not (mode & os.W_OK and LAPTOP in str(path)),
+    )
+    assert [row[:2] for row in facts("--tracking-uri", laptop)] == [("0", "0.9"), ("1", "0.8")]
+    page = report("--format", "html", "--output", "page.html", "--tracking-uri", laptop)
+    assert page.exit_code == 0, page.output
+    assert files(Path(LAPTOP)) == before
+    refused = CliRunner().invoke(main, ["ui", "--tracking-uri", laptop])
+    assert refused.exit_code == 1
+    assert "cannot be used: cannot write it" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("sqlite:///absent.db", "There are no results in sqlite:///absent.db yet"),
+        ("node", "'node' is no store: give a SQLite file"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_one_line(stores, source, line):
+    done = report("--tracking-uri", source)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Error: {line}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_variable_of_mlflow_holds_an_address_with_spaces(stores, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", stores[0].uri)
+    assert " " in stores[0].uri
+    assert len(cells()) == 2
+
+
+def test_a_report_names_the_run_that_was_changed_and_leaves_it_out(stores):
+    laptop = stores[0].uri
+    execute(stores[0], "UPDATE latest_metrics SET value = 5 WHERE key = 'auroc' AND value = 0.9")
+    for form in ("markdown", "csv", "html"):
+        done = report("--tracking-uri", laptop, "--format", form)
+        assert done.exit_code == 0
+        assert "has 5 as its &#39;auroc&#39;" in done.output.replace("'", "&#39;")
+    execute(stores[0], "UPDATE params SET value = '00' WHERE key = 'seed' AND value = '1'")
+    done = report("--tracking-uri", laptop)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: The run 'd(k=3) | sea | 0% | seed ")
+    assert done.stderr.count("\n") == 1
+
+
+# -- cells of others
+
+
+@pytest.fixture
+def theirs(stores) -> Path:
+    """The cells of the node, as a colleague sends them."""
+    path = Path("theirs.csv")
+    assert report("--tracking-uri", stores[1].uri, "--format", "csv", "--output", str(path)).exit_code == 0
+    return path
+
+
+def test_cells_of_a_file_are_beside_those_of_the_store(stores, theirs):
+    both = "--tracking-uri", stores[0].uri, "--with", str(theirs)
+    ours = [("0", "0.9", "ok", ""), ("1", "0.8", "ok", "")]
+    assert facts(*both) == sorted(
+        [*ours, ("0", "0.7", "ok", "theirs.csv"), ("2", "", "failed", "theirs.csv")]
+    )
+    table = report(*both, "--table", "main", "--format", "markdown").stdout
+    assert "| dataset | inlier | d(k=3) | d(k=3) (theirs.csv) |" in table
+
+
+def test_a_report_needs_no_store_beside_a_file(theirs):
+    assert facts("--with", str(theirs)) == [
+        ("0", "0.7", "ok", "theirs.csv"),
+        ("2", "", "failed", "theirs.csv"),
+    ]
+    for form in ("terminal", "markdown", "html"):
+        done = report("--with", str(theirs), "--format", form)
+        assert done.exit_code == 0, done.output
+        assert "theirs.csv" in done.stdout
+    assert not Path("mlflow.db").exists()
+
+
+def test_a_file_is_written_back_as_it_was_read(theirs):
+    again = report("--with", str(theirs), "--format", "csv", "--output", "again.csv")
+    assert again.exit_code == 0, again.output
+    before, after = (list(csv.DictReader(path.open())) for path in (theirs, Path("again.csv")))
+    assert after == [row | {"source": "theirs.csv"} for row in before]
+
+
+def test_datasets_and_detectors_of_a_file_are_chosen_by_name(theirs):
+    assert len(cells("--with", str(theirs), "--dataset", "ti*", "--detector", "d")) == 2
+    refused = report("--with", str(theirs), "--dataset", "tinny")
+    assert refused.exit_code == 2
+    assert "'tinny'" in refused.stderr
+    assert "'tiny'" in refused.stderr
+
+
+def test_a_file_with_other_columns_than_ours_is_read_if_it_names_its_cells(theirs):
+    rows = list(csv.DictReader(theirs.open()))
+    names = ("detector", "dataset", "inlier", "contamination", "seed", "status", "auroc")
+    with Path("few.csv").open("w", newline="") as stream:
+        few = csv.DictWriter(stream, [*names, "of_mine"])
+        few.writeheader()
+        few.writerows({name: row[name] for name in names} | {"of_mine": "0.5"} for row in rows)
+    assert facts("--with", "few.csv") == [("0", "0.7", "ok", "few.csv"), ("2", "", "failed", "few.csv")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "absent.csv"),
+        ("detector,dataset\nllr,tiny\n", "it has no column 'inlier'"),
+        ("", "No columns"),
+        ("detector,dataset,inlier,contamination,seed,status\nllr,tiny,sea,many,0,ok\n", "'many'"),
+    ],
+)
+def test_a_file_that_holds_no_cells_is_one_line(theirs, content, message):
+    path = Path("absent.csv" if content is None else "wrong.csv")
+    if content is not None:
+        path.write_text(content)
+    done = report("--with", str(path))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert str(path) in done.stderr
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,167 @@
+"""The table of cells as a CSV: what ``report --format csv`` writes is read back."""
+
+import csv
+import io
+import json
+
+import pandas as pd
+import pytest
+from cells import cells_csv, failed, stored
+
+from adbench_text.errors import DataError
+from adbench_text.run.cell import Cell
+from adbench_text.store.cells import COLUMNS, identity_of, key_of, latest, of_cells, read_csv, table_of
+
+NAMES = [
+    *("=1+1", "@sum", "-x", "+x", "-3", "1e5"),
+    *("NA", "nan", "null", "None", "yes", "", " sea "),
+    *('"', 'a"b,c', "'", "'tis", "x\ny", "für", "a;b", "\U0001f600"),
+]
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content: str | bytes) -> pd.DataFrame:
+        path = tmp_path / "cells.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_csv(path)
+
+    return read
+
+
+def test_a_table_is_read_back_as_it_was(read):
+    rows = [
+        stored(figure=1 / 3, started=1e9, word_auroc=0.125, auroc_seen=1.0, peak_memory_mb=123.5),
+        stored("ocsvm", "b", 0.5, 1, 0.05, preset="grid", configuration="nu=0.2", n_configurations=16),
+        stored(known=10, known_from="=b", test_outliers=0.05, protocol="leave-one-out", published=False),
+        stored(seed=2, oracle=True, regime="pretrained", limit=50.0, run_id="0012", dataset_digest="1e5"),
+        stored(seed=3, classes=json.dumps(NAMES), version="1.10", commit="0123456", command="run -d 'a b'"),
+        failed(seed=4294967295, reason='KeyError: "=x", in\ny', started=1e9 + 60),
+    ]
+    rows = [{"started": 1e9} | row for row in rows]
+    table, expected = read(cells_csv(rows)), table_of(rows)
+    assert [*table.columns] == [*COLUMNS]
+    pd.testing.assert_frame_equal(table, expected, rtol=1e-5)  # six digits are written
+
+
+@pytest.mark.parametrize("column", ["inlier", "dataset", "known_from"])
+def test_any_name_is_read_back(read, column):
+    names = [name for name in NAMES if name or column == "inlier"]
+    rows = [stored(**{column: name}, cell=f"c{number}") for number, name in enumerate(names)]
+    table = read(cells_csv(rows)).set_index("cell")
+    assert {name: table.loc[f"c{number}", column] for number, name in enumerate(names)} == {
+        name: name for name in names
+    }
+
+
+def test_what_a_row_lacks_is_no_value_of_its_column():
+    table = table_of([stored(known=10, test_outliers=0.05, published=True, protocol="rank-all"), {}])
+    full, empty = table.itertuples()
+    assert key_of(full).variant == "rank-all, 5% outliers in the test set, 10 known outliers"
+    assert (key_of(empty).variant, empty.inlier) == ("", "")
+    assert (full.published, empty.published, empty.oracle, empty.n_configurations) == (True, False, False, 1)
+
+
+def test_what_is_read_and_written_again_is_the_same_file(read):
+    text = cells_csv([stored(inlier=name, figure=0.123456789) for name in NAMES])
+    assert cells_csv(read(text).to_dict("records")) == text
+
+
+def test_an_older_file_lacks_columns_and_each_row_is_a_cell(read):
+    lines = [
+        *("detector,dataset,inlier,contamination,seed,status,auroc", "llr,tiny,sea,0,0,ok,0.5"),
+        *("llr,tiny,law,0.05,1,failed,", "llr,tiny,sea,0,0,ok,0.5"),
+    ]
+    table = read("\n".join(lines))
+    assert [*table.columns] == [*COLUMNS]
+    assert [*map(str, table.dtypes)] == [*map(str, table_of([stored()]).dtypes)]
+    assert len(latest(table)) == 3
+    keys = [key_of(row) for row in table.itertuples()]
+    assert [str(key) for key in keys[:2]] == ["tiny/sea at 0%, seed 0", "tiny/law at 5%, seed 1"]
+    assert keys[0].test_outliers == 1
+    assert [*table["n_configurations"]] == [1, 1, 1]
+
+
+def test_a_column_of_another_metric_is_kept(read):
+    header, row = cells_csv([stored()]).splitlines()
+    table = read(f"{header},first_100\n{row},0.25\n")
+    assert [*table["first_100"]] == [0.25]
+
+
+def test_the_rows_of_some_cells_are_found_whatever_their_code(read):
+    table = read(cells_csv([stored(), stored(code_version="2"), stored(known=10), stored("ocsvm")]))
+    keys = {key_of(row).known: key_of(row) for row in table.itertuples()}
+    found = of_cells(table, [Cell("llr", "default", {}, keys[10])])
+    assert [identity_of(row) for row in found.itertuples()] == [("llr", "default", "", keys[10])]
+    assert len(of_cells(table, [Cell("llr", "default", {}, keys[0])])) == len(table) - 2
+
+
+def changed(**values: str) -> str:
+    """A file of one cell with other values."""
+    (row,) = csv.DictReader(io.StringIO(cells_csv([stored(started=1e9)])))
+    assert row.keys() >= values.keys()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*row])
+    writer.writeheader()
+    writer.writerow(row | values)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"seed": text} for text in ("", "1.5", "x", "9" * 30)),
+        *({"contamination": text} for text in ("", "nan", "7", "high")),
+        *({"auroc": text} for text in ("7", "-1", "inf", "nan", "good")),
+        *({"classes": text} for text in ("a", "[1", "5", "{}", "[" * 100_000)),
+        *({"started": text} for text in ("never", "1", "9999-01-01")),
+        {"known": "some"},
+        {"test_outliers": "2"},
+        {"fit_seconds": "-3"},
+        {"n_configurations": "9" * 30},
+        {"detector": ""},
+        {"status": ""},
+        {"cell": ""},
+    ],
+    ids=lambda values: str(values)[:40],
+)
+def test_a_value_that_no_cell_has_is_one_line(read, values, tmp_path):
+    assert len(read(changed())) == 1
+    assert_one_line(read, changed(**values), tmp_path)
+
+
+SIMPLE = cells_csv([stored(), stored(seed=1)])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "\n", "hello\n", SIMPLE[:50], SIMPLE[: len(SIMPLE) * 3 // 4]),
+        *(SIMPLE.replace("llr", '"llr', 1), SIMPLE.rstrip() + ",1,2\n", SIMPLE.replace(",", ";")),
+        *(
+            b"\x89PNG\r\n\x1a\n\0\0\xff",
+            SIMPLE.encode("utf-16"),
+            SIMPLE.replace("llr", "\xfc").encode("latin-1"),
+        ),
+    ],
+    ids=range(11),
+)
+def test_a_damaged_file_is_one_line(read, content, tmp_path):
+    assert_one_line(read, content, tmp_path)
+
+
+def assert_one_line(read, content, folder) -> None:
+    with pytest.raises(DataError) as caught:
+        read(content)
+    message = str(caught.value)
+    assert message.count(str(folder / "cells.csv")) == 1
+    assert "\n" not in message
+    assert len(message) < 400
+    assert caught.value.exit_code == 1
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path):
+    for path in (tmp_path, tmp_path / "absent.csv"):
+        with pytest.raises(DataError) as caught:
+            read_csv(path)
+        assert str(caught.value).count(str(path)) == 1
