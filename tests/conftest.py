@@ -64,13 +64,17 @@ FOLDERS = {
     "words-sms": "tokencore",
     "words-review": "tokencore",
     "words-grammar": "tokencore",
+    "planted-letters-20news": "20news",
+    "planted-de-20news": "20news",
+    "planted-letters-agnews": "agnews",
+    "planted-de-agnews": "agnews",
 }
 
 
 def skip_without(name: str) -> None:
     """Skip a test of a dataset without a folder of real data."""
     folder = FOLDERS.get(name, "tad-bench" if name.startswith("tad-") else name)
-    if name != "pydocs" and not (REAL_DATA / folder).is_dir():
+    if not name.endswith("pydocs") and not (REAL_DATA / folder).is_dir():
         pytest.skip(f"no {folder} in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
 
 
@@ -144,7 +148,7 @@ def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
             patch.setenv("ADBENCH_TEXT_DATA", str(REAL_DATA))
             patch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
             patch.setenv("ADBENCH_TEXT_OFFLINE", "1")
-            if name == "pydocs":
+            if name.endswith("pydocs"):
                 parts = read_pydocs()
                 patch.setattr(PyDocs, "read", lambda self: parts)
             return corpus.load(registry.dataset(name))

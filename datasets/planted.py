@@ -1,0 +1,190 @@
+"""Planted words: words of some test documents are replaced, and a detector must find the new ones.
+
+All classes of another dataset are normal together, and its training documents are for training. In half of
+its test documents, three words are replaced by random letters, or by frequent words of another language. A
+fixed seed draws documents and words. Test documents of fewer than six words are left out, so that all can
+have planted ones.
+
+Only words that cleaning leaves are replaced, by words that it leaves too. The new words are in upper or lower
+case as the old ones. Random letters are as many as before; of 30 words of the other language, the one whose
+length is nearest is planted. The words as published are those that cleaning leaves: the length of these gives
+nothing away, while that of all words does, because stop words are short.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from adbench_text.code_version import installed
+from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords, Spans
+from adbench_text.datasets.agnews import AGNews
+from adbench_text.datasets.newsgroups20 import Newsgroups20
+from adbench_text.datasets.pydocs import PyDocs
+from adbench_text.text.cleaning import clean, english_words
+from adbench_text.text.words import digest
+
+N_PLANTED = 3  # words of a document
+LEAST_WORDS = 2 * N_PLANTED  # that a test document has
+_SEED = 0
+_N_CANDIDATES = 30
+_N_FREQUENT = 5000  # words of a language
+_N_DOCUMENTS = 1000  # whose letters are counted
+_LEAST_SHARE = 1e-3  # of a letter among all
+
+_Draw = Callable[[int], str]  # returns a word, given the length that it should have
+
+
+class _Planted(Dataset):
+    """The documents of another dataset, with words planted in half of its test documents."""
+
+    classes = ("normal", "planted")
+    inliers = ("normal",)
+    contamination = (0.0,)  # there are no outliers to draw for training
+    underlying: ClassVar[type[Dataset]]
+    words_of: ClassVar[str] = ""  # language of the new words; empty for random letters
+
+    def edition(self) -> Edition:
+        """Return the edition of the other dataset; the digest is also one of what is planted."""
+        edition = self.underlying().edition()
+        release = installed("wordfreq") if self.words_of else ""
+        return replace(edition, digest=digest([edition.digest, self.words_of, release, str(_SEED)]))
+
+    def read(self) -> tuple[Documents, Documents]:
+        """Read the other dataset, and plant words in its test documents."""
+        train, test = self.underlying().read()
+        rng = np.random.default_rng(_SEED)
+        if self.words_of:
+            draw = _frequent_words(self.words_of, self.language, rng)
+        else:
+            draw = _random_letters(train.texts, rng)
+        return Documents(train.texts, [0] * len(train)), _with_planted(test.texts, draw, rng)
+
+
+class LettersPydocs(_Planted):
+    """Docstrings (pydocs); in half of the test documents, three words are random letters."""
+
+    name = "planted-letters-pydocs"
+    underlying = PyDocs
+    source = PyDocs.source
+    licence = PyDocs.licence
+    citation = PyDocs.citation
+
+
+class GermanPydocs(LettersPydocs):
+    """Docstrings (pydocs); in half of the test documents, three words are German."""
+
+    name = "planted-de-pydocs"
+    words_of = "de"
+
+
+class Letters20News(_Planted):
+    """20 Newsgroups; in half of the test documents, three words are random letters."""
+
+    name = "planted-letters-20news"
+    underlying = Newsgroups20
+    source = Newsgroups20.source
+    licence = Newsgroups20.licence
+    citation = Newsgroups20.citation
+
+
+class German20News(Letters20News):
+    """20 Newsgroups; in half of the test documents, three words are German."""
+
+    name = "planted-de-20news"
+    words_of = "de"
+
+
+class LettersAGNews(_Planted):
+    """AG News; in half of the test documents, three words are random letters."""
+
+    name = "planted-letters-agnews"
+    underlying = AGNews
+    source = AGNews.source
+    licence = AGNews.licence
+    citation = AGNews.citation
+    files = AGNews.files
+
+
+class GermanAGNews(LettersAGNews):
+    """AG News; in half of the test documents, three words are German."""
+
+    name = "planted-de-agnews"
+    words_of = "de"
+
+
+def _with_planted(texts: Sequence[str], draw: _Draw, rng: np.random.Generator) -> Documents:
+    """Return the documents that have enough words, with others planted in half of them."""
+    found = [(text, spans) for text in texts if len(spans := _replaceable(text)) >= LEAST_WORDS]
+    drawn = set(rng.permutation(len(found))[: len(found) // 2].tolist())
+    written, words = list[str](), list[OddWords]()
+    for row, (text, spans) in enumerate(found):
+        odd: Spans = ()
+        if row in drawn:
+            chosen = sorted(rng.choice(len(spans), N_PLANTED, replace=False))
+            text, odd = _replaced(text, [spans[number] for number in chosen], draw)
+        written.append(text)
+        words.append(OddWords(odd, _kept(text)))
+    return Documents(written, [int(row in drawn) for row in range(len(found))], words)
+
+
+def _kept(text: str) -> list[tuple[int, int]]:
+    """Return where the words are that cleaning leaves."""
+    return [(start, end) for _, start, end in english_words(text)]
+
+
+def _replaceable(text: str) -> list[tuple[int, int]]:
+    """Return where the words are that can be replaced: those of letters, which no other letter follows.
+
+    Cleaning splits "gonna", and would not split what another word makes of it.
+    """
+    return [
+        (start, end)
+        for start, end in _kept(text)
+        if text[start:end].isalpha() and not text[end : end + 1].isalpha()
+    ]
+
+
+def _replaced(text: str, spans: Spans, draw: _Draw) -> tuple[str, Spans]:
+    """Return a document with other words at these places, and where they are."""
+    parts, odd, last, length = list[str](), list[tuple[int, int]](), 0, 0
+    for start, end in spans:
+        old, word = text[start:end], draw(end - start)
+        word = word.upper() if old.isupper() else word.capitalize() if old[0].isupper() else word
+        parts += text[last:start], word
+        length += start - last
+        odd.append((length, length + len(word)))
+        length, last = length + len(word), end
+    return "".join([*parts, text[last:]]), odd
+
+
+def _frequent_words(language: str, known_language: str, rng: np.random.Generator) -> _Draw:
+    """Return what draws frequent words of a language that another language lacks."""
+    from wordfreq import get_frequency_dict, top_n_list
+
+    known = get_frequency_dict(known_language, "small")
+    frequent = top_n_list(language, _N_FREQUENT, "small")
+    words = [word for word in frequent if word.isalpha() and word not in known and clean(word) == word]
+
+    def draw(length: int) -> str:
+        candidates = [words[number] for number in rng.integers(len(words), size=_N_CANDIDATES)]
+        return min(candidates, key=lambda word: abs(len(word) - length))
+
+    return draw
+
+
+def _random_letters(texts: Sequence[str], rng: np.random.Generator) -> _Draw:
+    """Return what draws words of random letters, out of the letters that some documents have."""
+    some = [texts[row] for row in rng.permutation(len(texts))[:_N_DOCUMENTS]]
+    counts = Counter(letter for text in map(clean, some) for letter in text if letter.isalpha())
+    letters = sorted(letter for letter, n in counts.items() if n >= _LEAST_SHARE * counts.total())
+
+    def draw(length: int) -> str:
+        while True:
+            word = "".join(letters[number] for number in rng.integers(len(letters), size=length))
+            if clean(word) == word:  # it is no stop word
+                return word
+
+    return draw
