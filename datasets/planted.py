@@ -169,7 +169,7 @@ def _frequent_words(language: str, known_language: str, rng: np.random.Generator
     words = [word for word in frequent if word.isalpha() and word not in known and clean(word) == word]
 
     def draw(length: int) -> str:
-        candidates = [words[number] for number in rng.integers(len(words), size=_N_CANDIDATES)]
+        candidates: list[str] = [words[number] for number in rng.integers(len(words), size=_N_CANDIDATES)]
         return min(candidates, key=lambda word: abs(len(word) - length))
 
     return draw
