@@ -11,8 +11,9 @@ _SPACES_OF_CELLS = ("\t", "\r", "\n")
 _EQUALS, _SIGNS = "=＝﹦⁼₌⩵⩶@＠﹫", r"\-－﹣+＋﹢⁺₊﬩"  # also those that are plain ones in NFKC
 _INVISIBLE = r"\0-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _SKIPPED = rf'(?:[^\S\t\r\n]|["{_INVISIBLE}])*'
-# Where a formula begins if a spreadsheet separates cells by semicolons, tabs or bars, and so takes no notice
-# of quotes around line breaks; a number is none, nor is an item of a list or a rule after a line break.
+# Some spreadsheets separate cells by semicolons, tabs or bars, and then ignore quotes around line breaks: a
+# cell, and so a formula, can begin within a text. A sign before a number begins no formula. After a line
+# break, neither does a sign before a space (an item of a list) or before another sign (a horizontal rule).
 _FORMULA_INSIDE = re.compile(
     rf"(?<=[;\t|]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?!\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"
     rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"

@@ -92,7 +92,10 @@ class Sms(_TextADBench, _sms.SpamCollection):
     citation = f"{_CITATION} {_sms.CITATION}"
 
     def read(self) -> tuple[Documents, Documents]:
-        """Split the ham in the order of the file: before the training part come as many as there are spam."""
+        """Split the ham in the order of the file.
+
+        As many messages as there are spam come first, for testing; the next 3,000 are for training.
+        """
         messages = self.messages()
         ham, spam = ([each for each in messages if each[0] == kind] for kind in self.classes)
         begin, end = len(spam), len(spam) + 3000

@@ -79,7 +79,7 @@ class Row:
         return figure(self.figure, spread=self.spread)
 
     @property
-    def is_of_few(self) -> bool:
+    def compares_few_methods(self) -> bool:
         """Whether its source compares few methods, so that a table has room for them all."""
         return self.source in (published.PAPER, published.WU)
 

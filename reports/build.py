@@ -104,19 +104,21 @@ class Builder:
             built += [replace(table, is_folded=True) for table in of_others]
         drawn = self.drawings if pictures else []
         maps = heatmaps(comparison) if pictures else []
-        of_no_table = [
+        missing_tables = [
             f"No table {name!r}: it needs {contents.TABLES[name]}."
             for name, of_name in of_names.items()
             if (only or (name == _TESTS and comparison.baseline)) and not of_name
         ]
         place = f"{self._store.redacted}, {self._store.experiment}" if self._store is not None else ""
-        general = notes_on.of_comparison(comparison, self._notes)
-        first = [] if built else general
-        boards = {name: notes_on.under_tables([board], first)[0] for name, board in boards.items()}
-        of_report = [] if built or boards else general
+        # the notes on the comparison stand under the first tables there are: the built ones, else the boards,
+        # else at the end of the report
+        comparison_notes = notes_on.of_comparison(comparison, self._notes)
+        of_boards = [] if built else comparison_notes
+        boards = {name: notes_on.under_tables([board], of_boards)[0] for name, board in boards.items()}
+        without_tables = [] if built or boards else comparison_notes
         return Report(
-            notes_on.under_tables(built, general),
-            [*of_report, *of_no_table, *self.evidence.notes],
+            notes_on.under_tables(built, comparison_notes),
+            [*without_tables, *missing_tables, *self.evidence.notes],
             drawn,
             maps,
             headline(comparison),

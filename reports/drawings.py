@@ -39,7 +39,7 @@ def contamination(comparison: Comparison) -> Iterator[Drawing]:
                 "Mean over the splits, by the share of outliers in the training data; "
                 "the spread is the standard deviation over the seeds.",
                 plots.contamination(drawn, comparison.metric.title, comparison.labels),
-                corpus is comparison.corpora[0],
+                is_first=corpus is comparison.corpora[0],
             )
 
 
@@ -59,7 +59,7 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
                 f"{comparison.metric.title} against cost, {corpus.label}",
                 "Seconds of fitting and scoring a split, and the metric, each the mean over the splits.",
                 plots.cost(costs, comparison.metric.title, comparison.labels),
-                corpus is comparison.corpora[0],
+                is_first=corpus is comparison.corpora[0],
             )
 
 

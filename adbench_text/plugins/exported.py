@@ -92,21 +92,26 @@ def _splits(folder: Path) -> Iterator[_Split]:
 
 
 @lru_cache(maxsize=1024)
-def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> dict[str, list[float]]:
-    """Return the scores of each text by its digest; each id of the labels must be in the file once."""
-    given, known = _table(path, "id", "score"), _table(labels, "id", "text")
-    ids, expected = {*given["id"]}, {*known["id"]}
-    doubled = {*given["id"][given["id"].duplicated()]}
+def _scores(path: Path, labels_path: Path, file_digests: tuple[str, ...]) -> dict[str, list[float]]:
+    """Return the scores of each text by its digest; each id of the labels must be in the file once.
+
+    `file_digests` are only part of the key of the cache: files that have changed are read again.
+    """
+    scores, labels = _table(path, "id", "score"), _table(labels_path, "id", "text")
+    ids, expected = {*scores["id"]}, {*labels["id"]}
+    doubled = {*scores["id"][scores["id"].duplicated()]}
     wrong = {"missing": expected - ids, "unknown": ids - expected, "more than once": doubled}
     problems = [f"{kind}: id {listing(map(repr, those), _MOST)}" for kind, those in wrong.items() if those]
     if problems:
-        raise InvalidValueError(f"{path} must have each id of {labels.name} once; {'; '.join(problems)}.")
-    table = known.merge(given, on="id")
+        raise InvalidValueError(
+            f"{path} must have each id of {labels_path.name} once; {'; '.join(problems)}."
+        )
+    table = labels.merge(scores, on="id")
     try:
         table["score"] = check_scores(table["score"], len(table))
     except DetectorError as error:
         raise InvalidValueError(f"{path}: {error}") from None
-    return {str(text): scores.tolist() for text, scores in table.groupby("text")["score"]}
+    return {str(text): of_text.tolist() for text, of_text in table.groupby("text")["score"]}
 
 
 def _table(path: Path, *columns: str) -> pd.DataFrame:

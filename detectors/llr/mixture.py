@@ -86,7 +86,10 @@ class Mixture(NamedTuple):
         return cls(*sides, background, cap)
 
     def of_words(self, rows: NDArray[np.int64], background: Array) -> Self:
-        """Return the mixture of words in these rows, -1 for an unknown one, with these frequencies."""
+        """Return the mixture for other words, with their background frequencies.
+
+        Word i is the training word number ``rows[i]``; -1 is an unknown one, which was counted 0 times.
+        """
         inliers, aside = (
             side._replace(counts=np.append(side.counts, 0.0)[rows]) for side in (self.inliers, self.aside)
         )

@@ -99,7 +99,10 @@ class Topics:
         return Judged(sums.max(axis=1), evidence[best[counts.rows], counts.columns])
 
     def judged_left_out(self, counts: Counts, background: Array, places: Any = slice(None)) -> Judged:
-        """Judge training documents, by counts without their own; `places` are theirs among all."""
+        """Judge training documents, by counts without their own.
+
+        `places` are the training documents that `counts` holds.
+        """
         own = self._topic[places]
         sums, evidence, left_out = self._left_out(counts, background, own)
         best = sums.argmax(axis=1)
@@ -107,7 +110,11 @@ class Topics:
         return Judged(sums.max(axis=1), entries)
 
     def _left_out(self, counts: Counts, background: Array, own: Groups) -> tuple[Array, Array, Array]:
-        """Return the evidence of documents for each topic, of words for each, of entries for their own."""
+        """Return sums, the evidence of each word for each topic, and that of each entry left out.
+
+        Sums (documents, topics) are the evidence of each document for each topic. Each entry is judged for
+        the own topic of its document, by counts without the document, and the sums of own topics use these.
+        """
         of_words = self._counts.toarray()
         evidence = self._evidence(of_words, self._totals[:, None], background)
         sums = np.asarray(counts.matrix @ evidence.T, dtype=np.float64)

@@ -159,7 +159,8 @@ def _published(
     of_methods: dict[tuple[str, str], dict[str, Entry]] = {}
     theirs = [(row, corpus.digest) for corpus in corpora for row in corpus.published_rows]
     ours = [each for method in benchmarks.OURS for each in theirs if each[0].method == method]
-    for row, digest in [*ours, *(each for each in theirs if each[0].is_of_few and each not in ours)]:
+    others = [each for each in theirs if each[0].compares_few_methods and each not in ours]
+    for row, digest in [*ours, *others]:
         of_methods.setdefault((row.label, row.knowledge), {})[digest] = row.entry
     if of_methods or any(of_kinds.values()):
         yield [(_BEST, kind, entries) for kind, entries in of_kinds.items() if entries]
