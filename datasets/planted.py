@@ -46,6 +46,10 @@ class _Planted(Dataset):
     underlying: ClassVar[type[Dataset]]
     words_of: ClassVar[str] = ""  # language of the new words; empty for random letters
 
+    def __init_subclass__(cls) -> None:
+        of = cls.underlying
+        cls.source, cls.licence, cls.citation, cls.files = of.source, of.licence, of.citation, of.files
+
     def edition(self) -> Edition:
         """Return the edition of the other dataset; the digest is also one of what is planted."""
         edition = self.underlying().edition()
@@ -68,9 +72,6 @@ class LettersPydocs(_Planted):
 
     name = "planted-letters-pydocs"
     underlying = PyDocs
-    source = PyDocs.source
-    licence = PyDocs.licence
-    citation = PyDocs.citation
 
 
 class GermanPydocs(LettersPydocs):
@@ -85,9 +86,6 @@ class Letters20News(_Planted):
 
     name = "planted-letters-20news"
     underlying = Newsgroups20
-    source = Newsgroups20.source
-    licence = Newsgroups20.licence
-    citation = Newsgroups20.citation
 
 
 class German20News(Letters20News):
@@ -102,10 +100,6 @@ class LettersAGNews(_Planted):
 
     name = "planted-letters-agnews"
     underlying = AGNews
-    source = AGNews.source
-    licence = AGNews.licence
-    citation = AGNews.citation
-    files = AGNews.files
 
 
 class GermanAGNews(LettersAGNews):

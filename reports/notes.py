@@ -106,7 +106,7 @@ def _seeds(comparison: Comparison) -> list[str]:
 
 def left_out(messages: Sequence[str]) -> list[str]:
     """Name the first runs that are left out because somebody changed them, and the number of the others."""
-    notes = [f"{message} It is left out until then." for message in messages[:_MOST_RUNS]]
+    notes = [f"{message} Left out until then." for message in messages[:_MOST_RUNS]]
     n_more = len(messages) - len(notes)
     return notes + ([f"Runs that were changed and are left out, too: {n_more:,}."] if n_more else [])
 

@@ -38,7 +38,7 @@ def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", le
 
 def definition(result: Result, **changes: str) -> dict[str, str]:
     digest = corpus(result.cell.split.dataset).digest
-    values = {"dataset_digest": digest, "code_version": "c0de", "detector.k": "3"}
+    values = {"dataset_digest": digest, "code_version": "c0de", "harness_version": "1", "detector.k": "3"}
     return {**result.cell.columns(), **values, **changes}
 
 

@@ -141,16 +141,18 @@ def _stored(
     if datasets and held:
         datasets = _known("dataset", datasets, held, place)
     own, notes = [], list[str]()
-    try:
-        if store is not None:
-            cells, notes = stored_cells(store, [name for name in datasets if name in store.datasets()])
+    if store is not None and (not datasets or {*datasets} & {*store.datasets()}):
+        try:
+            cells, notes = stored_cells(store, datasets)
             own = [cells]
-    except NoResultsError:
-        if not files:
-            raise
+        except NoResultsError:
+            if not files:
+                raise
     stored = pd.concat([*own, *others], ignore_index=True)
     if datasets:
         stored = stored[stored["dataset"].isin(datasets)]
+    if stored.empty:
+        raise NoResultsError(f"There are no results of {', '.join(datasets)}{place}.")
     if detectors:
         present = sorted(set(stored["detector"]))
         detectors = _known("detector", list(map(registry.with_files, detectors)), present, place)

@@ -141,6 +141,8 @@ def read_csv(path: Path) -> "pd.DataFrame":
         texts = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
         if lacking := [name for name in ("detector", *SPLIT[:4], "status") if name not in texts]:
             raise ValueError(f"it has no column {lacking[0]!r}")
+        if texts.empty:
+            raise ValueError("it has a header and no cell")
         others = [name for name in texts if name not in COLUMNS and not _is_of_numbers(texts[name])]
         rows = texts.drop(columns=others).to_dict("records")
         return table_of(_row(number, row) for number, row in enumerate(rows))

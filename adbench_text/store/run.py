@@ -91,6 +91,11 @@ def changed_error(run: Run, store_name: str, reason: object) -> TrackingError:
     )
 
 
+def is_of_this_version(run: Run) -> bool:
+    """Return whether the run of a cell has the parts that this version reads."""
+    return f"{DEFINITION}harness_version" in run.tags
+
+
 def own_tags(run: Run) -> dict[str, str]:
     """Return the tags of this package, without what their names begin with."""
     return _part(run.tags, TAG)

@@ -33,7 +33,7 @@ from adbench_text.store.client import (
 )
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.reading import ClientReader, DatabaseReader, Reader
-from adbench_text.store.run import CELL, KIND, PARENT, STATUS, Run, definition_of, of_kind
+from adbench_text.store.run import CELL, KIND, PARENT, STATUS, Run, definition_of, is_of_this_version, of_kind
 from adbench_text.store.writing import (
     DESCRIPTION,
     SUMMARY,
@@ -250,7 +250,11 @@ class Store:
         self, dataset: str, leave_out: Note = lambda message: None
     ) -> Iterator[tuple[Run, dict[str, Any]]]:
         """Yield the run and the row of each cell of a dataset, newest first."""
+        n_older = 0
         for run in self.reader.runs(self._experiment(dataset)):
+            if not is_of_this_version(run):
+                n_older += 1
+                continue
             try:
                 row = row_of(run, self.redacted)
             except TrackingError as error:
@@ -258,6 +262,11 @@ class Store:
                 continue
             if not dataset.endswith(f"/{row['dataset']}"):  # of an experiment within this one
                 yield run, row
+        if n_older:
+            leave_out(
+                f"{n_older:,} results of {dataset} in {self.redacted} are those of an unreleased version of "
+                "adbench-text; run them again."
+            )
 
     def artifact(self, dataset: str, run_id: str, name: str) -> str | None:
         """Return a text artifact of the run of a cell, None if it has none of that name."""

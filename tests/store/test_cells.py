@@ -165,3 +165,9 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path):
         with pytest.raises(DataError) as caught:
             read_csv(path)
         assert str(caught.value).count(str(path)) == 1
+
+
+def test_a_file_without_a_cell_is_refused(tmp_path):
+    (tmp_path / "cells.csv").write_text(cells_csv([stored()]).splitlines()[0] + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"cells\.csv"):
+        read_csv(tmp_path / "cells.csv")

@@ -798,3 +798,12 @@ def test_the_recipe_for_another_metric_prints_its_figures_and_nothing_else(store
     )
     assert sorted(ran.stdout.splitlines()) == ["d law 0.5", "d sea 0.5"]
     assert "Downloading" not in ran.stderr
+
+
+def test_results_of_an_unreleased_version_are_counted_and_left_out_of_everything(store):
+    log(store, result(0.8), result(0.7, inlier="law"))
+    execute(store, "DELETE FROM tags WHERE key = ?", f"{DEFINITION}harness_version")
+    (message,) = left_out(store)
+    assert "2 results of tiny" in message
+    log(store, result(0.6))
+    assert store.cells(["tiny"])["auroc"].tolist() == [0.6]
