@@ -1,4 +1,4 @@
-"""Make untrusted text safe for terminals, spreadsheets and file names."""
+"""Text for people: untrusted text made safe for terminals, tables and file names, numbers with nouns."""
 
 import hashlib
 import re
@@ -139,3 +139,8 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return text == text.strip()
+
+
+def count(n: int, noun: str = "cell", plural: str = "") -> str:
+    """Return ``"1 cell"``, ``"1,024 cells"``."""
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"

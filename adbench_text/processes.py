@@ -51,10 +51,14 @@ class Limits:
     megabytes: float | None = None
 
 
+#: How the process of a call may end before the call.
+STOPPED = "killed", "timed out", "out of memory"
+
+
 class CallError(AdbenchTextError):
     """A call did not return.
 
-    `stopped` is ``"killed"``, ``"timed out"`` or ``"out of memory"`` if its process ended, otherwise empty.
+    `stopped` is one of `STOPPED` if its process ended, otherwise empty.
     """
 
     def __init__(self, reason: str, stopped: str = "") -> None:

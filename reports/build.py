@@ -52,8 +52,8 @@ def of_sweep(
     found = of_cells(stored[limits.isna() if limit is None else limits == limit], cells)
     if found.empty:
         raise TrackingError(
-            f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}. "
-            "Cells that were run with options that its file does not have, such as --limit, do not count."
+            f"There is no result of the sweep {name} in {store_name}; begin with adbench-text run --sweep "
+            f"{name}. Cells run with options that its file does not have, such as --limit, do not count."
         )
     return found
 
@@ -81,6 +81,7 @@ class Builder:
         self.evidence = Evidence(store)
         if isinstance(metric, Metric):
             stored = with_metric(latest(stored), metric, self.evidence)
+            self._notes = [*notes, *notes_on.without_scores(stored, metric)]
         self.cells = Cells(stored, cells)
         self.comparison = Comparison(self.cells, metric, self.evidence, baseline)
 

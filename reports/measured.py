@@ -8,7 +8,8 @@ import pandas as pd
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.reports.build import stored_cells
 from adbench_text.reports.evidence import Evidence
-from adbench_text.store.cells import COLUMNS, SPLIT, latest, read_csv
+from adbench_text.store.cells import COLUMNS, SPLIT, latest
+from adbench_text.store.cells_file import read_csv
 from adbench_text.store.store import Store
 
 _FOLDER = Path(__file__).with_name("results")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from adbench_text.corpora.split_key import percent
+from adbench_text.escaping import count
 from adbench_text.metrics import ROUNDING, Metric
 from adbench_text.reports.cells import Cells, Row, text_of
 from adbench_text.reports.comparison import Comparison
@@ -64,7 +65,7 @@ def _of_versions(cells: Cells, metric: Metric) -> list[str]:
             listed = ", ".join(names)
             notes.append(f"Results of different {part}: {listed}; run the sweep again to renew them.")
     if cells.n_superseded:
-        results = f"{cells.n_superseded} older result{'' if cells.n_superseded == 1 else 's'}"
+        results = count(cells.n_superseded, "older result")
         notes.append(f"Left out: {results}, made by other code, libraries or resources.")
     return notes
 
@@ -132,6 +133,13 @@ def contradictions(stored: pd.DataFrame, metric: Metric) -> list[str]:
         f"{100 * row.newest:.1f}, older {100 * getattr(row, metric.name):.1f}). The newest of each cell "
         "counts."
     ]
+
+
+def without_scores(stored: pd.DataFrame, metric: Metric) -> list[str]:
+    """Return how many cells of files lack a metric that is computed of scores."""
+    lacking = stored[(stored["source"] != "") & (stored["status"] == "ok") & stored[metric.name].isna()]
+    files = ", ".join(dict.fromkeys(lacking["source"]))
+    return [f"No {metric.title} of {count(len(lacking))} of {files}: a file has no scores."] if files else []
 
 
 def failures(cells: pd.DataFrame) -> list[str]:

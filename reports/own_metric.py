@@ -26,15 +26,18 @@ def own_metric(text: str) -> Metric:
 def with_metric(cells: pd.DataFrame, metric: Metric, evidence: Evidence) -> pd.DataFrame:
     """Return cells with the value of a metric, NaN where the scores cannot be read.
 
+    Cells of a file have no scores here: their value is that of the column of the metric, if there is one.
     Raise PluginError if the function fails, or returns anything but a number in [0, 1].
     """
-    return cells.assign(**{metric.name: [_value(row, metric, evidence) for row in cells.itertuples()]})
+    of_files = cells.get(metric.name, pd.Series(math.nan, cells.index))
+    rows = zip(cells.itertuples(), of_files, strict=True)
+    return cells.assign(**{metric.name: [_value(row, given, metric, evidence) for row, given in rows]})
 
 
-def _value(row: Row, metric: Metric, evidence: Evidence) -> float:
+def _value(row: Row, given: float, metric: Metric, evidence: Evidence) -> float:
     table = evidence.table(row) if row.status == "ok" else None
     if table is None:
-        return math.nan
+        return given
     with as_plugin_error(f"{metric.title} fails on {text_of(row)}", metric.function.__module__):
         outlier, scores = scored(table)
         value = metric.function(outlier, scores.copy())  # it may sort them in place

@@ -12,7 +12,7 @@ from adbench_text.reports.build import Builder
 from adbench_text.reports.drawings import contamination, cost
 from adbench_text.reports.figures import export
 from adbench_text.run.sweep_options import sweep_named
-from adbench_text.store.cells import read_csv
+from adbench_text.store.cells_file import read_csv
 
 RESULTS = Path(__file__).parent / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))

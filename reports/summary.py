@@ -6,6 +6,7 @@ import pandas as pd
 
 from adbench_text.contract.protocols import ONE_VS_REST
 from adbench_text.corpora.split_key import percent
+from adbench_text.escaping import count
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
@@ -76,7 +77,7 @@ def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, 
     n_ok = int(cells["is_ok"].sum())
     failed = f", {len(cells) - n_ok:,} failed" if n_ok < len(cells) else ""
     facts = [
-        ("results", f"{n_ok:,} cell{'' if n_ok == 1 else 's'}{failed}"),
+        ("results", f"{count(n_ok)}{failed}"),
         ("date", " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""),
         *((name, _listed(cells[name])) for name in MADE_BY_COLUMNS),
         ("store", store_name),

@@ -14,7 +14,8 @@ from adbench_text import results
 from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.reports.pages import RESULTS, SWEEPS, write
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
-from adbench_text.store.cells import SPLIT, read_csv, table_of
+from adbench_text.store.cells import SPLIT, table_of
+from adbench_text.store.cells_file import read_csv
 
 ROOT = Path(__file__).parents[1]
 RENEW = "run python -m adbench_text.reports.pages"

@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import SPLITS
-from adbench_text.cli.progress import count
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import file_name
+from adbench_text.escaping import count, file_name
 
 
 @click.command("export", params=[*SPLITS])
@@ -49,6 +48,8 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
     for reason in dict.fromkeys(left_out.values()):
         click.echo(f"Left out: {reason}", err=True)
     keys = [key for key in keys if key not in left_out]
+    if not keys:
+        raise InvalidValueError(f"No split can be exported: {next(iter(left_out.values()))}")
     for key in keys:
         corpus = corpora[key.dataset]
         facts = {**key.columns(), "texts": "as written" if is_raw else "cleaned"}

@@ -8,8 +8,8 @@ import click
 
 from adbench_text.cli.options import TRACKING_URI, SectionedCommand
 from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, form_notes, language_notes, opened, values_of
-from adbench_text.cli.progress import count, shown_documents
-from adbench_text.escaping import printable
+from adbench_text.cli.progress import shown_documents
+from adbench_text.escaping import count, printable
 
 if TYPE_CHECKING:
     from adbench_text.documents.models.model import Model

@@ -12,7 +12,7 @@ import click
 
 from adbench_text.cli.options import Name
 from adbench_text.cli.show import print_table
-from adbench_text.errors import AdbenchTextError, NotDownloadedError, UnknownNameError
+from adbench_text.errors import AdbenchTextError, InvalidValueError, NotDownloadedError, UnknownNameError
 from adbench_text.escaping import one_line, printable
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
@@ -40,6 +40,10 @@ def command(name: str) -> None:
         name, datasets = registry.with_files(name), registry.names("datasets")
         if registry.find("detectors", name) or (name not in datasets and name not in SOURCES):
             choice = DetectorChoice.parse(name)
+            if choice.name in datasets or choice.name in SOURCES:
+                raise InvalidValueError(f"{choice.name} is no detector, so it has no preset, got {name!r}.")
+            if choice.settings:
+                raise InvalidValueError(f"Expected NAME or NAME:PRESET, got {name!r}.")
             _print_detector(choice.name, choice.preset)
         elif name in datasets:
             print_table(_of_dataset(name).items(), indent=0)

@@ -21,9 +21,9 @@ from adbench_text.cli.own_text import (
     opened,
     values_of,
 )
-from adbench_text.cli.progress import count, shown_documents
+from adbench_text.cli.progress import shown_documents
 from adbench_text.errors import InvalidValueError, listing
-from adbench_text.escaping import no_formula, printable
+from adbench_text.escaping import count, no_formula, printable
 from adbench_text.orders import P_OF_ORDER
 
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest

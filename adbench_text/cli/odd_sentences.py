@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.cli.document_tables import rounded
 from adbench_text.cli.own_text import form_notes
-from adbench_text.cli.progress import count
-from adbench_text.escaping import one_line
+from adbench_text.escaping import count, one_line
 from adbench_text.orders import P_OF_ORDER
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import ENCODER, Name
-from adbench_text.cli.progress import count
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import printable
+from adbench_text.escaping import count, printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
 from adbench_text.text.reading import DocumentFile

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Self
 
 from adbench_text.cli.remaining import Remaining, as_text
-from adbench_text.escaping import one_line, printable
+from adbench_text.escaping import count, one_line, printable
 from adbench_text.metrics import MAIN
 from adbench_text.run.progress import Kind, Progress
 
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _LINE_SECONDS = 10.0  # between two lines about the work, at least, if there is no live bar
 _LONG = 1800.0  # seconds: a sweep that takes longer has a line on what is shorter
 _SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines: 100 lines in ten hours
-
-
-def count(n: int, noun: str = "cell", plural: str = "") -> str:
-    """Return ``"1 cell"``, ``"1,024 cells"``."""
-    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
 class ProgressDisplay(Progress):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import TRACKING, Name, Names, SectionedCommand
-from adbench_text.cli.progress import count
 from adbench_text.errors import InvalidValueError, NoResultsError, UnknownNameError
-from adbench_text.escaping import printable
+from adbench_text.escaping import count, printable
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.plugins import registry
 from adbench_text.reports import contents
@@ -130,16 +129,16 @@ def _stored(
     sweep: str | None,
 ) -> tuple["pd.DataFrame", list["Cell"], list[str]]:
     """Return the results to report on, the cells of the sweep among them, and notes on the results."""
-    import pandas as pd
-
     from adbench_text.reports.build import of_sweep, stored_cells
-    from adbench_text.store.cells import read_csv
+    from adbench_text.reports.files import joined, read_files
 
-    place = f" with results in {' and '.join([*([store.redacted] if store else []), *map(str, files)])}"
-    others = [read_csv(path).assign(source=path.name) for path in files]
-    held = [*(store.datasets() if store else []), *(name for table in others for name in table["dataset"])]
+    places = " and ".join([*([store.redacted] if store else []), *map(str, files)])
+    place = f" with results in {places}"
+    others = read_files(files)
+    held = dict.fromkeys(store.datasets() if store else ())
+    held |= dict.fromkeys(name for table in others for name in table["dataset"])
     if datasets and held:
-        datasets = _known("dataset", datasets, held, place)
+        datasets = _known("dataset", datasets, list(held), place)
     own, notes = [], list[str]()
     if store is not None and (not datasets or {*datasets} & {*store.datasets()}):
         try:
@@ -148,11 +147,12 @@ def _stored(
         except NoResultsError:
             if not files:
                 raise
-    stored = pd.concat([*own, *others], ignore_index=True)
+    stored, doubled = joined(own, others)
+    notes += doubled
     if datasets:
         stored = stored[stored["dataset"].isin(datasets)]
     if stored.empty:
-        raise NoResultsError(f"There are no results of {', '.join(datasets)}{place}.")
+        raise NoResultsError(f"There are no results of {', '.join(datasets)} in {places}.")
     if detectors:
         present = sorted(set(stored["detector"]))
         detectors = _known("detector", list(map(registry.with_files, detectors)), present, place)
@@ -172,7 +172,7 @@ def _stored(
         for cell in expected
         if (not datasets or cell.split.dataset in datasets) and (not detectors or cell.detector in detectors)
     ]
-    return of_sweep(stored, sweep, expected, described.limit, place.strip()), expected, notes
+    return of_sweep(stored, sweep, expected, described.limit, places), expected, notes
 
 
 def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "") -> list[str]:

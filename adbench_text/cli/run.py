@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adbench_text.checks import check_choice
 from adbench_text.cli.options import (
     DEVICES,
     ENCODER,
@@ -15,9 +16,9 @@ from adbench_text.cli.options import (
     SectionedCommand,
     is_debugging,
 )
-from adbench_text.cli.progress import ProgressDisplay, count
-from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.escaping import one_line
+from adbench_text.cli.progress import ProgressDisplay
+from adbench_text.errors import DetectorError
+from adbench_text.escaping import count, one_line
 from adbench_text.failures import described
 
 if TYPE_CHECKING:
@@ -44,18 +45,21 @@ def _print_note(text: str) -> None:
 
 def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
     """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
-    from adbench_text.run.sweep_file import find, read
+    from adbench_text.run.sweep_options import read_checked
 
     if name is None:
         return None
-    file, ctx.default_map = read(find(name)), {}
+    file, ctx.default_map = read_checked(name), {}
     params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
     for key, values in file.options.items():
-        if key not in params:
-            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*params, "only"])
-        if not values:
-            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
-        ctx.default_map[str(params[key].name)] = values if params[key].multiple else values[-1]
+        option = params[key]
+        value: Any = values if option.multiple else values[-1]
+        if isinstance(option, click.Option) and option.is_flag and not option.is_bool_flag:
+            check_choice(f"value of {key}", value.lower(), ("true", "false"))
+            if value.lower() == "false":
+                continue
+            value = option.flag_value  # of --quiet and --verbose, which set one number
+        ctx.default_map[str(option.name)] = value
     return file
 
 

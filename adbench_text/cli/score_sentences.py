@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adbench_text.cli.progress import count
-from adbench_text.escaping import one_line
+from adbench_text.escaping import count, one_line
 
 if TYPE_CHECKING:
     from adbench_text.calibration import Drift, Family

@@ -108,8 +108,6 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
         raise UnknownNameError(f"inlier class of {corpus.name}", key.inlier, named)
     inliers = named[key.inlier]
     if protocol == RANK_ALL:
-        if key.known:
-            raise InvalidValueError(f"The protocol {protocol} has no training part for known outliers.")
         split = divided(corpus, inliers)
         if key.contamination:
             split = restricted(split, thinned(split.outlier, key.contamination, seed, "contamination"))
@@ -207,6 +205,10 @@ def check_key(key: SplitKey) -> None:
     _CONTAMINATION.check("contamination", key.contamination)
     _TEST_OUTLIERS.check("test_outliers", key.test_outliers)
     _N_KNOWN.check("known", key.known)
+    if key.protocol == RANK_ALL and key.known:
+        raise InvalidValueError(
+            f"The protocol {RANK_ALL} has no training part for known outliers, got {key.known}."
+        )
     if key.protocol == RANK_ALL and key.test_outliers != ALL_OUTLIERS:
         raise InvalidValueError(
             f"With the protocol {RANK_ALL}, --contamination is the share of outliers in the documents; "

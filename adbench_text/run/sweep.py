@@ -44,6 +44,7 @@ class Sweep:
         for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
             protocol = protocol_of(source, self.protocol)
+            normal = splits(source, protocol)
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
             for inlier, level, seed, *values in product(inliers, levels, self.seeds, *self.axes.values()):
                 axes = dict(zip(self.axes, values, strict=True))
@@ -51,8 +52,11 @@ class Sweep:
                 check_key(key)
                 if not key.known:
                     key = replace(key, known_from="")
-                if key.known_from != inlier:  # a class is no outlier where it is normal
+                if key.known_from not in normal[inlier]:  # a class is no outlier where it is normal
                     keys[key] = None
+        if not keys:
+            classes = ", ".join(self.axes.get("known_from", ()))
+            raise InvalidValueError(f"No split is left: known outliers of {classes} are normal in each.")
         return list(keys)
 
     def expand(self) -> list[Cell]:

@@ -72,7 +72,12 @@ def read(path: Path) -> SweepFile:
         restrictions = {name: _restriction(_table(table)) for name, table in only.items()}
         for name in only:
             check_choice("detector of the sweep", name, detectors)
-        options = {key.replace("_", "-"): _texts(value) for key, value in content.items()}
+        options: dict[str, Texts] = {}
+        for key, value in content.items():
+            name = key.replace("_", "-")
+            if name in options:
+                raise InvalidValueError(f"Expected the key {name!r} once, got {key!r} as well.")
+            options[name] = _texts(value)
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: {error}") from error
     return SweepFile(path, detectors, restrictions, options)

@@ -43,23 +43,34 @@ OF_CELLS = tuple(
 OF_EXECUTION = (
     *("jobs", "gpu-jobs", "address", "cell-timeout", "cell-memory", "rerun", "retry"),
     *("dry-run", "tracking-uri", "experiment", "report", "quiet", "verbose"),
+    *("data-dir", "offline", "debug"),
 )
 
 Note = Callable[[str], object]
 
 
+def read_checked(name: str) -> SweepFile:
+    """Return a sweep's file; raise an error if it has other keys, or several values of an option with one."""
+    file = read(find(name))
+    for key, texts in file.options.items():
+        if key not in (*OF_CELLS, *OF_EXECUTION):
+            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*OF_CELLS, *OF_EXECUTION, "only"])
+        if not texts:
+            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
+        is_single = key in OF_EXECUTION or key.replace("-", "_") in (*_SINGLE, "limit")
+        if is_single and len(texts) > 1:
+            raise InvalidValueError(f"{file.path}: {key} must have one value, got {', '.join(texts)}.")
+    return file
+
+
 def sweep_named(name: str) -> Sweep:
     """Return the sweep of a name or file, as ``run --sweep NAME`` would run it."""
-    file = read(find(name))
+    file = read_checked(name)
     options: dict[str, Any] = dict.fromkeys((*OF_FILES, *_NAMES.values(), *_SINGLE, *AXES), ())
     options |= dict.fromkeys(_SINGLE) | {"limit": None, "sweep": file}
     for key, texts in file.options.items():
         if key in OF_EXECUTION:
             continue
-        if key not in OF_CELLS:
-            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*OF_CELLS, *OF_EXECUTION, "only"])
-        if not texts:
-            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
         option = key.replace("-", "_")
         name = _NAMES.get(option, option)
         options[name] = _typed(option, name, texts)
@@ -114,7 +125,7 @@ def splits_of(options: Mapping[str, Any]) -> Sweep:
     of_files = {name: options[name] for name in OF_FILES if options[name]}
     datasets = _with_own(expand("dataset", options["datasets"]), of_files)
     protocol = options["protocol"]
-    known_from = expand("class", options["known_from"], lambda: _classes_of(datasets))
+    known_from = _known_from(options, datasets)
     values = {**options, "known_from": known_from}
     axes = {name: list(dict.fromkeys(values[name])) for name in AXES if name != "protocol" and values[name]}
     return Sweep(
@@ -135,8 +146,18 @@ def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
     return [name for source in sources for name in splits(source, protocol_of(source, protocol))]
 
 
-def _classes_of(datasets: Iterable[str]) -> list[str]:
-    return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+def _known_from(options: Mapping[str, Any], datasets: Iterable[str]) -> list[str]:
+    """Return the classes of known outliers; each must be one of some dataset."""
+    if options["known_from"] and not any(options["known"]):
+        raise InvalidValueError(
+            f"--known-from {', '.join(options['known_from'])} needs a number: --known-outliers 10."
+        )
+    classes = [name for dataset in datasets for name in registry.dataset(dataset).classes]
+    names = expand("class", options["known_from"], lambda: classes)
+    for name in names:
+        if name not in classes:
+            raise UnknownNameError("class", name, classes)
+    return names
 
 
 def _choices_of_file(file: SweepFile, note: Note) -> list[DetectorChoice]:
@@ -176,8 +197,9 @@ def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
     """Return the names of datasets; ``files:tickets.csv`` and data sets of Hugging Face are made known."""
     own = [name for name in names if name.startswith((registry.OWN, HUB))]
     if given and not own:
+        option = next(iter(given)).replace("_", "-")
         raise InvalidValueError(
-            f"--{next(iter(given))} is for your own documents: give these as --dataset {registry.OWN}PATH."
+            f"--{option} is for your own documents: give these as --dataset {registry.OWN}PATH."
         )
     datasets = [
         registry.add_dataset(ClassFiles(name.removeprefix(registry.OWN), **given)) if name in own else name

@@ -4,16 +4,11 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.corpora.split import check_key
 from adbench_text.corpora.split_key import AXES, SplitKey
-from adbench_text.errors import DataError
-from adbench_text.escaping import from_formula
-from adbench_text.failures import message_of
 from adbench_text.metrics import COSTS, METRICS, OF_KNOWN, OF_WORDS
-from adbench_text.plugins.configure import choice_name
+from adbench_text.plugins.configure import DEFAULT, choice_name
 from adbench_text.store.run import (
     MADE_BY,
     RESOURCE,
@@ -21,7 +16,6 @@ from adbench_text.store.run import (
     changed_error,
     check_unchanged,
     definition_of,
-    impossible,
     own_tags,
 )
 
@@ -38,13 +32,11 @@ SPLIT = tuple(field.name for field in fields(SplitKey))
 MADE_BY_COLUMNS = tuple(MADE_BY)
 
 _TEXT, _NUMBER, _WHOLE, _FLAG, _TIME = "", float("nan"), 0, False, None  # what stands for no value
-# Columns that each row of a CSV has a value of, if there is such a column.
-_NEEDED = ("detector", "dataset", "contamination", "seed", "status", "cell")
 #: The columns, with what stands for no value; metrics are in [0, 1], times in seconds.
 COLUMNS: dict[str, Any] = {
     "name": _TEXT,  # the detector as --detector takes it
     "detector": _TEXT,
-    "preset": _TEXT,
+    "preset": DEFAULT,
     "configuration": _TEXT,  # the settings that differ from the defaults, in one line
     "dataset": _TEXT,
     "inlier": _TEXT,  # name of the split: its inlier class or classes
@@ -87,11 +79,12 @@ def row_of(run: Run, store_name: str) -> dict[str, Any]:
         raise changed_error(run, store_name, error) from error
     resources = sorted(item for item in definition.items() if item[0].startswith(RESOURCE))
     return {
-        **{name: definition.get(name, "") for name in COLUMNS if COLUMNS[name] == _TEXT},
+        **{name: definition.get(name, default) for name, default in COLUMNS.items() if default == _TEXT},
         **{name: tags[name] for name in ("status", "reason", "edition", "documents", "cell") if name in tags},
         **vars(key),
         **{name: value for name, value in run.metrics.items() if name in COLUMNS},
         **{name: run.tags.get(tag, "") for name, tag in MADE_BY.items()},
+        "preset": definition["preset"],
         "name": choice_name(definition["detector"], definition["preset"], definition["configuration"]),
         "oracle": "oracle" in definition,
         "n_configurations": n_configurations,
@@ -128,69 +121,6 @@ def table_of(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
 def latest(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the newest result of each cell, from results of which the oldest come first."""
     return table.drop_duplicates(["cell", "source"], keep="last").reset_index(drop=True)
-
-
-def read_csv(path: Path) -> "pd.DataFrame":
-    """Return the table that ``report --format csv`` wrote; columns that an older file lacks are empty.
-
-    Raise DataError if it cannot be read, or is no such file.
-    """
-    import pandas as pd
-
-    try:
-        texts = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-        if lacking := [name for name in ("detector", *SPLIT[:4], "status") if name not in texts]:
-            raise ValueError(f"it has no column {lacking[0]!r}")
-        if texts.empty:
-            raise ValueError("it has a header and no cell")
-        others = [name for name in texts if name not in COLUMNS and not _is_of_numbers(texts[name])]
-        rows = texts.drop(columns=others).to_dict("records")
-        return table_of(_row(number, row) for number, row in enumerate(rows))
-    except OSError as error:
-        raise DataError(f"Cannot read the cells of {path}: {error.strerror}.") from error
-    except (ValueError, OverflowError, RecursionError) as error:  # a number or a list may be too long
-        reason = message_of(error).removesuffix(".")
-        raise DataError(f"Cannot read the cells of {path}: {reason}.") from error
-
-
-def _row(number: int, texts: dict[Any, str]) -> dict[str, Any]:
-    """Return the row of a line of a CSV; raise ValueError if no cell can have it."""
-    empty = [name for name in _NEEDED if texts.get(name) == ""]  # in a line that was cut, for example
-    if empty:
-        raise ValueError(f"a cell has no {empty[0]!r}")
-    row = {str(name): _value(str(name), text) for name, text in texts.items()}
-    measured = {name: row[name] for name in (*METRICS, *COSTS, *OF_WORDS) if texts.get(name)}
-    if reason := impossible(measured):
-        raise ValueError(reason)
-    check_key(SplitKey(**{name: row[name] for name in SPLIT if name in row}))
-    row.setdefault("cell", f"row {number}")  # of an older file: each row is a cell of its own
-    names = (row.get(name, "") for name in ("detector", "preset", "configuration"))
-    return row | {"name": choice_name(*names)}
-
-
-def _is_of_numbers(texts: "pd.Series[str]") -> bool:
-    """Return whether a column may be a metric of somebody's own."""
-    import pandas as pd
-
-    return bool(pd.to_numeric(texts[texts != ""], errors="coerce").notna().all())
-
-
-def _value(name: str, text: str) -> Any:
-    """Return a value of a CSV; raise ValueError if it is none of its column."""
-    default = COLUMNS.get(name, _NUMBER)
-    if name == "classes" and text and not isinstance(json.loads(text), list):
-        raise ValueError(f"{text!r:.60} is no list of classes")
-    if name == "started":
-        import pandas as pd
-
-        return pd.Timestamp(text).timestamp() if text else None
-    if isinstance(default, str):
-        return from_formula(text) if text else default
-    if isinstance(default, bool):
-        return text == "yes"
-    if not text:
-        return default
-    return int(text) if isinstance(default, int) else float(text)
 
 
 def key_of(row: Any) -> SplitKey:

@@ -76,6 +76,8 @@ def _call(name: str, texts: list[str]) -> NDArray[np.float32]:
     is_failing = as_plugin_error(f"The encoder {name!r} failed", _module(name), DataError)
     with is_failing, np.errstate(over="ignore"):
         found = function(list(texts))
+        if np.iscomplexobj(found):
+            raise TypeError("it must return real numbers, got complex ones")
         vectors = np.asarray(found, dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.size:
         got = f"shape {vectors.shape}" if vectors.ndim else f"{found!r:.60}"

@@ -10,7 +10,7 @@ from adbench_text.reports.report import Report
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
-    """Return the cells of a report as CSV, which `adbench_text.store.cells.read_csv` reads back."""
+    """Return the cells of a report as CSV, which `adbench_text.store.cells_file.read_csv` reads back."""
     cells = report.cells if report.cells is not None else pd.DataFrame()
     return str(cells.rename(columns=_text).map(_text).to_csv(index=False, lineterminator="\n"))
 

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
+from adbench_text.escaping import count
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
@@ -69,7 +70,7 @@ def _on_lowest_p(ranking: Ranking, n_tests: int) -> list[str]:
     n_splits, n_others = len(ranking.splits), len(ranking.columns) - 1
     if (lowest := lowest_p(n_splits, n_tests)) < ALPHA:
         return []
-    tests = f"{n_tests} test{'' if n_tests == 1 else 's'}"
+    tests = count(n_tests, "test")
     is_helped = lowest_p(n_splits, n_others) < ALPHA
     advice = f" Against one --baseline there are only {n_others}." if is_helped else ""
     return [f"With {n_splits} splits and {tests}, no p over splits can be below {lowest:.2g}.{advice}"]

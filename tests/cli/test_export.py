@@ -307,6 +307,13 @@ def test_each_number_of_known_outliers_gets_its_own_scores(with_known):
         assert found["10", seed] > 0.8
 
 
+def test_a_split_that_cannot_be_drawn_is_an_error_and_leaves_no_folder(here):
+    result = adbench("export -s tiny --inlier law --contamination 0 --known-outliers 1000 --to none")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "1,000 known outliers" in result.stderr
+    assert not Path("none").exists()
+
+
 def test_scores_of_a_split_with_other_known_outliers_are_refused(with_known):
     for wrong in ("--known-outliers 5", "--known-outliers 10 --known-from sky"):
         result = adbench(f"run -s tiny --inlier law --contamination 0 {wrong} -d scores:out --no-report")

@@ -120,7 +120,16 @@ def test_a_preset_has_its_own_values():
     assert not re.search(r"^  topics +topics=", result.stdout, re.M)  # the other preset
 
 
-@pytest.mark.parametrize("name", ["llr:robst", "pydocs:robust", "nothing:robust"])
+@pytest.mark.parametrize(
+    "name", ["pydocs:robust", "wordllama:robust", "llr(topics=3)", "llr:robust(topics=3)"]
+)
+def test_what_has_no_preset_or_is_no_name_is_quoted(name):
+    result = adbench(f"info {name}")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert repr(name) in result.stderr
+
+
+@pytest.mark.parametrize("name", ["llr:robst", "nothing:robust"])
 def test_an_unknown_preset_is_an_error_with_the_name(name):
     result = adbench(f"info {name}")
     assert result.exit_code == 2

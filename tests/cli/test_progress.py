@@ -4,9 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adbench_text.cli.progress import ProgressDisplay, count, shown_documents
+from adbench_text.cli.progress import ProgressDisplay, shown_documents
 from adbench_text.cli.remaining import Remaining
 from adbench_text.corpora.split_key import SplitKey
+from adbench_text.escaping import count
 
 SPLIT = SplitKey("tiny", "sea")
 

@@ -160,7 +160,7 @@ def test_a_file_with_other_columns_than_ours_is_read_if_it_names_its_cells(their
     [
         (None, "absent.csv"),
         ("detector,dataset\nllr,tiny\n", "it has no column 'inlier'"),
-        ("", "No columns"),
+        ("", "it has no column 'detector'"),
         ("detector,dataset,inlier,contamination,seed,status\nllr,tiny,sea,many,0,ok\n", "'many'"),
     ],
 )
@@ -173,3 +173,38 @@ def test_a_file_that_holds_no_cells_is_one_line(theirs, content, message):
     assert str(path) in done.stderr
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(theirs):
+    for folder in ("mine", "hers"):
+        Path(folder).mkdir()
+        shutil.copy(theirs, Path(folder) / "cells.csv")
+    given = "--with", "mine/cells.csv", "--with", "hers/cells.csv", "--with", "mine/../mine/cells.csv"
+    assert [row[3] for row in facts(*given)] == ["hers/cells.csv", "mine/cells.csv"] * 2
+
+
+def test_a_source_is_kept_in_the_file_of_files(stores, theirs):
+    both = "--tracking-uri", stores[0].uri, "--with", str(theirs)
+    assert report(*both, "--format", "csv", "--output", "all.csv").exit_code == 0
+    sources = [row[3] for row in facts("--with", "all.csv")]
+    assert sources == ["theirs.csv in all.csv", "all.csv", "all.csv", "theirs.csv in all.csv"]
+
+
+def test_cells_that_the_store_has_count_once_with_a_note(stores, theirs):
+    both = "--tracking-uri", stores[1].uri, "--with", str(theirs)
+    assert facts(*both) == [("0", "0.7", "ok", ""), ("2", "", "failed", "")]
+    assert "2 cells of theirs.csv" in " ".join(report(*both).output.split())
+
+
+@pytest.mark.usefixtures("own_files")
+def test_a_metric_of_ones_own_is_that_of_its_column_in_a_file(theirs):
+    Path("mine.py").write_text("def of_mine(outlier, scores):\n    return 0.5\n")
+    metric = "--metric", "./mine.py:of_mine"
+    without = report("--with", str(theirs), *metric)
+    assert without.exit_code == 0, without.output
+    assert "1 cell of theirs.csv" in " ".join(without.output.split())
+    header, *lines = theirs.read_text().splitlines()
+    assert header.endswith(",published_word_max_fpr95")
+    theirs.write_text("\n".join([f"{header},mine.py:of_mine", *(f"{line},0.25" for line in lines)]))
+    assert [row["mine.py:of_mine"] for row in cells("--with", str(theirs), *metric)] == ["0.25", "0.25"]
+    assert "1 cell of theirs.csv" not in " ".join(report("--with", str(theirs), *metric).output.split())

@@ -192,6 +192,16 @@ def test_a_sweep_has_each_value_of_each_axis_once():
     }
 
 
+def test_known_outliers_are_of_no_normal_class():
+    sweep = Sweep([DetectorChoice("llr")], ["agnews"], contamination=[0.05], protocol="leave-one-out")
+    keys = replace(sweep, axes={"known": [10], "known_from": ["sci"]}).splits()
+    assert [key.inlier for key in keys] == ["not-sci"]
+    with pytest.raises(InvalidValueError, match="sci"):
+        replace(sweep, inliers=["not-world"], axes={"known": [10], "known_from": ["sci"]}).splits()
+    with pytest.raises(InvalidValueError, match="got 10"):
+        replace(sweep, protocol="rank-all", axes={"known": [10]}).splits()
+
+
 def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
     first = cell_id(definition(a_cell(), tiny_corpus()))
     assert first == cell_id(definition(a_cell(), tiny_corpus()))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from adbench_text.cli.options import GENERAL
 from adbench_text.cli.run import command
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
@@ -78,6 +79,15 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         ("limit = []", "sweep.toml: limit must have at least one entry, got an empty list"),
         ("limit = 0", "at least 1, got 0"),
         ("limit = 'all'", "'all'"),
+        ("seed = 1\nlimit = [5, 10]", "sweep.toml: limit must have one value, got 5, 10"),
+        ("protocol = ['one-vs-rest', 'rank-all']", "protocol must have one value, got one-vs-rest, rank-all"),
+        ("jobs = [1, 2]", "sweep.toml: jobs must have one value, got 1, 2"),
+        ("dataset = 'agnews'\ndetector = 'llr'\nknown-from = 'sci'", "--known-from sci needs a number"),
+        (
+            "dataset = 'agnews'\ndetector = 'llr'\nknown-outliers = 10\nknown-from = 'scy'",
+            "class named 'scy'",
+        ),
+        ("known_from = 'sci'\nknown-from = 'sci'", "sweep.toml: Expected the key 'known-from' once"),
         ("[set]\nnu = 1", "sweep.toml: Expected text or a number, got {'nu': 1}"),
         ('detector = "llr"\n[only]\nlrr = { seed = 1 }', "named 'lrr'. Did you mean 'llr'"),
         ('detector = "llr"\n[only]\nllr = { sed = 1 }', "named 'sed'. Did you mean 'seed'"),
@@ -97,15 +107,16 @@ def test_what_makes_no_sense_is_refused_in_one_line(text, message, sweep):
 
 
 def test_each_option_of_run_is_a_key():
-    options = {option for param in command.params for option in param.opts if option.startswith("--")}
-    keys = {option.removeprefix("--") for option in options} - {"sweep", "data-dir", "offline", "debug"}
+    options = {option for param in [*command.params, *GENERAL] for option in param.opts}
+    keys = {option.removeprefix("--") for option in options if option.startswith("--")} - {"sweep"}
     assert keys == {*OF_CELLS, *OF_EXECUTION}
     assert not {*OF_CELLS} & {*OF_EXECUTION}
 
 
 def test_keys_on_how_cells_are_run_change_no_cell(sweep):
     text = 'dataset = "agnews"\ndetector = "llr"\n'
-    assert sweep(f"jobs = 2\nquiet = true\nretry = 'failed'\n{text}") == sweep(text)
+    how = "jobs = 2\nquiet = true\noffline = true\ndata-dir = '.'\nretry = 'failed'\n"
+    assert sweep(how + text) == sweep(text)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
@@ -137,3 +148,13 @@ def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
     assert find("mine") == Path("mine")
     with pytest.raises(UnknownNameError, match=r"No sweep named 'mian'. Did you mean 'main'"):
         find("mian")
+
+
+@pytest.mark.parametrize(
+    ("lines", "verbosity"),
+    [("quiet = true", -1), ("verbose = true", 1), ("quiet = false", 0), ("verbose = false", 0), ("", 0)],
+)
+def test_a_flag_of_a_file_is_that_of_the_command(tmp_path, lines, verbosity):
+    (tmp_path / "mine.toml").write_text(f"{lines}\njobs = 2\n")
+    values = command.make_context("run", ["--sweep", str(tmp_path / "mine.toml")]).params
+    assert (int(values["verbosity"] or 0), values["jobs"]) == (verbosity, 2)

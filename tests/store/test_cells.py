@@ -10,13 +10,15 @@ from cells import cells_csv, failed, stored
 
 from adbench_text.errors import DataError
 from adbench_text.run.cell import Cell
-from adbench_text.store.cells import COLUMNS, identity_of, key_of, latest, of_cells, read_csv, table_of
+from adbench_text.store.cells import COLUMNS, identity_of, key_of, latest, of_cells, table_of
+from adbench_text.store.cells_file import read_csv
 
 NAMES = [
     *("=1+1", "@sum", "-x", "+x", "-3", "1e5"),
     *("NA", "nan", "null", "None", "yes", "", " sea "),
     *('"', 'a"b,c', "'", "'tis", "x\ny", "für", "a;b", "\U0001f600"),
 ]
+SIMPLE = cells_csv([stored(), stored(seed=1)])
 
 
 @pytest.fixture
@@ -96,6 +98,40 @@ def test_the_rows_of_some_cells_are_found_whatever_their_code(read):
     assert len(of_cells(table, [Cell("llr", "default", {}, keys[0])])) == len(table) - 2
 
 
+@pytest.mark.parametrize(
+    ("column", "text", "value"),
+    [
+        *(("oracle", text, True) for text in ("yes", "True", "1", "TRUE")),
+        *(("oracle", text, False) for text in ("no", "False", "0", "")),
+        *(("seed", text, 3) for text in ("3", "3.0", " 3")),
+        *(("limit", "50", 50.0), ("known", "10.0", 10), ("contamination", ".05", 0.05)),
+        ("preset", "", "default"),
+        ("protocol", "", "one-vs-rest"),
+        ("started", "2026-11-27T10:00:00+00:00", pd.Timestamp("2026-11-27 10:00", tz="UTC")),
+        ("started", "2026-11-27 11:00:00+01:00", pd.Timestamp("2026-11-27 10:00", tz="UTC")),
+    ],
+)
+def test_a_value_that_another_program_has_saved_is_the_same(read, column, text, value):
+    assert read(changed(**{column: text}))[column].item() == value
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("\ufeff" + SIMPLE, SIMPLE.replace("\n", "\r\n"), SIMPLE.replace("\n", "\n\n")),
+        *(SIMPLE.replace("\n", ",,\n"), SIMPLE.replace(",", ", ", 5), SIMPLE + ",,,\n"),
+    ],
+    ids=["byte order mark", "CRLF", "blank lines", "empty columns", "blanks in the header", "empty row"],
+)
+def test_a_file_that_a_spreadsheet_has_saved_is_the_same(read, content):
+    pd.testing.assert_frame_equal(read(content), read(SIMPLE))
+
+
+def test_a_column_of_notes_is_left_out(read):
+    header, row = cells_csv([stored()]).splitlines()
+    assert "remark" not in read(f"{header},remark\n{row},to be run again\n")
+
+
 def changed(**values: str) -> str:
     """A file of one cell with other values."""
     (row,) = csv.DictReader(io.StringIO(cells_csv([stored(started=1e9)])))
@@ -113,12 +149,18 @@ def changed(**values: str) -> str:
         *({"seed": text} for text in ("", "1.5", "x", "9" * 30)),
         *({"contamination": text} for text in ("", "nan", "7", "high")),
         *({"auroc": text} for text in ("7", "-1", "inf", "nan", "good")),
-        *({"classes": text} for text in ("a", "[1", "5", "{}", "[" * 100_000)),
-        *({"started": text} for text in ("never", "1", "9999-01-01")),
-        {"known": "some"},
+        *({"classes": text} for text in ("a", "[1", "5", "{}", "[1]", "[" * 100_000)),
+        *({"started": text} for text in ("never", "1", "9999-01-01", "99999-01-01", "12/31/2026", "1e9")),
+        *({"known": text} for text in ("some", "-1", "0.5", "inf")),
         {"test_outliers": "2"},
         {"fit_seconds": "-3"},
-        {"n_configurations": "9" * 30},
+        *({"n_train": text} for text in ("-5", "nan", "many")),
+        *({"n_configurations": text} for text in ("9" * 30, "0", "2.5")),
+        *({"limit": text} for text in ("0", "-1")),
+        *({name: text} for name in ("oracle", "published") for text in ("maybe", "2", "x")),
+        *({"status": text} for text in ("fine", "OK?", "nan")),
+        *({"protocol": text} for text in ("none", "random")),
+        {"protocol": "rank-all", "known": "10"},
         {"detector": ""},
         {"status": ""},
         {"cell": ""},
@@ -127,10 +169,8 @@ def changed(**values: str) -> str:
 )
 def test_a_value_that_no_cell_has_is_one_line(read, values, tmp_path):
     assert len(read(changed())) == 1
-    assert_one_line(read, changed(**values), tmp_path)
-
-
-SIMPLE = cells_csv([stored(), stored(seed=1)])
+    message = assert_one_line(read, changed(**values), tmp_path)
+    assert "line 2" in message
 
 
 @pytest.mark.parametrize(
@@ -138,19 +178,20 @@ SIMPLE = cells_csv([stored(), stored(seed=1)])
     [
         *("", "\n", "hello\n", SIMPLE[:50], SIMPLE[: len(SIMPLE) * 3 // 4]),
         *(SIMPLE.replace("llr", '"llr', 1), SIMPLE.rstrip() + ",1,2\n", SIMPLE.replace(",", ";")),
+        *(SIMPLE.replace(",", "\t"), SIMPLE.replace("preset", "detector", 1), SIMPLE + "llr,tiny\n"),
         *(
             b"\x89PNG\r\n\x1a\n\0\0\xff",
             SIMPLE.encode("utf-16"),
             SIMPLE.replace("llr", "\xfc").encode("latin-1"),
         ),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_a_damaged_file_is_one_line(read, content, tmp_path):
     assert_one_line(read, content, tmp_path)
 
 
-def assert_one_line(read, content, folder) -> None:
+def assert_one_line(read, content, folder) -> str:
     with pytest.raises(DataError) as caught:
         read(content)
     message = str(caught.value)
@@ -158,6 +199,7 @@ def assert_one_line(read, content, folder) -> None:
     assert "\n" not in message
     assert len(message) < 400
     assert caught.value.exit_code == 1
+    return message
 
 
 def test_a_file_that_is_not_there_is_one_line(tmp_path):

@@ -193,6 +193,7 @@ def test_another_process_knows_the_file(monkeypatch):
         ("def embed(texts): return [[1.0], [1.0, 2.0], [1.0], [1.0]]", DataError, "inhomogeneous"),
         ("def embed(texts): return [1.0] * len(texts)", DataError, "(4,)"),
         ("def embed(texts): return [[1.0, 2.0]] * 3", DataError, "(3, 2)"),
+        ("def embed(texts): return [[1.0, 2j]] * len(texts)", DataError, "complex"),
         ("def embed(texts): return [[]] * len(texts)", DataError, "(4, 0)"),
         ("def embed(texts): return [[1.0, float('nan')]] * len(texts)", DataError, "got nan for 'The comm"),
         ("def embed(texts): return [[1.0], [1.0], [1e300], [1.0]]", DataError, "got inf for '患者は"),

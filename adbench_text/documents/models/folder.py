@@ -324,8 +324,9 @@ def _check_files(folder: Path, detectors: Iterable[Mapping[str, Any]], encoder: 
     needed = {file for detector in detectors for file in _encoder_files(detector["settings"])}
     given = set(own_file.named(encoder).split(",")) if encoder else set()
     if not given <= needed or not needed <= own_file.known().keys():
-        wanted = ",".join(f"./{file}" for file in sorted(needed)) or "in no file"
-        raise ModelError(f"The model in {folder} was fitted with an encoder {wanted}, got {encoder!r}.")
+        files = ",".join(f"./{file}" for file in sorted(needed))
+        wanted = f"needs --encoder {files}, as for fit" if files else "needs no encoder in a file"
+        raise ModelError(f"The model in {folder} {wanted}; got {encoder!r}.")
 
 
 def _unfitted(detector: Mapping[str, Any]) -> TextDetector:

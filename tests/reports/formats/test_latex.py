@@ -11,7 +11,7 @@ from adbench_text.reports.contents import FORMATS, TABLES
 from adbench_text.reports.pages import RESULTS, SWEEPS
 from adbench_text.reports.report import Entry, Report, Table, figure
 from adbench_text.run.sweep_options import sweep_named
-from adbench_text.store.cells import read_csv
+from adbench_text.store.cells_file import read_csv
 
 
 def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:

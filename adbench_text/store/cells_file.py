@@ -1,0 +1,158 @@
+"""Cells in a CSV: what ``report --format csv`` wrote is read back."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.checks import check_choice
+from adbench_text.contract.protocols import PROTOCOLS
+from adbench_text.corpora.split import check_key
+from adbench_text.corpora.split_key import SplitKey
+from adbench_text.errors import DataError
+from adbench_text.escaping import from_formula
+from adbench_text.failures import message_of
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS
+from adbench_text.plugins.configure import choice_name
+from adbench_text.processes import STOPPED
+from adbench_text.store.cells import COLUMNS, SPLIT, table_of
+from adbench_text.store.run import impossible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Columns that each row of a CSV has a value of, if there is such a column.
+_NEEDED = ("detector", "dataset", "contamination", "seed", "status", "cell")
+# What other columns of a CSV may have.
+_CHOICES = {"status": ("ok", "failed", *STOPPED), "protocol": PROTOCOLS}
+_FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_COUNTS = dict.fromkeys(("seed", "known", "n_train", "n_train_outliers", "n_test", "n_test_outliers"), 0)
+_COUNTS |= {"n_configurations": 1, "limit": 1}
+_LARGEST = 2**53  # whole number that a file may have
+
+
+def read_csv(path: Path) -> "pd.DataFrame":
+    """Return the table that ``report --format csv`` wrote; columns that an older file lacks are empty.
+
+    Raise DataError if it cannot be read, or is no such file; it names the line and the column.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.reader(stream, strict=True)
+            header = _header(next(reader, []))
+            lines = [(reader.line_num, line) for line in reader if any(line)]
+        if not lines:
+            raise ValueError("it has a header and no cell")
+        rows = [_row(number, dict(_fields(number, header, line))) for number, line in lines]
+        others = [name for name in header if name not in COLUMNS and not _is_of_numbers(rows, name)]
+        return table_of({name: row[name] for name in row if name not in others} for row in rows)
+    except OSError as error:
+        raise DataError(f"Cannot read the cells of {path}: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"Cannot read the cells of {path}: it is not in UTF-8; save it so.") from error
+    except (ValueError, csv.Error) as error:
+        reason = message_of(error).removesuffix(".")
+        raise DataError(f"Cannot read the cells of {path}: {reason}.") from error
+
+
+def _header(line: Sequence[str]) -> list[str]:
+    """Return the columns that the first line of a file names; raise ValueError if it has no cells."""
+    header = [name.strip() for name in line]
+    while header and not header[-1]:  # a spreadsheet saves columns that are empty
+        header.pop()
+    if lacking := [name for name in ("detector", *SPLIT[:4], "status") if name not in header]:
+        columns = ", ".join(header)
+        raise ValueError(f"it has no column {lacking[0]!r} between commas; its first line is {columns!r:.80}")
+    if doubled := [name for name in header if header.count(name) > 1]:
+        raise ValueError(f"it has the column {doubled[0]!r} twice")
+    return header
+
+
+def _fields(number: int, header: Sequence[str], line: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield column and text of a line; raise ValueError if they do not fit together."""
+    if len(line) < len(header) or any(line[len(header) :]):
+        raise ValueError(f"line {number} has {len(line)} fields, and the first line has {len(header)}")
+    yield from zip(header, line, strict=False)
+
+
+def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the row of a line of a CSV; raise ValueError if no cell can have it."""
+    row: dict[str, Any] = {}
+    for name, text in texts.items():
+        try:
+            if name in _NEEDED and not text:
+                raise ValueError("it is empty")
+            row[name] = _value(name, text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"line {number}, column {name!r}: {error}") from error
+    measured = {name: row[name] for name in (*METRICS, *COSTS, *OF_WORDS) if texts.get(name)}
+    try:
+        if reason := impossible(measured):
+            raise ValueError(reason)
+        check_key(SplitKey(**{name: row[name] for name in SPLIT if name in row}))
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from error
+    row.setdefault("cell", f"line {number}")  # of an older file: each line is a cell of its own
+    names = (row.get(name, COLUMNS[name]) for name in ("detector", "preset", "configuration"))
+    return row | {"name": choice_name(*names)}
+
+
+def _is_of_numbers(rows: Iterable[Mapping[str, Any]], name: str) -> bool:
+    """Return whether a column may be a metric of somebody's own."""
+    return all(isinstance(row[name], float) for row in rows)
+
+
+def _value(name: str, text: str) -> Any:
+    """Return a value of a CSV; raise ValueError if it is none of its column."""
+    if name not in COLUMNS:  # perhaps of another metric
+        with suppress(ValueError):
+            return float(text or "nan")
+        return text
+    if name == "started":
+        return _seconds(text) if text else None
+    default = COLUMNS[name]
+    if not text:
+        return default
+    if isinstance(default, str):
+        value = from_formula(text)
+        if name in _CHOICES:
+            check_choice(name, value, _CHOICES[name])
+        if name == "classes" and not _is_list_of_texts(value):
+            raise ValueError(f"{text!r:.60} is no list of classes as JSON")
+        return value
+    if isinstance(default, bool):
+        check_choice(name, text.lower(), _FLAGS)
+        return _FLAGS[text.lower()]
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"it must be a number, got {text!r:.60}") from None
+    if name in _COUNTS and not number >= _COUNTS[name]:
+        raise ValueError(f"it must be at least {_COUNTS[name]}, got {text}")
+    if not isinstance(default, int):
+        return number
+    if not number.is_integer() or abs(number) > _LARGEST:  # a spreadsheet may write 0.0
+        raise ValueError(f"it must be a whole number, got {text}")
+    return int(number)
+
+
+def _seconds(text: str) -> float:
+    """Return a time as seconds since the epoch."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"it must be as 2026-11-27T10:00:00+00:00, got {text!r:.60}") from None
+    if not 1970 <= time.year < 2262:  # pandas has no others
+        raise ValueError(f"its year must be in 1970 ... 2261, got {text}")
+    return time.timestamp()
+
+
+def _is_list_of_texts(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
