@@ -45,10 +45,10 @@ def _print_note(text: str) -> None:
 
 def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
     """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
-    from adbench_text.run.sweep_options import read_checked
-
     if name is None:
         return None
+    from adbench_text.run.sweep_options import read_checked  # slow, and completion calls this function too
+
     file, ctx.default_map = read_checked(name), {}
     params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
     for key, values in file.options.items():

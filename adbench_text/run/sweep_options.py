@@ -148,7 +148,9 @@ def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
 
 def _known_from(options: Mapping[str, Any], datasets: Iterable[str]) -> list[str]:
     """Return the classes of known outliers; each must be one of some dataset."""
-    if options["known_from"] and not any(options["known"]):
+    if not options["known_from"]:
+        return []
+    if not any(options["known"]):
         raise InvalidValueError(
             f"--known-from {', '.join(options['known_from'])} needs a number: --known-outliers 10."
         )
