@@ -1,5 +1,8 @@
 """Runs commands of the command line in this process."""
 
+import csv
+import io
+
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
@@ -27,3 +30,19 @@ def complete(words: str, incomplete: str) -> list[str]:
     """Return what a shell offers for the incomplete word."""
     completion = ShellComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
     return [item.value for item in completion.get_completions(words.split(), incomplete)]
+
+
+def assert_refused(result: Result, code: int, *quoted: str) -> None:
+    """A command failed: it ends with an error of one line that quotes these, and printed no result."""
+    assert (result.exit_code, result.stdout) == (code, ""), result.output
+    error = result.stderr.splitlines()[-1]  # usage or progress may be above
+    assert error.startswith("Error: "), result.stderr
+    for text in quoted:
+        assert text in error, error
+
+
+def cells(*words: str) -> list[dict[str, str]]:
+    """Return the cells that a report prints as CSV."""
+    result = adbench("report --format csv", *words)
+    assert result.exit_code == 0, result.stderr
+    return list(csv.DictReader(io.StringIO(result.stdout)))

@@ -1,22 +1,11 @@
 """``adbench-text check`` and what ``--debug`` adds."""
 
-from pathlib import Path
-
 import pytest
-from commands import adbench
+from commands import adbench, assert_refused
 
 from adbench_text.plugins import registry
 
-PLUGINS = Path(__file__).parents[1] / "toy"
-
-
-@pytest.fixture(autouse=True)
-def _toy(home, monkeypatch):
-    """The plug-ins of tests/toy are installed."""
-    monkeypatch.syspath_prepend(PLUGINS)
-    registry.plugins.cache_clear()
-    yield
-    registry.plugins.cache_clear()
+pytestmark = pytest.mark.usefixtures("toy_path", "home")
 
 
 def test_a_plug_in_that_keeps_all_rules_has_a_line_for_each():
@@ -32,17 +21,17 @@ def test_a_plug_in_that_keeps_all_rules_has_a_line_for_each():
     assert "[60 training / 30 test documents (sea 20/10, law 20/10, sky 20/10)]" in result.stdout
 
 
-def test_a_broken_rule_is_printed_with_file_and_line_and_the_exit_code_is_1():
+def test_a_broken_rule_is_printed_with_file_and_line_and_the_exit_code_is_1(toy_path):
     result = adbench("check faulty")
     assert result.exit_code == 1
-    lines = (PLUGINS / "toy_plugins.py").read_text().splitlines()
+    (error,) = result.stderr.splitlines()
+    lines = (toy_path / "toy_plugins.py").read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "no luck" in text)
     assert f"RuntimeError: no luck at all (toy_plugins.py:{line})\n" in result.stdout
     assert "A higher score is more abnormal" not in result.stdout
-    assert result.stderr == (
-        "Error: faulty breaks 1 of the 3 rules that were checked. "
-        "For tracebacks, run: adbench-text --debug check faulty\n"
-    )
+    assert error.startswith("Error: faulty ")
+    assert " 1 of the 3 rules " in error
+    assert error.endswith("--debug check faulty")
 
 
 def test_debug_prints_the_tracebacks():
@@ -51,9 +40,8 @@ def test_debug_prints_the_tracebacks():
     assert 'raise RuntimeError("no luck' in result.stderr
     for words in ("--debug check nonsense", "check nonsense --debug"):
         unknown = adbench(words)
-        assert unknown.exit_code == 2
+        assert_refused(unknown, 2, "'nonsense'")
         assert "Traceback" in unknown.stderr
-        assert "Error: No detector or dataset named 'nonsense'." in unknown.stderr
 
 
 def test_a_plug_in_that_cannot_be_loaded_breaks_its_contract(tmp_path, monkeypatch):
@@ -65,7 +53,8 @@ def test_a_plug_in_that_cannot_be_loaded_breaks_its_contract(tmp_path, monkeypat
     registry.plugins.cache_clear()
     result = adbench("check lost tiny")
     assert result.exit_code == 1
-    assert "lost needs the package 'lost_module', which is not installed" in result.stderr
+    assert result.stderr.startswith("Error: lost ")
+    assert "'lost_module'" in result.stderr
     assert "tiny keeps all 4 rules." in result.stdout
 
 
@@ -76,8 +65,7 @@ def test_a_dataset_that_raises_is_one_line_for_every_command(monkeypatch):
     monkeypatch.setattr(type(registry.dataset("tiny")), "read", read)
     for command in ("fetch tiny", "run -d counting -s tiny --inlier sea"):
         result = adbench(command)
-        assert result.exit_code == 1
-        assert "Error: tiny cannot be read: KeyError: 'sea'" in result.stderr
+        assert_refused(result, 1, "Error: tiny ", "KeyError: 'sea'")
         assert "Traceback" not in result.output
         assert "Traceback" in adbench(f"--debug {command}").stderr
-    assert "tiny cannot be read: KeyError: 'sea'" in adbench("check tiny").stdout
+    assert ": KeyError: 'sea'" in adbench("check tiny").stdout

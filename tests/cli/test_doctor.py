@@ -40,10 +40,11 @@ def test_a_store_and_offline_are_no_problem(here, no_torch, empty_database):
     assert report["problems"] == []
 
 
-def test_a_problem_is_the_exit_code(no_torch):
+def test_a_problem_is_the_exit_code(here, no_torch):
     result = adbench("doctor --tracking-uri sqlite:///absent/mlflow.db")
     assert result.exit_code == 1
-    assert "cannot be used: there is no folder " in result.stdout
+    (problem,) = json.loads(result.stdout)["problems"]
+    assert f"no folder {here / 'absent'}" in problem
 
 
 def test_a_password_is_not_printed(no_torch):

@@ -1,5 +1,6 @@
 """Plug-ins, names and folders that go wrong: a failed cell or one line each, nothing written elsewhere."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def test_a_detector_that_cannot_be_identified_costs_its_cells(member, error, toy
     monkeypatch.setattr(toy.Counting, member, method, raising=False)
     code, output = adbench(*RUN, "--inlier", "law", "-d", "llr")
     assert code == 3
-    assert output.count("counting cannot be identified: ") == 1
+    assert len(re.findall(f": counting .*identified: {type(error).__name__}", output)) == 1
     assert "2 of 4 cells failed" in output
     assert Store().cells(["tiny"])["detector"].iloc[0] == "llr"
 
@@ -90,7 +91,7 @@ def test_a_preparation_that_fails_is_one_line(error, toy, monkeypatch):
     monkeypatch.setattr(toy.Counting, "prepare", raising(error), raising=False)
     code, output = adbench(*RUN)
     assert code == 0
-    assert output.count(f"counting cannot be prepared: {type(error).__name__}") == 1
+    assert len(re.findall(f"counting .*prepared: {type(error).__name__}", output)) == 1
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -108,7 +109,7 @@ def test_presets_of_another_type_are_one_line(presets, toy, monkeypatch):
     monkeypatch.setattr(toy.Counting, "presets", lambda dataset: presets)
     code, output = adbench(*RUN)
     assert (code, output.count("\n")) == (1, 1)
-    assert "presets() of Counting fails: " in output
+    assert output.startswith("Error: presets() of Counting ")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a\x1b[2J", "lone \udcff", ""])
@@ -118,7 +119,9 @@ def test_class_names_that_cannot_be_printed_are_refused(name, toy, monkeypatch, 
     if name.isprintable() and name:
         assert code == 0
     else:
-        assert (code, "its name and its classes must be printable texts" in output) == (1, True)
+        assert code == 1
+        assert "'tiny'" in output
+        assert f"got {name!r}" in output
     assert not list(tmp_path.parent.glob("*evil*"))
 
 
@@ -174,7 +177,9 @@ def test_a_folder_whose_name_means_something_else_in_an_address_is_one_line(
     monkeypatch.chdir(tmp_path / name)
     code, output = adbench(*RUN)
     assert (code, output.count("\n")) == (1, 1)
-    assert "its path has a ? or a %" in output
+    assert str(tmp_path / name / "mlflow.db") in output
+    assert " ? or a %" in output
+    assert "--tracking-uri" in output
     assert list((tmp_path / name).iterdir()) == []
 
 
@@ -186,7 +191,9 @@ def test_an_experiment_of_another_shape_is_refused(command, name, here):
     code, output = adbench(*command, "--experiment", name)
     assert code == 2
     assert output.count("\n") == 1
-    assert "--experiment must be a name of at most 100 printable characters" in output
+    assert output.startswith("Error: --experiment ")
+    assert " 100 " in output
+    assert f"got {name!r:.50}" in output
     assert [path.name for path in here.iterdir()] == ["mlflow.db"]
 
 
@@ -198,7 +205,5 @@ def test_a_locked_database_is_called_locked(monkeypatch):
         raise MlflowException("(sqlite3.OperationalError) database is locked\n[SQL: ...")
 
     monkeypatch.setattr(store.client._client, "create_experiment", wait_in_vain)
-    with pytest.raises(
-        TrackingError, match=r"^Another process has locked .*mlflow\.db; try again when it is"
-    ):
+    with pytest.raises(TrackingError, match=r"^Another process .*locked \S*mlflow\.db"):
         store.client.experiment_id("adbench-text/tiny")

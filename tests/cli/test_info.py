@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import adbench
+from commands import adbench, assert_refused
 
 from adbench_text import __version__
 from adbench_text.plugins import registry
@@ -30,20 +30,19 @@ def test_a_detector_is_described():
     assert facts["summary"] == "One-class SVM on document vectors (Schoelkopf et al., 2001)."
     assert facts["regime"] == "word frequencies or vectors"
     assert facts["package"] == f"adbench-text {__version__}, MIT"
-    assert facts["resources"].startswith("Word vectors glove-wiki-gigaword-50 are not in ")
+    assert "glove-wiki-gigaword-50" in facts["resources"]
     assert facts["paper-grid"].startswith("encoder=mean, kernel=rbf, nu=0.05; encoder=tfidf, kernel=rbf, nu")
     assert re.fullmatch(r"rbf +rbf, linear", facts["kernel"])
     assert re.fullmatch(r"0.1 +in \(0, 1\]", facts["nu"])
     assert facts["svd_components"].startswith("100 ")  # inherited
     assert re.fullmatch(r"null +in 0 ... 4294967295 or null", facts["random_state"])
-    assert (
-        "\nnu : float, default 0.1\n    Upper bound on the share of training errors, in (0, 1].\n"
-        in adbench("info ocsvm").stdout
-    )
+    assert re.search(r"\nnu : float, default 0\.1\n    \S.* in \(0, 1\]\.\n", adbench("info ocsvm").stdout)
 
 
 def test_a_detector_of_no_paper_cites_this_project():
-    assert facts_of("llr")["citation"].startswith("adbench-text, see CITATION.cff; it builds on ")
+    citation = facts_of("llr")["citation"]
+    assert citation.startswith("adbench-text, ")
+    assert " CITATION.cff; " in citation
 
 
 def test_a_detector_of_another_package_is_described():
@@ -61,7 +60,7 @@ def test_a_dataset_is_described_and_counted_if_it_is_downloaded():
     assert facts["edition"] == "published"
     missing = facts_of("agnews")
     assert missing["citation"]
-    assert missing["edition"] == "not downloaded; run: adbench-text fetch agnews"
+    assert missing["edition"].endswith("adbench-text fetch agnews")
     assert missing["classes"].startswith("world, ")
     assert "problem" not in missing  # downloads are not off: fetch can get it
     by_hand = facts_of("textad-sms")
@@ -70,8 +69,8 @@ def test_a_dataset_is_described_and_counted_if_it_is_downloaded():
 
 def test_an_unknown_name_is_one_line():
     result = adbench("info ocsmv")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "named 'ocsmv'. Did you mean 'ocsvm'?" in result.stderr
+    assert_refused(result, 2, "'ocsmv'", "'ocsvm'")
+    assert result.stderr.count("\n") == 1
 
 
 def test_the_regime_of_each_preset_is_named_where_it_differs():
@@ -90,7 +89,7 @@ def test_a_detector_names_the_licence_of_what_it_reads_in_each_preset(monkeypatc
     monkeypatch.setattr("adbench_text.text.vectors.digest", lambda name: "d1")
     monkeypatch.setattr("adbench_text.text.wheels.Wheel.locate", lambda self, what: None)
     facts = facts_of("ensemble")
-    assert facts["wordllama"].startswith("token vectors of LLaMA 2 70B, no network at run time")
+    assert "LLaMA 2 70B" in facts["wordllama"]
     assert "MIT" in facts["wordllama"]
     assert "CC BY-SA 4.0" in facts["wordfreq"]
     assert "PDDL" in facts["glove-wiki-gigaword-50"]
@@ -125,12 +124,10 @@ def test_a_preset_has_its_own_values():
 )
 def test_what_has_no_preset_or_is_no_name_is_quoted(name):
     result = adbench(f"info {name}")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert repr(name) in result.stderr
+    assert_refused(result, 2, repr(name))
 
 
 @pytest.mark.parametrize("name", ["llr:robst", "nothing:robust"])
 def test_an_unknown_preset_is_an_error_with_the_name(name):
     result = adbench(f"info {name}")
-    assert result.exit_code == 2
-    assert repr(name.rpartition(":")[2 if name.startswith("llr") else 0]) in result.stderr
+    assert_refused(result, 2, repr(name.rpartition(":")[2 if name.startswith("llr") else 0]))

