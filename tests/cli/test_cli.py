@@ -1,7 +1,5 @@
-import csv
 import errno
 import hashlib
-import io
 import os
 import re
 import shutil
@@ -19,9 +17,11 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import Result
-from commands import adbench, dry_run
+from commands import adbench, assert_refused, cells, dry_run
 
 from adbench_text.cli.list import names_of
+from adbench_text.corpora.split_key import SplitKey
+from adbench_text.escaping import count
 from adbench_text.store.store import Store
 from adbench_text.text import vectors, wordpiece
 
@@ -51,22 +51,10 @@ def here(shared, tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def store(empty_database, here) -> Path:
-    """The default store exists, and is empty."""
-    return Path(shutil.copy(empty_database, here / "mlflow.db"))
-
-
 def run(*words: str) -> Result:
     """Run cells in this process, where tests can change things, unless the words give --jobs."""
     here = [] if any("--jobs" in word for word in words) else ["--jobs 0"]
     return adbench("run -s tiny --contamination 0", *here, *words)
-
-
-def cells(*words: str) -> list[dict[str, str]]:
-    result = adbench("report --format csv", *words)
-    assert result.exit_code == 0, result.stderr
-    return list(csv.DictReader(io.StringIO(result.stdout)))
 
 
 def runs(kind: str) -> list[tuple[str, ...]]:
@@ -90,14 +78,15 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     lines = first.stderr.splitlines()
     assert lines[0] == "loading pydocs"
     assert lines[1].startswith("pydocs: matplotlib ")
-    assert "at most 20 documents per class; 140 training / 140 test documents" in lines[1]
+    assert "at most 20 documents" in lines[1]
+    assert "140 training / 140 test" in lines[1]
     assert lines[2] == "4 cells to run"
     of_cells = [line for line in lines if line.startswith("[")]
     assert of_cells[0].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
     assert of_cells[-2].startswith("[4/4] ocsvm(encoder=svd) on pydocs/numpy at 5%, seed 0: AUROC ")
     assert of_cells[-1].startswith("[4/4] ocsvm(encoder=svd) on pydocs: mean AUROC ")
     assert lines[-2].startswith("4 cells run in ")
-    assert lines[-1] == "Next: adbench-text report; adbench-text ui"
+    assert re.findall(r"adbench-text (\w+)", lines[-1]) == ["report", "ui"]
 
     table = adbench("report")
     assert (table.exit_code, table.stderr) == (0, "")
@@ -130,10 +119,9 @@ def test_the_vocabulary_is_fetched_by_its_name(here, monkeypatch, tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text("[PAD]\n")
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
-    refused = adbench("fetch bert-base-uncased-vocab")
-    assert (refused.exit_code, refused.stdout) == (1, "")
-    assert f"{path} is not the published file" in refused.stderr
     digest = hashlib.md5(path.read_bytes()).hexdigest()
+    refused = adbench("fetch bert-base-uncased-vocab")
+    assert_refused(refused, 1, f"Error: {path} ", digest, wordpiece.BERT_FILE.md5)
     monkeypatch.setattr(wordpiece, "BERT_FILE", replace(wordpiece.BERT_FILE, md5=digest))
     result = adbench("fetch bert-base-uncased-vocab")
     assert (result.exit_code, result.stdout) == (0, f"bert-base-uncased-vocab: {path}\n")
@@ -158,13 +146,13 @@ def test_report_in_all_formats(store, here):
     assert (written.stdout, written.exit_code) == ("", 0)
     assert written.stderr == "Wrote report.md: markdown, 8 results\n"
     assert (here / "report.md").read_text() == markdown.stdout
-    assert adbench("report --format csv --output report.csv --quiet").output == ""
+    assert adbench("report --quiet --format csv --output report.csv").output == ""
 
 
 def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     run("-d counting -d llr --inlier sea")
     table = adbench("report --dataset tiny --detector llr --metric aupr_in --format markdown").stdout
-    assert "**AUPR-in (%), 0% of outliers in the training data**" in table
+    assert "**AUPR-in (%), 0% " in table
     assert "| dataset | inlier | llr |" in table
     (record,) = cells("--detector l* --dataset all")
     assert f"| tiny | sea | {float(record['aupr_in']):.1%} |".replace("%", "") in table
@@ -178,22 +166,20 @@ def test_a_baseline_is_compared_with_all_other_detectors(store):
     pairs = [line.split(" | ")[:2] for line in report.stdout.splitlines() if " of 2 | " in line]
     assert len(pairs) == 2
     assert all("llr" in " ".join(pair) for pair in pairs)
-    assert "Did you mean 'llr'?" in adbench("report --baseline lrl").stderr
+    assert_refused(adbench("report --baseline lrl"), 2, "'lrl'", "'llr'")
     alone = adbench("report --baseline llr --detector llr")
     assert "No table 'significance'" in alone.stdout
     for words in ("--table main", "--format csv"):
-        wrong = adbench(f"report --baseline llr {words}")
-        assert wrong.exit_code == 2
-        assert "--baseline is for the table significance" in wrong.stderr
+        assert_refused(adbench(f"report --baseline llr {words}"), 2, "--baseline", " significance")
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "summary"),
     [
         ("detectors", "counting", "The share of words that were not seen in training"),
-        ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
+        ("encoders", "svd", "TF-IDF of "),
         ("sweeps", "main", "The main comparison: Table 1 of "),
-        ("tables", "ranks", "Mean ranks of the detectors over the splits."),
+        ("tables", "ranks", "Mean ranks "),
         ("formats", "csv", "One row per cell"),
         ("vectors", "fasttext-wiki-news-subwords-300", "999,999 words (958 MB)"),
         ("datasets", "tiny", ""),
@@ -240,7 +226,7 @@ def test_ui_prints_its_address_and_starts_the_server(store, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", start)
     result = adbench(f"ui --port {port}")
     assert result.exit_code == 0
-    assert "(press Ctrl-C to stop)" in result.stdout
+    assert "Ctrl-C" in result.stdout
     assert f": http://127.0.0.1:{port}/#/experiments\n" in result.stdout
     server = ["mlflow", "server", "--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
     assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
@@ -255,8 +241,8 @@ def test_ui_names_a_port_that_is_used(store):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         result = adbench(f"ui --port {port}")
-    assert result.exit_code == 1
-    assert result.stderr == f"Error: Port {port} is used by another program; choose another with --port.\n"
+    assert_refused(result, 1, f" {port} is used ", "--port")
+    assert result.stderr.count("\n") == 1
 
 
 def test_ui_reports_a_server_that_does_not_start(store, monkeypatch):
@@ -264,7 +250,7 @@ def test_ui_reports_a_server_that_does_not_start(store, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", "raise SystemExit(3)"]))
     result = adbench(f"ui --port {free_port()}")
     assert result.exit_code == 1
-    assert "MLflow has ended with exit code 3" in result.stderr
+    assert "exit code 3" in result.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
@@ -317,9 +303,7 @@ def test_ui_of_a_store_without_results_says_what_to_do(store, monkeypatch):
     assert result.exit_code == 0
     assert "adbench-text run" in result.stdout
     (store.parent / "mlflow.db").unlink()
-    absent = adbench("ui")
-    assert absent.exit_code == 1
-    assert "begin with adbench-text run" in absent.stderr
+    assert_refused(adbench("ui"), 1, "sqlite:///mlflow.db", "adbench-text run")
 
 
 def test_a_dry_run_prints_the_cells_and_does_nothing(here):
@@ -345,7 +329,7 @@ seed = [3]
 
 
 @pytest.mark.parametrize(
-    ("options", "cells", "message"),
+    ("options", "cells", "outside"),
     [
         (
             "",
@@ -354,7 +338,7 @@ seed = [3]
                 "counting:heavy(weight=5) on tiny/sea at 10%, seed 3",
                 "llr(smoothing=2) on tiny/sea at 10%, seed 3",
             ],
-            "3 cells\n",
+            [],
         ),
         (
             "-d llr -d iforest --inlier law --contamination 0.075 --seed 1 --set smoothing=7",
@@ -362,33 +346,38 @@ seed = [3]
                 "llr(smoothing=7) on tiny/law at 7.5%, seed 1",
                 "iforest on tiny/law at 7.5%, seed 1",
             ],
-            "iforest is not in the sweep with this preset and settings; it is run as well.\n",
+            ["iforest"],
         ),
-        ("-d c* --seed 0", ["counting:heavy(weight=5) on tiny/sea at 10%, seed 0"], ""),
-        ("-d counting:heavy --preset default", [], "--preset is for all detectors"),
-        ("-d llr:robust", ["llr:robust on tiny/sea at 10%, seed 3"], "llr is not in the sweep with this"),
-        (
-            "-d counting:default",
-            ["counting on tiny/sea at 10%, seed 3"],
-            "counting is not in the sweep with",
-        ),
-        ("-d counting:heavy", ["counting:heavy(weight=5) on tiny/sea at 10%, seed 3"], ""),
-        ("-d llr(smoothing=2)", ["llr(smoothing=2) on tiny/sea at 10%, seed 3"], ""),
-        (
-            "-d llr(smoothing=7)",
-            ["llr(smoothing=7) on tiny/sea at 10%, seed 3"],
-            "llr is not in the sweep with this",
-        ),
-        ("-d counting --preset grid", ["counting:grid(weight=5) on tiny/sea at 10%, seed 3"], ""),
-        ("-d pyod-*", [], "No detector of the sweep matches 'pyod-*'. Known: counting, llr."),
+        ("-d c* --seed 0", ["counting:heavy(weight=5) on tiny/sea at 10%, seed 0"], []),
+        ("-d llr:robust", ["llr:robust on tiny/sea at 10%, seed 3"], ["llr"]),
+        ("-d counting:default", ["counting on tiny/sea at 10%, seed 3"], ["counting"]),
+        ("-d counting:heavy", ["counting:heavy(weight=5) on tiny/sea at 10%, seed 3"], []),
+        ("-d llr(smoothing=2)", ["llr(smoothing=2) on tiny/sea at 10%, seed 3"], []),
+        ("-d llr(smoothing=7)", ["llr(smoothing=7) on tiny/sea at 10%, seed 3"], ["llr"]),
+        ("-d counting --preset grid", ["counting:grid(weight=5) on tiny/sea at 10%, seed 3"], []),
     ],
 )
-def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, options, cells, message):
+def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, options, cells, outside):
     (here / "sweep.toml").write_text(SWEEP)
     result = adbench("run --dry-run --sweep sweep.toml", options)
+    assert result.exit_code == 0
     assert result.stdout.splitlines() == cells
-    assert message in result.stderr
-    assert ("it is run as well" in result.stderr) == (" is not" in message)
+    *notes, last = result.stderr.splitlines()
+    assert [note.partition(" is not ")[0] for note in notes] == outside  # of the sweep
+    assert all("sweep" in note for note in notes)
+    assert last == count(len(cells))
+
+
+@pytest.mark.parametrize(
+    ("options", "quoted"),
+    [
+        ("-d counting:heavy --preset default", ["--preset", " NAME:PRESET"]),
+        ("-d pyod-*", ["'pyod-*'", "counting, llr."]),
+    ],
+)
+def test_options_that_choose_nothing_from_a_sweep_file_are_refused(here, options, quoted):
+    (here / "sweep.toml").write_text(SWEEP)
+    assert_refused(adbench("run --dry-run --sweep sweep.toml", options), 2, *quoted)
 
 
 def test_a_preset_names_the_detector_of_a_sweep_that_has_no_settings(here):
@@ -458,7 +447,7 @@ def test_other_code_runs_the_cell_again(store, monkeypatch):
     monkeypatch.setattr("adbench_text.run.definition.code_version", lambda *plugin: "another")
     assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
     assert len(cells()) == 1  # the older one is superseded
-    assert "1 older result, made by other code, libraries or resources" in adbench("report").stdout
+    assert "1 older result" in adbench("report").stdout
 
 
 # Detectors that go wrong
@@ -471,8 +460,8 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
     reason = "1 of 30 scores are NaN"
     assert "[1/4] failed: faulty(fault=nan) on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
-    assert lines[-3].endswith(", 2 of them failed")
-    assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
+    assert re.fullmatch("4 cells run in .*, 2 .*failed", lines[-3])
+    assert lines[-1].startswith("Error: 2 of 4 cells failed")
     assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
     report = adbench("report --format markdown")
     assert report.exit_code == 0
@@ -494,7 +483,7 @@ def test_failed_cells_are_run_again_on_request(store, monkeypatch):
     run("-d faulty")
     monkeypatch.setenv("TOY_MENDED", "1")
     again = run("-d faulty")
-    assert "0 cells to run, 3 finished before (3 of them failed; --retry failed runs them" in again.stderr
+    assert re.search("^0 cells to run, 3 finished before .*3 .*--retry failed", again.stderr, re.MULTILINE)
     assert "3 cells to run" in run("-d faulty --retry failed").stderr
     assert {record["status"] for record in cells()} == {"ok"}
 
@@ -505,8 +494,7 @@ def test_limits_stop_a_cell_and_are_named(store):
     assert "sea at 0%, seed 0: stopped after 1.5 s (--cell-timeout)" in result.stderr
     assert [record["status"] for record in cells()] == ["timed out"]
     refused = run("-d llr --jobs 0 --cell-memory 500")
-    assert refused.exit_code == 2
-    assert "need a worker process: give --jobs 1 or more" in refused.stderr
+    assert_refused(refused, 2, "--cell-memory", "--jobs 1")
 
 
 # Interrupted
@@ -516,8 +504,7 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_goes_on_from_there(stor
     monkeypatch.setenv("TOY_INTERRUPT", "judge")  # a word of the class law, the second
     result = run("-d counting -d llr")
     assert result.exit_code == 130
-    last = "Interrupted. Finished cells are kept; run the same command again to continue."
-    assert result.stderr.splitlines()[-1] == last
+    assert result.stderr.splitlines()[-1].startswith("Interrupted. ")
     assert runs("cell") == [("FINISHED", "active")] * 2
     assert runs("sweep") == [("KILLED", "active")]
     assert runs("summary") == [("FINISHED", "active")] * 2
@@ -566,7 +553,7 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
     _, rest = process.communicate(timeout=60)
     lines += rest.splitlines(keepends=True)
     assert process.returncode == 128 + ending
-    assert lines[-1] == "Interrupted. Finished cells are kept; run the same command again to continue.\n"
+    assert lines[-1].startswith("Interrupted. ")
     assert all(
         line.startswith(("loading", "tiny: ", "12 cells", "[", "    ", "Interrupted")) for line in lines
     ), lines
@@ -589,7 +576,7 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
     os.killpg(process.pid, signal.SIGINT)
     _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert printed.splitlines()[-1].startswith("Interrupted. Finished cells are kept; ")
+    assert printed.splitlines()[-1].startswith("Interrupted. ")
     assert "Traceback" not in printed
     assert psutil.wait_procs(children, timeout=10)[1] == []
 
@@ -598,44 +585,41 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "quoted"),
     [
-        ("run -s tiney -d llr", "No dataset named 'tiney'. Did you mean 'tiny'?"),
-        ("run -s tiny -d llr --set smoothing=-1", "smoothing must be positive, got -1"),
-        ("run -s tiny -d llr --set smoothing", "Expected KEY=VALUE, got 'smoothing'"),
-        ("run -s tiny -d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
-        ("run -s tiny -d llr --test-outliers 0", "test_outliers must be in (0, 1], got 0."),
-        ("run -s tiny -d date --device gpu", "'gpu' is not one of"),
-        ("run -s tiny -d llr --device cpu", "No parameter of llr named 'device'"),
-        ("run -s tiny -d llr --contamination 5%", "'5%' is not a valid float."),
-        ("run -s tiny -d llr --contamination 5", "contamination must be in [0, 0.5), got 5.0."),
-        ("run -s tiny -d llr --contamination 0,60", "contamination must be in [0, 0.5), got 60.0."),
-        ("run -s tiny -d llr --test-outliers 10", "test_outliers must be in (0, 1], got 10."),
-        ("run -s tiny -d tiny", "No detector named 'tiny'."),
-        ("run -s tiny -d llr --inlier x*", "No inlier class matches 'x*'. Known: law, sea, sky."),
-        ("run -s tiny -d llr --seed 4-0", "A range of seeds goes up"),
-        ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
-        ("run -s tiny -d llr --seed 0,4294967296", "ends at 4294967295, got '4294967296'."),
-        ("run -s tiny -d llr --jobs many", "'many' is not a valid integer range."),
-        ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
-        ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
-        ("report --metric auc", "No metric named 'auc'. Did you mean 'auroc'"),
-        ("list detector", "'detector' is not one of"),
-        ("fetch tiney", "No dataset, word vectors or vocabulary named 'tiney'. Did you mean 'tiny'?"),
-        ("fetch", "Missing argument"),
-        ("rum", "No such command 'rum'"),
-        ("--offlin run", "No such option '--offlin'. Did you mean '--offline'?"),
-        ("", "Find out which detector"),
+        ("run -s tiney -d llr", ["'tiney'", "'tiny'"]),
+        ("run -s tiny -d llr --set smoothing=-1", ["smoothing", "got -1"]),
+        ("run -s tiny -d llr --set smoothing", ["KEY=VALUE", "'smoothing'"]),
+        ("run -s tiny -d llr:robusst", ["llr on tiny", "'robusst'", "'robust'"]),
+        ("run -s tiny -d llr --test-outliers 0", ["test_outliers", "(0, 1]", "got 0.0"]),
+        ("run -s tiny -d date --device gpu", ["'--device'", "'gpu'", "'cuda'"]),
+        ("run -s tiny -d llr --device cpu", ["llr", "'device'", "background, cap"]),
+        ("run -s tiny -d llr --contamination 5%", ["'--contamination'", "'5%'", "float"]),
+        ("run -s tiny -d llr --contamination 0,60", ["contamination", "[0, 0.5)", "got 60.0"]),
+        ("run -s tiny -d tiny", ["detector", "'tiny'", "counting, cvdd"]),
+        ("run -s tiny -d llr --inlier x*", ["'x*'", "law, sea, sky"]),
+        ("run -s tiny -d llr --seed 4-0", ["seeds", "10,000", "4294967295", "'4-0'"]),
+        ("run -s tiny -d llr --seed -1", ["seed", "0-4", "'-1'"]),
+        ("run -s tiny -d llr --jobs many", ["'--jobs'", "'many'", "integer"]),
+        ("run -s tiny", ["--detector", "list detectors"]),
+        ("run -d llr", ["--dataset", "list datasets"]),
+        ("report --metric auc", ["metric", "'auc'", "'auroc'"]),
+        ("list detector", ["'[KIND]'", "'detector'", "'detectors'"]),
+        ("fetch tiney", ["'tiney'", "'tiny'"]),
+        ("fetch", ["'NAMES...'"]),
+        ("rum", ["'rum'"]),
+        ("--offlin run", ["'--offlin'", "'--offline'"]),
     ],
 )
-def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, message, here):
-    result = adbench(*filter(None, [words]))
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert message in result.stderr
-    if words:
-        assert "\n" not in result.stderr[result.stderr.index("Error: ") :].rstrip("\n")
+def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, quoted, here):
+    assert_refused(adbench(words), 2, *quoted)
     assert list(here.iterdir()) == []
+
+
+def test_a_command_of_no_words_exits_with_2_and_prints_the_help():
+    result = adbench()
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == adbench("--help").stdout
 
 
 def test_a_cluster_needs_a_scheduler_that_answers_before_documents_are_prepared(store, server, monkeypatch):
@@ -644,8 +628,7 @@ def test_a_cluster_needs_a_scheduler_that_answers_before_documents_are_prepared(
     command = "run -s tiny -d counting --no-report"
     for address in ("tcp://127.0.0.1:9", server.url.replace("http", "tcp"), "nonsense"):
         silent = adbench(f"{command} -s files:absent.csv --address {address}")
-        assert silent.exit_code == 1
-        assert f"Error: No Dask scheduler answers at {address}: " in silent.stderr
+        assert_refused(silent, 1, " Dask ", f" {address}: ")
         assert "loading tiny" not in silent.stderr
     assert runs("cell") == []
 
@@ -654,48 +637,39 @@ def test_a_sweep_file_names_its_jobs(store):
     sweep = 'detector = "counting"\ndataset = "tiny"\ncontamination = 0\ninlier = "sea"\n'
     Path("mine.toml").write_text(f"{sweep}jobs = 0\n")
     result = adbench("run --sweep mine.toml --no-report --cell-timeout 9")
-    assert result.exit_code == 2
-    assert "--cell-timeout and --cell-memory need a worker process" in result.stderr
+    assert_refused(result, 2, "--cell-timeout", "--jobs 1")
     assert adbench("run --sweep mine.toml --no-report").exit_code == 0
     Path("mine.toml").write_text(f"{sweep}jbs = 0\n")
-    assert "No key of a sweep (mine.toml) named 'jbs'. Did you mean 'jobs'?" in (
-        adbench("run --sweep mine.toml").stderr
-    )
+    assert_refused(adbench("run --sweep mine.toml"), 2, "mine.toml", "'jbs'", "'jobs'")
 
 
 def test_a_cell_that_is_impossible_is_left_out(store, monkeypatch):
     monkeypatch.setenv("TOY_EDITION", "lopsided")
     command = "-d counting --contamination 0.2 --inlier sea --inlier law"
-    reason = (
-        "contamination 0.2 asks for 45 outliers beside 180 inliers, "
-        "but the other classes have only 40 training documents. Choose a lower one."
-    )
+    reason = ["contamination 0.2 ", " 45 outliers ", " 180 inliers", " 40 training documents"]
     assert run(command, "--dry-run").stderr == "4 cells\n"
     assert runs("sweep") == []
-    cell = "counting on tiny/sea at 20%, seed 0"
     result = run(command)
     assert result.exit_code == 0
-    assert f"1 of 4 cells left out, such as {cell}: {reason}" in result.stderr
+    (note,) = [line for line in result.stderr.splitlines() if line.startswith("1 of 4 cells ")]
+    assert all(text in note for text in [" counting on tiny/sea at 20%, seed 0: ", *reason])
     assert [record["status"] for record in cells()] == ["ok", "ok", "ok"]
     alone = adbench("run -s tiny -d counting --contamination 0.2 --inlier sea --jobs 0")
-    assert alone.exit_code == 2
-    assert f"No cell can be run: {reason}" in alone.stderr
+    assert_refused(alone, 2, *reason)
 
 
 @pytest.mark.parametrize("command", ["run -s tiny -d counting", "report", "ui"])
 @pytest.mark.parametrize(
-    ("uri", "message"),
+    ("uri", "quoted"),
     [
-        ("sqlite:///notes.txt", "notes.txt is not a usable SQLite database"),
-        ("http://127.0.0.1:9", "No MLflow server answers at http://127.0.0.1:9 (ConnectionError)"),
+        ("sqlite:///notes.txt", ["/notes.txt ", "SQLite database (", "--tracking-uri"]),
+        ("http://127.0.0.1:9", [" http://127.0.0.1:9 (ConnectionError)", "--tracking-uri"]),
     ],
 )
-def test_a_store_that_cannot_be_used_exits_with_1(uri, message, command, here):
+def test_a_store_that_cannot_be_used_exits_with_1(uri, quoted, command, here):
     (here / "notes.txt").write_text("no database")
     result = adbench(command, f"--tracking-uri {uri}")
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert message in result.stderr
+    assert_refused(result, 1, *quoted)
     assert result.stderr.count("\n") == 1
     assert [path.name for path in here.iterdir()] == ["notes.txt"]
     assert (here / "notes.txt").read_text() == "no database"
@@ -703,44 +677,41 @@ def test_a_store_that_cannot_be_used_exits_with_1(uri, message, command, here):
 
 def test_word_vectors_that_are_missing_exit_with_1_and_name_the_command_that_gets_them(here):
     result = adbench("--offline run -s tiny -d ocsvm")
-    assert result.exit_code == 1
-    assert "run: adbench-text fetch glove-wiki-gigaword-50" in result.stderr.splitlines()[-1]
+    assert_refused(result, 1, "adbench-text fetch glove-wiki-gigaword-50")
     assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_report_without_results_is_one_line(exists, here, empty_database):
     files = [Path(shutil.copy(empty_database, here / "mlflow.db"))] if exists else []
-    place = "of 'adbench-text' in sqlite:///mlflow.db" if exists else "in sqlite:///mlflow.db yet"
     result = adbench("report")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"Error: There are no results {place}; begin with adbench-text run.\n"
+    assert_refused(result, 1, "no results", "sqlite:///mlflow.db", "adbench-text run")
+    assert ("'adbench-text'" in result.stderr) == exists  # the experiment
+    assert result.stderr.count("\n") == 1
     assert list(here.iterdir()) == files
 
 
 def test_a_report_of_what_has_no_results_suggests_what_has(store):
     run("-d counting --inlier sea")
-    for words, message in (
-        (
-            "--dataset tiney",
-            "No dataset with results in sqlite:///mlflow.db named 'tiney'. Did you mean 'tiny'?",
-        ),
-        ("--detector llr", "No detector with results in sqlite:///mlflow.db named 'llr'."),
-        ("--detector l*", "No detector with results in sqlite:///mlflow.db matches 'l*'. Known: counting."),
+    for words, quoted in (
+        ("--dataset tiney", ["dataset", "'tiney'", "'tiny'"]),
+        ("--detector llr", ["detector", "'llr'", "counting."]),
+        ("--detector l*", ["detector", "'l*'", "counting."]),
     ):
-        result = adbench("report", words)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert message in result.stderr
+        assert_refused(adbench("report", words), 2, "sqlite:///mlflow.db", *quoted)
 
 
 @pytest.mark.parametrize(
-    ("option", "code"), [("-o mlflow.db/report.md", 1), ("-o .", 2), ("--figures mlflow.db/figures", 1)]
+    ("option", "code", "path"),
+    [
+        ("-o mlflow.db/report.md", 1, " mlflow.db/report.md: "),
+        ("-o .", 2, "'.'"),
+        ("--figures mlflow.db/figures", 1, " mlflow.db/figures: "),
+    ],
 )
-def test_a_report_that_cannot_be_written_is_one_line(option, code, store):
+def test_a_report_that_cannot_be_written_is_one_line(option, code, path, store):
     run("-d counting --inlier sea")
-    result = adbench("report", option)
-    assert result.exit_code == code
-    assert result.stderr.splitlines()[-1].startswith(("Error: Cannot write ", "Error: Invalid value"))
+    assert_refused(adbench("report", option), code, path)
 
 
 def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_path):
@@ -761,10 +732,7 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\ncontamination = 0\n')
     assert run("-d llr --set background=uniform").exit_code == 0
     nothing = adbench("report --sweep mine.toml")
-    assert nothing.exit_code == 1
-    assert "holds no result of the sweep mine.toml; begin with adbench-text run --sweep mine.toml" in (
-        nothing.stderr
-    )
+    assert_refused(nothing, 1, "sqlite:///mlflow.db", "run --sweep mine.toml", "--limit")
     assert adbench("run --jobs 0 --sweep mine.toml").exit_code == 0
     table = adbench("report --sweep mine.toml").stdout
     assert "counting" in table
@@ -776,7 +744,8 @@ def test_outliers_of_the_test_set_are_thinned(store):
     before = cells()
     result = run("-d llr --no-report --test-outliers 0.1,0.2 -v")
     assert result.exit_code == 0, result.output
-    assert "llr on tiny/sea at 0%, seed 0, 10% outliers in the test set: AUROC" in result.stderr
+    thinned = SplitKey("tiny", "sea", test_outliers=0.1)
+    assert f"llr on {thinned}: AUROC" in result.stderr
     assert "6 cells to run\n" in result.stderr
     rows = {(row["dataset"], row["test_outliers"], row["n_test"]) for row in cells()}
     assert rows == {("tiny", "1", "30"), ("tiny", "0.1", "11"), ("tiny", "0.2", "12")}
@@ -784,8 +753,8 @@ def test_outliers_of_the_test_set_are_thinned(store):
     assert "0 cells to run" in run("-d llr --no-report --test-outliers 0.20,1 --test-outliers 0.10").stderr
     page = adbench("report --format html --figures figures")
     assert page.exit_code == 0
-    assert "cannot be read" not in page.output
-    assert "10% outliers in the test set" in page.output
+    assert "mlruns" not in page.output  # a note on scores that are missing would name it
+    assert thinned.variant in page.output
     assert list(Path("figures").glob("roc-tiny-10-outliers-in-the-test-set*"))
 
 
@@ -793,12 +762,10 @@ def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_p
     Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
     Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')
     assert adbench("run --jobs 0 --sweep quick.toml --contamination 0").exit_code == 0
-    nothing = adbench("report --sweep whole.toml")
-    assert nothing.exit_code == 1
-    assert "with options that its file does not have, such as --limit, do not count." in nothing.stderr
+    assert_refused(adbench("report --sweep whole.toml"), 1, "run --sweep whole.toml", "--limit")
     result = adbench("report --sweep quick.toml --format markdown")
     assert "| pydocs | mlflow |" not in result.stdout  # a class that the sweep has not
-    assert "3 of the 4 cells of the sweep were not run, the first: llr on pydocs/torch at 5%" in result.stdout
+    assert re.search("3 of the 4 cells .*: llr on pydocs/torch at 5%", result.stdout)
 
 
 def test_a_report_of_some_detectors_or_datasets_of_a_sweep_misses_no_others(store):
@@ -806,11 +773,12 @@ def test_a_report_of_some_detectors_or_datasets_of_a_sweep_misses_no_others(stor
         'detector = ["knn-words", "ocsvm"]\ndataset = ["tiny", "pydocs"]\ncontamination = 0\n'
     )
     assert adbench("run --jobs 0 --sweep two.toml -d knn-words -s tiny").exit_code == 0
-    assert "17 of the 20 cells of the sweep were not run" in adbench("report --sweep two.toml").output
+    assert "17 of the 20 cells" in adbench("report --sweep two.toml").output
     some = adbench("report --sweep two.toml -d knn-words").output
-    assert "7 of the 10 cells of the sweep were not run, the first: knn-words on pydocs/" in some
+    assert re.search("7 of the 10 cells .*: knn-words on pydocs/", some)
     assert "3 of the 6 cells" in adbench("report --sweep two.toml -s tiny").output
-    assert "were not run" not in adbench("report --sweep two.toml -d knn-words -s tiny").output
+    whole = adbench("report --sweep two.toml -d knn-words -s tiny").output
+    assert not re.search(r"\d of the \d+ cells", whole)
 
 
 def test_tables_are_chosen_by_their_names(store):
@@ -820,13 +788,8 @@ def test_tables_are_chosen_by_their_names(store):
     both = adbench("report -t levels,cost --format markdown")
     assert both.exit_code == 0, both.stderr
     assert both.stdout == adbench("report -t levels -t cost --format markdown").stdout
-    for words, message in (
-        ("-t levels,costs", "No table named 'costs'. Did you mean 'cost'"),
-        ("--format csv -t ranks", "--format csv prints single cells and cannot be combined with --table."),
-    ):
-        refused = adbench("report", words)
-        assert refused.exit_code == 2
-        assert message in refused.stderr
+    assert_refused(adbench("report -t levels,costs"), 2, "table", "'costs'", "'cost'")
+    assert_refused(adbench("report --format csv -t ranks"), 2, "--format csv", "--table")
 
 
 def test_latex_is_a_part_of_a_document(store, here):
@@ -845,8 +808,8 @@ def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", write_half)
     result = adbench("report --format html -o page.html")
-    assert result.exit_code == 1
-    assert result.stderr == "Error: Cannot write page.html: No space left on device.\n"
+    assert_refused(result, 1, f" page.html: {os.strerror(errno.ENOSPC)}")
+    assert result.stderr.count("\n") == 1
     assert Path("page.html").read_text() == "the old page"
     assert sorted(path.name for path in here.iterdir() if path.is_file()) == ["mlflow.db", "page.html"]
 
@@ -889,8 +852,7 @@ def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(st
     assert adbench(of_tiny).exit_code == 0
     result = adbench(f"{of_tiny} -s pydocs --limit 20 --report")
     assert result.exit_code == 0, result.stderr
-    assert "writing the report on pydocs" in result.stderr
-    assert "writing the report on tiny" not in result.stderr
+    assert re.findall(r" report on (\w+)", result.stderr) == ["pydocs"]
 
 
 def test_a_store_where_everything_failed_still_makes_a_page(store):

@@ -2,8 +2,6 @@
 
 import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 from commands import adbench, complete, dry_run
@@ -11,11 +9,6 @@ from commands import adbench, complete, dry_run
 from adbench_text.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
-
-
-@pytest.fixture
-def store(empty_database, here) -> Path:
-    return Path(shutil.copy(empty_database, here / "mlflow.db"))
 
 
 def sections(command: str) -> dict[str, list[str]]:
