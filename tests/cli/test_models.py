@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from commands import assert_refused
 from mlflow import MlflowClient
 from scipy.stats import false_discovery_control
 
@@ -51,10 +52,9 @@ def test_a_session(adbench, tmp_path):
     fitted = adbench("fit", "normal.csv", "--model", "kept")
     assert fitted.exit_code == 0, fitted.output
     first, last = fitted.stdout.splitlines()
-    assert first.startswith(
-        "120 documents, 0 duplicates, 0 empty; ensemble:clean, without word vectors, calib"
-    )
-    assert last == "Model: kept. Score documents: adbench-text score kept FILE"
+    assert first.startswith("120 documents, 0 duplicates, 0 empty; ensemble:clean, ")
+    assert last.startswith("Model: kept. ")
+    assert last.endswith("adbench-text score kept FILE")
     scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
     assert scored.exit_code == 0, scored.output
     results = lines(scored)
@@ -84,9 +84,9 @@ def test_a_session(adbench, tmp_path):
     markup = (tmp_path / "page.html").read_text()
     assert scored.stderr.startswith("6 documents, 5 new texts, 1 called odd (")
     assert scored.stderr.strip() in markup
-    assert "ensemble:clean, without word vectors, fitted on 120 documents; p is the share" in markup
+    assert re.search("ensemble:clean, .*fitted on 120 documents; p ", markup)
     assert markup.count("<article") == 2
-    assert "<title>Odd documents in new.jsonl</title>" in markup
+    assert re.search(r"<title>.* new\.jsonl</title>", markup)
     assert "p_both <b>" in markup
     assert " (others 0 %)" in markup
     assert 'title="' in markup
@@ -120,28 +120,30 @@ def test_a_file_is_read_as_that_of_the_model(adbench, tmp_path):
     assert lines(plain)[0]["id"] == "K0"
     assert {result["p_both"] for result in lines(plain)} == {1.0}  # they are known
     other = adbench("score", "kept", "halves.csv", "--text", "rest", "--id", "")
-    here, there = "--text rest", "--text subject --text rest --id key"
-    assert f"Note: this file is read with {here}, that of the model with {there}.\n" in other.stderr
+    here, there = " --text rest, ", " --text subject --text rest --id key."
+    (note,) = [line for line in other.stderr.splitlines() if line.startswith("Note: ")]
+    assert here in note
+    assert note.endswith(there)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "note"),
+    ("name", "content", "columns"),
     [
-        ("new.jsonl", '{"body": "ship sail", "n": 1}', "--text body, that of the model with --text text"),
-        ("new.txt", "ship sail", None),
-        ("-", "ship sail\nthe crew", None),
+        ("new.jsonl", '{"body": "ship sail", "n": 1}', ["--text body", "--text text"]),
+        ("new.txt", "ship sail", []),
+        ("-", "ship sail\nthe crew", []),
     ],
 )
-def test_columns_that_a_file_lacks_are_found_and_noted(adbench, tmp_path, name, content, note):
+def test_columns_that_a_file_lacks_are_found_and_noted(adbench, tmp_path, name, content, columns):
     (tmp_path / "a.csv").write_text("\n".join(["text", *SEA]))
     adbench("fit", "a.csv", "-m", "kept")
     (tmp_path / "new.jsonl").write_text(content)
     (tmp_path / "new.txt").write_text(content)
-    options = ["--text", "body"] if note else []
+    options = ["--text", "body"] if columns else []
     scored = adbench("score", "kept", name, *options, stdin=content)
     assert scored.exit_code == 0, scored.output
-    assert ("Note" in scored.stderr) == bool(note)
-    assert not note or f"Note: this file is read with {note}.\n" in scored.stderr
+    assert scored.stderr.count("Note: ") == bool(columns)
+    assert re.findall(r"--text \w+", scored.stderr) == columns  # its own, and those of the model
 
 
 def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
@@ -152,7 +154,8 @@ def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
     scored = adbench("score", "kept", "bad.jsonl", "--text", "body")
     assert scored.exit_code == 1
     assert [result["id"] for result in lines(scored)] == ["0", "1", "2"]
-    assert scored.stderr.startswith("Error: bad.jsonl, line 4 is not JSON")
+    assert scored.stderr.startswith("Error: bad.jsonl, line 4 ")
+    assert " JSON: " in scored.stderr
 
 
 def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path, monkeypatch):
@@ -223,14 +226,13 @@ def test_the_last_line_shows_whether_a_file_differs(adbench, files, tmp_path):
     assert (alike.exit_code, mixed.exit_code) == (0, 4)
     assert alike.stderr.startswith("200 documents, ")
     assert "; p-values look uniform (Kolmogorov-Smirnov " in alike.stderr
-    assert alike.stderr.endswith(": no sign that this file differs from the file of the model.\n")
+    assert "): no sign " in alike.stderr
     assert (alike.stdout, mixed.stdout) == ("", "")
     n_odd = pd.read_csv(tmp_path / "a.csv")["odd"].sum()
     assert n_odd >= 20
-    start = f"200 documents, {n_odd} called odd (1.7 expected at alpha 0.01, p "
-    assert mixed.stderr.startswith(start)
-    assert float(mixed.stderr.removeprefix(start).partition(")")[0]) < 1e-4
-    assert mixed.stderr.endswith(": this file differs from the file of the model.\n")
+    found = re.match(rf"200 documents, {n_odd} called odd \(1\.7 .* 0\.01, p (\S+)\); ", mixed.stderr)
+    assert float(found[1]) < 1e-4
+    assert "): this file " in mixed.stderr
     assert adbench("score", "kept", "mixed.csv").exit_code == 0  # unless asked for
 
 
@@ -241,11 +243,10 @@ def test_new_families_of_near_copies_are_named(adbench, files, tmp_path):
     (tmp_path / "wave.csv").write_text("\n".join(["id,body", *rows, *wave]))
     scored = adbench("score", "kept", "wave.csv", "-o", "a.csv", "--page", "a.html", "--fail-on-drift")
     assert scored.exit_code == 4
-    line = f"Near-copies: 20 new documents like id W0: {letter[:60]:.60}"
-    assert line.rstrip() in scored.stderr
-    assert "; 20 are near-copies of each other (p " in scored.stderr
-    assert "Near-copies: 20 new documents like id W0" in (tmp_path / "a.html").read_text()
-    assert scored.stderr.count("Near-copies: ") == 1
+    (line,) = [line for line in scored.stderr.splitlines() if line.startswith("Near-copies: ")]
+    assert re.match(f"Near-copies: 20 .* id W0: {letter[:60].rstrip()}", line)
+    assert "; 20 are near-copies " in scored.stderr
+    assert re.search("Near-copies: 20 .* id W0", (tmp_path / "a.html").read_text())
     assert "Near-copies" not in adbench("score", "kept", "alike.csv").stderr
 
 
@@ -258,9 +259,8 @@ def test_documents_without_words_are_in_no_test(adbench, files, tmp_path):
         n_new, n_documents = pd.read_csv(tmp_path / "a.csv")["p"].agg(["count", "size"])
         assert n_new == n_documents - 2
         assert scored.stderr.startswith(f"{n_documents} documents, {n_new} new texts, ")
-    assert scored.stderr.startswith(
-        "6 documents, 4 new texts, 1 called odd (0.033 expected at alpha 0.01, p 0.032); p-"
-    )
+    counts = r"6 documents, 4 new texts, 1 called odd \(0\.033 .* 0\.01, p 0\.032\); p-"
+    assert re.match(counts, scored.stderr)
 
 
 def test_only_the_highest_scores_of_folds_are_compared(adbench, files, tmp_path):
@@ -301,8 +301,7 @@ def test_one_new_text_beside_one_normal_one_shows_no_drift():
 def test_a_model_is_not_overwritten_unasked(adbench):
     assert adbench("fit", "normal.csv", "--model", "kept").exit_code == 0
     again = adbench("fit", "normal.csv", "--model", "kept")
-    assert (again.exit_code, again.stdout) == (1, "")
-    assert "kept contains a model already" in again.stderr
+    assert_refused(again, 1, "Error: kept ", "--overwrite")
     assert adbench("fit", "normal.csv", "--model", "kept", "--overwrite").exit_code == 0
 
 
@@ -314,39 +313,35 @@ def test_a_model_is_registered_in_mlflow(adbench):
     version = MlflowClient("sqlite:///mlflow.db").get_model_version_by_alias("tickets", "winner")
     assert (version.name, int(version.version)) == ("tickets", 1)
     refused = adbench("fit", "normal.csv", "--model", "other", "--alias", "winner")
-    assert refused.exit_code == 2
-    assert "give --log-model too" in refused.stderr
+    assert_refused(refused, 2, "--alias", "--log-model")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "quoted"),
     [
-        (["score", "none", "new.jsonl"], "There is no model at none"),
-        (["score", ".", "new.jsonl"], "There is no model at ."),
-        (
-            ["score", "kept", ".", "--page", "a.html"],
-            "a.html would replace . or be among its documents; give a path elsewhere.",
-        ),
-        (["fit", "", "-m", "kept"], "The path of the documents is empty (''); give a file, a folder, or - ."),
-        (["score", "kept", "new.jsonl", "--page", "a.csv"], "--page is a file .html, got 'a.csv'."),
-        (["score", "kept", "new.jsonl", "-o", "a.txt"], "--output is a file .csv or .jsonl, got 'a.txt'."),
-        (["score", "kept", "new.jsonl", "-o", "new.jsonl"], "new.jsonl would replace new.jsonl or be"),
-        (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
-        (["fit", "normal.csv", "-m", "kept", "-d", "pyod-ecod"], "scores documents by the batch"),
+        (["score", "none", "new.jsonl"], 1, ["no model", " none: ", "model.json"]),
+        (["score", ".", "new.jsonl"], 1, ["no model", " .: ", "model.json"]),
+        (["score", "kept", ".", "--page", "a.html"], 2, ["a.html would replace . "]),
+        (["fit", "", "-m", "kept"], 2, ["('')", " - "]),
+        (["score", "kept", "new.jsonl", "--page", "a.csv"], 2, ["--page", " .html", "'a.csv'"]),
+        (["score", "kept", "new.jsonl", "-o", "a.txt"], 2, ["--output", " .csv ", " .jsonl", "'a.txt'"]),
+        (["score", "kept", "new.jsonl", "-o", "new.jsonl"], 2, ["new.jsonl would replace new.jsonl "]),
+        (["fit", "normal.csv", "-m", "normal.csv"], 1, ["normal.csv exists"]),
+        (["fit", "normal.csv", "-m", "kept", "-d", "pyod-ecod"], 2, ["pyod-ecod", " batch ", "--detector"]),
     ],
 )
-def test_one_clear_line(adbench, tmp_path, arguments, message):
+def test_one_clear_line(adbench, tmp_path, arguments, code, quoted):
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.*")}
     result = adbench(*arguments)
-    assert result.exit_code in (1, 2)
-    assert message in result.stderr
+    assert_refused(result, code, *quoted)
+    assert result.stderr.count("\n") == 1
     assert not (tmp_path / "kept").exists()
+    assert {path: path.read_bytes() for path in tmp_path.glob("*.*")} == before
 
 
 def test_a_detector_that_cannot_be_saved_is_not_fitted(adbench, toy_path):
     result = adbench("fit", "normal.csv", "-m", "kept", "-d", "counting")
-    assert result.exit_code == 3
-    assert result.stderr.startswith("Error: counting cannot be saved: it declares no trusted_types")
-    assert "adbench-text odd -d counting" in result.stderr
+    assert_refused(result, 3, "Error: counting ", " trusted_types", "odd -d counting")
     assert "fitting" not in result.stderr
     assert own_detector("ensemble", None, {"members": "llr, counting"}).detector.trusted_types is None
     assert own_detector("ensemble", None, {"members": "llr, pyod-knn"}).detector.trusted_types
@@ -364,9 +359,9 @@ def test_the_rows_of_a_column_are_scored_in_their_order(home):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("ship sail", "got one bare string"),
-        ([None], "got NoneType at position 0"),
-        (pd.DataFrame({"text": ["ship"]}), r"got a DataFrame; give one column, as in table\['text'\]"),
+        ("ship sail", "got .*bare string"),
+        ([None], "got NoneType .* 0"),
+        (pd.DataFrame({"text": ["ship"]}), r"got .*DataFrame; .*\['text'\]"),
         ({"text": "ship"}, "got a dict"),
     ],
 )
@@ -387,9 +382,9 @@ def test_documents_without_cleaning(home):
     texts = [f"{text} THE" for text in SEA]
     assert Scorer(fit_model(texts, clean=False)).explain(["THE ship"])[0].words[0].token == "THE"
     assert Scorer(fit_model(texts)).explain(["THE ship"])[0].words[0].token == "ship"
-    with pytest.raises(InvalidValueError, match="At least 2 different documents"):
+    with pytest.raises(InvalidValueError, match=r" 2 .*got 0"):
         fit_model(["", "..."])
-    with pytest.raises(InvalidValueError, match="with words are needed, got 1"):
+    with pytest.raises(InvalidValueError, match=r" 2 .*got 1"):
         fit_model(["The ship sails", "ship sails!"])
 
 
@@ -411,14 +406,11 @@ def test_a_share_of_false_alarms_decides_on_all_documents(adbench, files, tmp_pa
     for document, candidate in zip(documents, by_alpha, strict=True):
         reasons = {} if document["odd"] else {"odd": False, "why": [], "why_form": []}
         assert document == candidate | reasons
-    start = (
-        f"200 documents, {is_odd.sum()} called odd (--fdr: on average at most 10 % of them false alarms), "
-    )
-    assert printed.stderr.startswith(start)
     drift_line = adbench("score", "kept", "mixed.csv").stderr
     n_at_alpha, evidence = re.search(r" (\d+) called odd \((.*)", drift_line, re.DOTALL).groups()
     evidence = evidence.replace(" at alpha 0.01", "")
-    assert printed.stderr == f"{start}{n_at_alpha} with p of at most 0.01 ({evidence}"
+    counts = rf"200 documents, {is_odd.sum()} called odd \(--fdr: .* 10 % .*\), {n_at_alpha} .* 0\.01 \("
+    assert re.fullmatch(counts + re.escape(evidence), printed.stderr)
     for name in ("a.jsonl", "a.csv"):
         written = adbench("score", "kept", "mixed.csv", "--fdr", "0.1", "-o", name, "--jobs", 2)
         assert (written.exit_code, written.stdout, written.stderr) == (0, "", printed.stderr)
@@ -439,8 +431,8 @@ def test_a_share_of_false_alarms_by_words_and_on_a_page(adbench, files, tmp_path
     table = pd.read_csv(tmp_path / "a.csv")
     assert list(table["odd"]) == (false_discovery_control(table["p"]) <= 0.1).astype(int).tolist()
     last_line = scored.stderr.splitlines()[-1]
-    assert f" {table['odd'].sum()} called odd (--fdr: " in last_line
-    assert f" {(table['p'] <= 0.01).sum()} with p of at most 0.01 " in last_line
+    counts = rf" {table['odd'].sum()} .*\(--fdr: .*\), {(table['p'] <= 0.01).sum()} .* 0\.01 \("
+    assert re.search(counts, last_line)
     assert last_line in (tmp_path / "a.html").read_text()
 
 
@@ -448,11 +440,8 @@ def test_a_model_of_few_documents_calls_nothing_odd_and_notes_why(adbench, files
     scored = adbench("score", "kept", "mixed.csv", "--fdr", "0.05")
     assert (scored.exit_code, any(document["odd"] for document in lines(scored))) == (0, False)
     note, last_line = scored.stderr.splitlines()
-    assert note == (
-        "Note: --fdr 0.05 calls nothing odd: no p of this model is below 0.0083. Fit on more documents, or "
-        "use --alpha."
-    )
-    assert last_line.startswith("200 documents, 0 called odd (--fdr: on average at most 5 % of them false")
+    assert re.match(r"Note: --fdr 0\.05 .* 0\.0083\. .*--alpha", note)
+    assert re.match(r"200 documents, 0 .*\(--fdr: .* 5 % ", last_line)
     few = adbench("score", "kept", "-", "--fdr", "0.1", stdin="the ship sails\nthe captain and the tide")
     assert "Note" not in few.stderr  # one document would do
 
@@ -460,8 +449,8 @@ def test_a_model_of_few_documents_calls_nothing_odd_and_notes_why(adbench, files
 def test_a_model_that_can_call_nothing_odd_at_alpha_says_so(adbench, tmp_path):
     (tmp_path / "few.csv").write_text("\n".join(["body", *SEA[:60], *(f"{text} again" for text in SEA[:60])]))
     adbench("fit", "few.csv", "-m", "few")
-    note = "Note: --alpha 0.01 calls nothing odd: no p of this model is below 0.016. Fit on more documents;"
-    assert note in adbench("score", "few", "new.jsonl", "--text", "body").stderr
+    noted = adbench("score", "few", "new.jsonl", "--text", "body").stderr
+    assert re.search(r"^Note: --alpha 0\.01 .* 0\.016\. ", noted, re.MULTILINE)
     assert "Note" not in adbench("score", "few", "new.jsonl", "--text", "body", "--alpha", "0.02").stderr
 
 
@@ -478,26 +467,21 @@ def test_documents_without_a_p_and_known_ones_are_not_odd(adbench, files, tmp_pa
 def test_a_bad_line_leaves_nothing_decided(adbench, files, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"body": "ship"}\n{"body": "sail"}\noops\n')
     scored = adbench("score", "kept", "bad.jsonl", "--text", "body", "--fdr", "0.1")
-    assert (scored.exit_code, scored.stdout) == (1, "")
-    assert scored.stderr.startswith("Error: bad.jsonl, line 3 is not JSON")
+    assert_refused(scored, 1, "Error: bad.jsonl, line 3 ", " JSON: ")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "quoted"),
     [
-        (["--fdr", "0"], "Error: fdr must be in (0, 1), got 0.0.\n"),
-        (["--fdr", "1.5"], "Error: fdr must be in (0, 1), got 1.5.\n"),
-        (["--fdr", "nan"], "Error: fdr must be in (0, 1), got nan.\n"),
-        (
-            ["--fdr", "0.1", "--alpha", "0.01"],
-            "Error: --alpha and --fdr both decide what is odd; give one of them.\n",
-        ),
+        (["--fdr", "0"], ["fdr ", "(0, 1), got 0.0."]),
+        (["--fdr", "1.5"], ["fdr ", "(0, 1), got 1.5."]),
+        (["--fdr", "nan"], ["fdr ", "(0, 1), got nan."]),
+        (["--fdr", "0.1", "--alpha", "0.01"], ["--alpha", "--fdr"]),
     ],
 )
-def test_a_wrong_share_of_false_alarms_is_refused(adbench, files, tmp_path, options, message):
+def test_a_wrong_share_of_false_alarms_is_refused(adbench, files, tmp_path, options, quoted):
     scored = adbench("score", "kept", "mixed.csv", "-o", "a.csv", *options)
-    assert (scored.exit_code, scored.stdout) == (2, "")
-    assert scored.stderr.endswith(message)
+    assert_refused(scored, 2, *quoted)
     assert not (tmp_path / "a.csv").exists()
 
 
@@ -510,7 +494,7 @@ def test_a_share_of_false_alarms_from_python(home):
     assert not table["odd"].iloc[-2]
     assert not any(table["why"][~table["odd"]])
     assert len(Scorer(model, fdr=0.2).score([])) == 0
-    with pytest.raises(InvalidValueError, match=r"fdr must be in \(0, 1\), got 1."):
+    with pytest.raises(InvalidValueError, match=r"^fdr .*\(0, 1\), got 1\."):
         Scorer(model, fdr=1)
 
 
@@ -524,7 +508,7 @@ def test_new_documents_like_known_outliers_are_more_abnormal(adbench, tmp_path):
     plain = adbench("fit", "normal.csv", "--text", "body", "-m", "plain")
     fitted = adbench("fit", "normal.csv", "--text", "body", "-m", "kept", "--outliers", "odd.jsonl")
     assert fitted.exit_code == 0, fitted.output
-    assert re.search("; ensemble:clean, without word vectors, knows 8 outliers, calib", fitted.stdout)
+    assert re.search("; ensemble:clean, .* 8 outliers, ", fitted.stdout)
     assert "outlier" not in plain.stdout
     scored = [lines(adbench("score", kept, "new.jsonl", "--text", "body")) for kept in ("plain", "kept")]
     before, after = ([result["score"] for result in results] for results in scored)
@@ -547,30 +531,24 @@ def test_known_outliers_are_the_same_from_python_and_the_command(adbench, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "code", "quoted"),
     [
-        (["--outliers", "none.csv"], 1, "There is no file none.csv."),
+        (["--outliers", "none.csv"], 1, ["no file none.csv"]),
         (
             ["--outliers", "odd.csv", "-d", "iforest", "--set", "encoder=svd"],
             2,
-            "iforest(encoder=svd) learns nothing from known outliers. Choose a --detector that does, such as",
+            ["Error: iforest(encoder=svd) ", " known outliers", "--detector", " ensemble"],
         ),
-        (
-            ["--outliers", "both.csv"],
-            2,
-            f"1 of the known outliers are among the normal documents, too, such as {SEA[7].upper()!r:.60}",
-        ),
-        (["--outliers", "other.csv", "--text", "body"], 2, "No column named 'body'"),
+        (["--outliers", "both.csv"], 2, ["Error: 1 ", " known outliers ", f" {SEA[7].upper()!r:.60}"]),
+        (["--outliers", "other.csv", "--text", "body"], 2, [" column ", "'body'", " text."]),
     ],
 )
-def test_wrong_outliers_are_one_line_and_no_model(adbench, tmp_path, arguments, code, message):
+def test_wrong_outliers_are_one_line_and_no_model(adbench, tmp_path, arguments, code, quoted):
     (tmp_path / "odd.csv").write_text("body\nthe judge heard\n")
     (tmp_path / "both.csv").write_text(f"body\nthe judge heard\n{SEA[7].upper()}\n")
     (tmp_path / "other.csv").write_text("text\nthe judge heard\n")
     fitted = adbench("fit", "normal.csv", "-m", "kept", *arguments)
-    assert (fitted.exit_code, fitted.stdout) == (code, "")
-    assert fitted.stderr.startswith("Error: ")
-    assert message in fitted.stderr
+    assert_refused(fitted, code, *quoted)
     assert fitted.stderr.count("\n") == 1
     assert not (tmp_path / "kept").exists()
 

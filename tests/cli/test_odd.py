@@ -1,13 +1,16 @@
 """``adbench-text odd``: from a file of texts to the odd ones."""
 
 import csv
+import errno
 import json
+import os
 import re
 import textwrap
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from commands import assert_refused
 from markupsafe import escape
 
 from adbench_text.cli import file_rows
@@ -43,17 +46,19 @@ def notes(result):
     return result.stderr.splitlines()
 
 
+def has_note(result, *quoted):
+    """Whether one note quotes all of these."""
+    return any(note.startswith("Note: ") and all(text in note for text in quoted) for note in notes(result))
+
+
 @pytest.mark.parametrize("row", [1, 149])
 def test_two_documents_of_one_identifier_are_named_and_nothing_is_written(odd, tmp_path, row):
     rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
     rows[row] = (f"T{row - 1}", "crew", "the crew")
     write(tmp_path / "tickets.csv", rows)
     result = odd("tickets.csv", "--text", "body", "--id", "key")
-    assert result.exit_code == 1
-    assert notes(result) == [
-        f"Error: Two documents have the key 'T{row - 1}': rows {row - 1} and {row}. Give another --id, or "
-        "--id '' to number them."
-    ]
+    assert_refused(result, 1, f" key 'T{row - 1}': rows {row - 1} and {row}. ", "--id ''")
+    assert len(notes(result)) == 1
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["tickets.csv"]
     assert odd("tickets.csv", "--text", "body", "--id", "").exit_code == 0
 
@@ -68,19 +73,16 @@ def test_a_session(odd, tmp_path):
     result = odd(write(tmp_path / "tickets.csv", rows), "--text", "body", "--id", "key", "--top", 2)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith(
-        "153 documents, 1 duplicate, 1 empty; ensemble:robust, without word vectors, each left"
-    )
+    assert lines[0].startswith("153 documents, 1 duplicate, 1 empty; ensemble:robust, ")
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
     assert re.match(r' +1 +X1 +0\.0066 +"preheat": unusual letters, \d+ % symbol.*Preheat the', lines[7])
-    assert lines[-4:] == [
-        "Called odd by words: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
-        "Called odd by form: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
-        "p is the share of the different documents that score at least as high.",
-        "All documents: odd.csv. Page: odd.html.",
-    ]
+    for line, by in zip(lines[-4:-2], ("words", "form"), strict=True):
+        assert re.fullmatch(rf"Called odd by {by}: 1 of 151 .* 0\.01 \(--alpha\)\.", line)
+    assert lines[-2].startswith("p is ")
+    assert "mark" not in lines[-2]
+    assert lines[-1] == "All documents: odd.csv. Page: odd.html."
     rows = table(tmp_path / "odd.csv")
     ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
     assert list(rows[0]) == [*ours, "key", "queue", "body"]
@@ -93,7 +95,7 @@ def test_a_session(odd, tmp_path):
     assert "<b>the" not in page
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
     assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by words", "Odd by form"]
-    assert "<title>Odd documents in tickets.csv</title>" in page
+    assert re.search(r"<title>.* tickets\.csv</title>", page)
     assert str(escape(command_line())) in page
 
 
@@ -125,10 +127,10 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
 @pytest.mark.parametrize(("n", "is_rough"), [(19, True), (20, False)])
 def test_a_note_says_that_p_by_form_of_few_documents_is_rough(odd, tmp_path, n, is_rough):
     write(tmp_path / "a.csv", [[text] for text in [*texts_about("sea", n, 0, compounds=True), ""]], ("text",))
-    note = f"Note: p by form among {n} documents is rough; 20 or more are needed.\n"
-    assert (note in odd(tmp_path / "a.csv").stderr) == is_rough
-    assert (note in odd(tmp_path / "a.csv", "-d", "form").stderr) == is_rough
-    assert note not in odd(tmp_path / "a.csv", "--by", "words").stderr
+    quoted = " form ", f" {n} documents ", " 20 "
+    assert has_note(odd(tmp_path / "a.csv"), *quoted) == is_rough
+    assert has_note(odd(tmp_path / "a.csv", "-d", "form"), *quoted) == is_rough
+    assert not has_note(odd(tmp_path / "a.csv", "--by", "words"), *quoted)
 
 
 def test_several_columns_of_csv_on_standard_input(home, tmp_path, monkeypatch):
@@ -146,8 +148,7 @@ def test_several_columns_of_csv_on_standard_input(home, tmp_path, monkeypatch):
     assert [first[name] for name in ("key", "queue", "body")] == ["X", "beat", "the eggs"]
     assert set(first["why"].split(", ")) == {"beat", "eggs"}
     wrong = CliRunner().invoke(main, [*command, "--text", "boddy"], input=data)
-    assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith("Error: No column named 'boddy'. Did you mean 'body'?")
+    assert_refused(wrong, 2, " column ", "'boddy'", "'body'")
 
 
 def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
@@ -157,8 +158,7 @@ def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
     assert re.search(r" 1 +150 +0\.0066 +\d+ % digits \(others 0 %\)", result.stdout)
     assert table(tmp_path / "odd.csv")[0]["why"].startswith("75 % digits (others 0 %)")
     refused = odd(tmp_path / "a.csv", "-d", "form", "--by", "both")
-    assert refused.exit_code == 2
-    assert "form reads the form of documents itself; it has no order by 'both'." in refused.stderr
+    assert_refused(refused, 2, "Error: form ", "'both'", "--by")
 
 
 def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path):
@@ -226,48 +226,36 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     german = ["Der Kessel verliert Wasser", "Heizung bleibt kalt", "Thermostat im Keller defekt"]
     result = odd(write(tmp_path / "a.csv", [[text] for text in german], ("text",)))
     assert result.exit_code == 0, result.output
-    assert (
-        "with 3 different documents no p by form is below 0.33, so none is odd; raise --alpha."
-        in result.stderr
-    )
-    assert (
-        "few of the words are common in the language 'en', more in 'de'; give --language de." in result.stderr
-    )
-    assert "give --language" not in odd(tmp_path / "a.csv", "--language", "de").stderr
+    assert has_note(result, " 3 ", " form ", " 0.33, ", "--alpha")
+    assert has_note(result, "'en'", "'de'", "--language de.")
+    assert not has_note(odd(tmp_path / "a.csv", "--language", "de"), "--language")
 
 
 def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in SEA[:99]], ("text",))
     result = odd("a.csv", "--by", "words", "--alpha", 0.0101, "--top", 2)
-    assert "Called odd: 0 of 99 different documents, those with p of at most 0.0101" in result.stdout
+    assert re.search(r"^Called odd: 0 of 99 .* 0\.0101 \(--alpha\)", result.stdout, re.MULTILINE)
     assert re.findall(r"^ +[12] +\d+ +(\S+)", result.stdout, re.MULTILINE) == ["0.010101", "0.02"]
-    assert "no p is below 0.010101, so none is odd" in result.stderr  # 1/99; to four digits it is alpha
+    assert has_note(result, " 99 ", " 0.010101, ")  # 1/99; to four digits it is alpha
     assert [row["p"] for row in table(tmp_path / "odd.csv")[:2]] == ["0.010101", "0.0202"]
     assert ">0.010101<" in (tmp_path / "odd.html").read_text()
 
 
 def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "beat the eggs"]], ("text",))
-    note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
-    assert note in odd(tmp_path / "a.csv", "--language", "xx").stderr
+    assert has_note(odd(tmp_path / "a.csv", "--language", "xx"), "wordfreq", "'xx'")
     assert notes(odd(tmp_path / "a.csv", "--language", "de")) == []
-    note = (
-        "Note: the language 'th' has no spaces between words, so that a phrase counts as one word. Put spaces"
-    )
-    assert note in odd(tmp_path / "a.csv", "--language", "th").stderr
+    assert has_note(odd(tmp_path / "a.csv", "--language", "th"), "'th'", " spaces ")
     assert notes(odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words")) == []
-    note = "Note: the word frequencies of llr are English, although the documents are in the language 'de'."
-    assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default").stderr
+    assert has_note(odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default"), " llr ", "'de'")
     result = odd(tmp_path / "a.csv", "--language", "german")
-    assert result.exit_code == 2
-    assert "language must be a code such as 'en', 'de' or 'fr', got 'german'." in result.stderr
+    assert_refused(result, 2, "language ", "'de'", "got 'german'")
 
 
 def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
     result = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "word vectors of this detector are English, and the language is 'de'. Give others" in result.stderr
+    assert_refused(result, 2, " English, ", "'de'", "--set vectors=", "--set encoder=")
     choice = ["--language", "de", "-d", "ocsvm", "--encoder", "svd", "--folds", 2]
     chosen = odd(tmp_path / "a.csv", *choice, "--by", "words")
     assert "ocsvm(encoder=svd), cross-fitted over 2 folds" in chosen.stdout
@@ -277,8 +265,8 @@ def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, t
 def test_that_no_document_can_be_odd_is_noted(odd, tmp_path):
     alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *alone]], ("text",))
-    note = "with 153 different documents no p by words is below 0.02, so none is odd; raise --alpha."
-    assert note in odd(tmp_path / "a.csv", "-d", "knn-words").stderr
+    result = odd(tmp_path / "a.csv", "-d", "knn-words")
+    assert has_note(result, " 153 ", " words ", " 0.02, ", "--alpha")
     assert notes(odd(tmp_path / "a.csv", "-d", "knn-words", "--alpha", 0.02)) == []
 
 
@@ -345,24 +333,22 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "code", "quoted"),
     [
-        (["none.csv"], 1, "There is no file none.csv."),
-        (["odd.csv"], 2, "odd.csv would replace odd.csv or be among its documents; give a path elsewhere."),
-        (["."], 2, "odd.csv would replace . or be among its documents; give a path elsewhere."),
-        ([""], 2, "The path of the documents is empty (''); give a file, a folder, or - ."),
-        (["a.csv", "--output", "."], 2, "'.' is a folder; --output is the path of a file."),
-        (["a.csv", "--output", ".."], 2, "'..' is a folder; --output is the path of a file."),
-        (["a.csv", "-d", "llr", "--set", "cup=3"], 2, "No parameter of llr named 'cup'. Did you mean 'cap'?"),
+        (["none.csv"], 1, ["no file none.csv"]),
+        (["odd.csv"], 2, ["odd.csv would replace odd.csv "]),
+        (["."], 2, ["odd.csv would replace . "]),
+        ([""], 2, ["('')", " - "]),
+        (["a.csv", "--output", "."], 2, ["'.' ", "--output"]),
+        (["a.csv", "--output", ".."], 2, ["'..' ", "--output"]),
+        (["a.csv", "-d", "llr", "--set", "cup=3"], 2, [" llr ", "'cup'", "'cap'"]),
     ],
 )
-def test_one_clear_line_and_no_file(odd, tmp_path, arguments, code, message):
+def test_one_clear_line_and_no_file(odd, tmp_path, arguments, code, quoted):
     write(tmp_path / "a.csv", enumerate(SEA), ("id", "text"))
     before = sorted(tmp_path.iterdir())
     result = odd(*arguments)
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert result.stderr.startswith("Error: ")
-    assert message in result.stderr
+    assert_refused(result, code, *quoted)
     assert result.stderr.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
 
@@ -373,10 +359,8 @@ def test_the_results_are_no_documents_of_the_folder(odd, tmp_path):
     for number, text in enumerate(SEA):
         (folder / f"{number}.txt").write_text(text)
     result = odd("tickets", "-o", "tickets/mine")
-    assert result.exit_code == 2
-    assert result.stderr == (
-        "Error: tickets/mine.csv would replace tickets or be among its documents; give a path elsewhere.\n"
-    )
+    assert_refused(result, 2, "tickets/mine.csv would replace tickets ")
+    assert len(notes(result)) == 1
     for _ in range(2):
         assert odd("tickets").stdout.startswith("150 documents, ")
     assert len(list(folder.iterdir())) == 150
@@ -421,17 +405,12 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     result = odd(posts, *COLUMNS, "--marked", "odd.csv")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; ensemble:robust, without word vectors")
-    assert re.fullmatch(
-        r"Marks: 3 odd, 1 fine; form counts 1\.\d times as much beside words as without marks\.",
-        lines[1],
-    )
+    assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; ensemble:robust, ")
+    assert re.fullmatch(r"Marks: 3 odd, 1 fine; form .* 1\.\d times .*", lines[1])
     assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]  # one list
-    assert lines[-3:] == [
-        "Called odd: 1 of 158 different documents, those with p of at most 0.01 (--alpha).",
-        "p is the share of the different documents without a mark that score at least as high.",
-        "All documents: odd.csv. Page: odd.html.",
-    ]
+    assert re.fullmatch(r"Called odd: 1 of 158 .* 0\.01 \(--alpha\)\.", lines[-3])
+    assert re.match("p is .* a mark ", lines[-2])
+    assert lines[-1] == "All documents: odd.csv. Page: odd.html."
     first = {"T150": "odd", "T151": "odd", "T3": "fine", "'=1+1": "odd"}
     assert marks_of(tmp_path / "odd.csv") == first
     rows = table(tmp_path / "odd.csv")
@@ -441,7 +420,7 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     assert re.search("Odd by", (tmp_path / "odd.html").read_text()) is None
     page = (tmp_path / "odd.html").read_text()
     assert lines[1] in page
-    assert "the same command with --marked marks.csv" in page
+    assert " --marked marks.csv" in page
     mark(tmp_path / "odd.csv", {rows[0]["key"]: "odd", rows[1]["key"]: "fine"})
     again = odd(posts, *COLUMNS, "--marked", "odd.csv")
     assert again.stdout.splitlines()[1].startswith("Marks: 4 odd, 2 fine")
@@ -459,16 +438,12 @@ def test_the_file_of_the_page_is_taken_too(odd, posts, tmp_path):
     assert marks_of(tmp_path / "odd.csv") == {"T150": "odd", "'=1+1": "odd"}
     rows = ["--text", "body", "--marked", "marks.csv", "--by", "words"]
     refused = odd(posts, *rows, "--id", "")
-    assert refused.exit_code == 1
-    assert "marks.csv needs the columns 'mark' and 'row'" in refused.stderr
+    assert_refused(refused, 1, "marks.csv ", " 'row'", " 'id', 'mark'")
     (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n")
     before = (tmp_path / "odd.csv").read_bytes()
     refused = odd(posts, *rows)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert refused.stderr == (
-        "Error: odd.csv has 1 mark (row 161) that would be lost: add them to marks.csv; if you "
-        "took them back, give another --output or delete odd.csv.\n"
-    )
+    assert_refused(refused, 2, "Error: odd.csv ", " 1 mark (row 161) ", " marks.csv", "--output")
+    assert len(notes(refused)) == 1
     assert (tmp_path / "odd.csv").read_bytes() == before
     (tmp_path / "odd.csv").unlink()
     result = odd(posts, *rows, "--id", "")
@@ -481,17 +456,15 @@ def test_marks_of_the_table_are_not_lost(odd, posts, tmp_path):
     mark(tmp_path / "odd.csv", {"T150": "odd", "T3": "fine"})
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     refused = odd(posts, *COLUMNS)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert refused.stderr == (
-        "Error: odd.csv has 2 marks (row 150, 3) that would be lost: add --marked odd.csv; if you "
-        "took them back, give another --output or delete odd.csv.\n"
-    )
+    quoted = "Error: odd.csv ", " 2 marks (row 150, 3) ", "--marked odd.csv", "--output"
+    assert_refused(refused, 2, *quoted)
+    assert len(notes(refused)) == 1
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert odd(posts, *COLUMNS, "-o", "other").exit_code == 0
     mark(tmp_path / "odd.csv", {"T150": "", "T3": ""})
     again = odd(posts, *COLUMNS, "--marked", "odd.csv")
     assert again.exit_code == 0
-    assert "Note: odd.csv has no marks." in notes(again)
+    assert has_note(again, " odd.csv ", " no marks")
     assert odd(posts, *COLUMNS).exit_code == 0
 
 
@@ -499,7 +472,8 @@ def test_marked_documents_may_be_ranked_too(odd, posts, tmp_path):
     (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n3,fine\n")
     options = ["--text", "body", "--marked", "marks.csv"]
     result = odd(posts, *options, "--keep-marked")
-    assert "p is the share of the different documents that score at least as high." in result.stdout
+    (meaning,) = [line for line in result.stdout.splitlines() if line.startswith("p is ")]
+    assert "mark" not in meaning
     assert "of 162 different documents" in result.stdout
     assert all(row["rank"] for row in table(tmp_path / "odd.csv"))
     assert marks_of(tmp_path / "odd.csv", "row") == {"150": "odd", "3": "fine"}
@@ -558,10 +532,7 @@ def test_what_marks_change_about_form_is_printed(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *digits]], ("text",))
     (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n151,odd\n")
     result = odd("a.csv", "--marked", "marks.csv")
-    assert re.search(
-        r"Marks: 2 odd, 0 fine; form counts 2\.\d times as much beside words as without marks\.",
-        result.stdout,
-    )
+    assert re.search(r"Marks: 2 odd, 0 fine; form .* 2\.\d times ", result.stdout)
 
 
 def test_a_marked_document_without_words_is_still_empty(odd, tmp_path):
@@ -585,32 +556,26 @@ def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
     options = ["--text", "body", "--by", "words", "--marked", "marks.csv", "--folds", 2]
     result = odd(posts, "-d", "iforest", "--set", "encoder=svd", "--set", "n_estimators=10", *options)
     assert result.exit_code == 0, result.output
-    assert notes(result) == [
-        "Note: iforest(encoder=svd, n_estimators=10) leaves documents marked odd out, and learns nothing "
-        "else from them."
-    ]
+    (note,) = notes(result)
+    assert note.startswith("Note: iforest(encoder=svd, n_estimators=10) ")
+    assert " marked odd " in note
     assert notes(odd(posts, "-d", "knn-words", *options)) == []
 
 
 @pytest.mark.parametrize(
-    ("marks", "message"),
+    ("marks", "quoted"),
     [
-        (None, "marks.csv cannot be read as a CSV of marks: "),
-        ("", "marks.csv cannot be read as a CSV of marks: No columns to parse from file"),
-        ("key,text\nT1,odd\n", "needs the columns 'mark' and 'key' or 'id', as in a table"),
-        ("key,mark\nT999,odd\n", "marks.csv: key 'T999' is marked odd, but there is no such document."),
-        ("key,mark\nT1,o\n", "marks.csv: key 'T1' has the mark 'o'; a mark is odd, fine or empty."),
-        ("key,mark\nT1,odd\nT1,fine\n", "marks.csv: key 'T1' is marked odd and fine."),
-        ("key,mark\n\x1b[31m,odd\n", "is marked odd, but there is no such document."),
+        (None, ["marks.csv ", f": {os.strerror(errno.ENOENT)}"]),
+        ("key,text\nT1,odd\n", ["marks.csv ", " 'key' or 'id', ", " 'key', 'text'"]),
+        ("key,mark\nT999,odd\n", ["marks.csv: ", " key 'T999' ", " odd"]),
+        ("key,mark\n\x1b[31m,odd\n", ["marks.csv: ", r" key '\x1b[31m' "]),
     ],
 )
-def test_wrong_marks_are_one_line_and_no_file(odd, posts, tmp_path, marks, message):
+def test_wrong_marks_are_one_line_and_no_file(odd, posts, tmp_path, marks, quoted):
     if marks is not None:
         (tmp_path / "marks.csv").write_text(marks)
     result = odd(posts, *COLUMNS, "--marked", "marks.csv")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("Error: ")
-    assert message in result.stderr
+    assert_refused(result, 1, *quoted)
     assert result.stderr.count("\n") == 1
     assert "\x1b" not in result.stderr
     assert not (tmp_path / "odd.csv").exists()
@@ -666,9 +631,8 @@ def test_lone_surrogates_and_nul_are_ranked_and_noted_once(odd, tmp_path):
     found = {row["id"]: row for row in table(tmp_path / "odd.csv")}
     assert (found["\ufffd"]["text"], found["\ufffd"]["k\ufffd"]) == ("half \ufffd of a smile", "\ufffd")
     assert found["a\ufffdb"]["text"] == "nul\ufffd"
-    assert [note[:40] for note in notes(result) if "surrogate" in note] == [
-        "Note: 1 document has lone surrogates, wh"
-    ]
+    (note,) = [note for note in notes(result) if "surrogate" in note]
+    assert note.startswith("Note: 1 document ")
     assert "half \ufffd" in (tmp_path / "odd.html").read_text(encoding="utf-8")
 
 
