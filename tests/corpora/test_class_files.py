@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from commands import adbench
 
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
-from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.testing.topics import texts_about
 
@@ -29,7 +30,7 @@ def test_seventy_percent_of_each_class_are_for_training(home, tmp_path):
     assert (corpus.name, corpus.classes) == ("files:a.csv", ("law", "sea"))
     assert corpus.counts() == "49 training / 21 test documents (law 21/9, sea 28/12)"
     assert sorted([*corpus.train.texts, *corpus.test.texts]) == sorted(SEA + LAW)
-    assert "70 % of the different texts of each class for training, drawn with seed 0" in corpus.edition
+    assert re.search("'queue', 70 % .*seed 0", corpus.edition)
     again = load(ClassFiles(write(tmp_path / "a.csv"), "body", "queue"))
     assert again.digest == corpus.digest
 
@@ -40,17 +41,17 @@ def test_copies_are_on_one_side(home, tmp_path):
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert not set(corpus.train.texts) & set(corpus.test.texts)
     assert len(corpus.train) + len(corpus.test) == len(rows)
-    assert "70 % of the different texts of each class for training" in corpus.edition
+    assert "'queue', 70 % " in corpus.edition
     once = load(ClassFiles(write(tmp_path / "b.csv"), "body", "queue"))
     assert set(once.train.texts) == set(corpus.train.texts)  # copies move nothing else
     split = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
-    assert "; 2 test documents equal a training document when cleaned" in split.counts()
+    assert "; 2 test documents " in split.counts()
 
 
 def test_copies_make_no_class_large_enough(home, tmp_path):
     rows = [*ROWS, *[("one letter", "spam", "test")] * 30]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
-    assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
+    assert re.search("; classes [^;]* 20 [^;]*: spam(;|$)", corpus.edition)
 
 
 def near(text):
@@ -65,7 +66,7 @@ def test_near_copies_are_on_one_side_and_counted(home, tmp_path):
     assert {near(text) for text in trained if not text.endswith("another")} <= trained
     assert not {near(text) for text in trained} & tested
     assert not {near(text) for text in tested} & trained
-    assert "; 70 near-copies, in the part of the text that they are like" in corpus.edition
+    assert "; 70 near-copies" in corpus.edition
     once = load(ClassFiles(write(tmp_path / "b.csv"), "body", "queue"))
     assert set(once.train.texts) <= trained  # near-copies move nothing else
     assert "near-copies" not in once.edition
@@ -82,29 +83,28 @@ def test_near_copies_make_no_class_large_enough(home, tmp_path):
     shared = " ".join(LAW[:3])
     rows = [*ROWS, *[(f"{shared} {letter}zq", "spam", "test") for letter in "abcdefghijklmnopqrstuvwxyz"]]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
-    assert "classes left out, with fewer than 20 different texts: spam" in corpus.edition
+    assert re.search("; classes [^;]* 20 [^;]*: spam(;|$)", corpus.edition)
 
 
 def test_near_copies_across_a_given_split_are_counted_and_stay(home, tmp_path):
     rows = [*ROWS, *((near(text), queue, "test") for text, queue, part in ROWS if part == "train")]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
     n_near = sum(part == "train" for *_, part in ROWS)
-    assert f"; {n_near} test documents are near-copies of training documents" in corpus.edition
+    assert re.search(f"; {n_near} test documents [^;]*near-copies", corpus.edition)
     assert len(corpus.test) == sum(part.strip().lower() == "test" for *_, part in rows)
 
 
 def test_a_column_can_split_them(home, tmp_path):
     corpus = load(ClassFiles(write(tmp_path / "a.csv"), "body", "queue", "part"))
     assert corpus.counts() == "30 training / 40 test documents (law 10/20, sea 20/20)"
-    assert "split by the column 'part'" in corpus.edition
+    assert re.search("'queue', split .*'part'", corpus.edition)
 
 
 def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert corpus.classes == ("law", "sea")
-    assert "classes left out, with fewer than 20 different texts: tiny" in corpus.edition
-    assert "documents left out, without a class or words: 2" in corpus.edition
+    assert re.search("; classes [^;]* 20 [^;]*: tiny; documents [^;]*: 2(;|$)", corpus.edition)
 
 
 def test_an_edited_text_is_another_edition(home, tmp_path):
@@ -114,24 +114,37 @@ def test_an_edited_text_is_another_edition(home, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "rows", "message"),
+    ("columns", "rows", "error", "quoted"),
     [
-        (("body", None, None), ROWS, "Which column of .* holds the classes.* adbench-text odd"),
-        (("body", "topic", None), ROWS, "No column named 'topic'"),
-        (("body", "queue", "fold"), ROWS, "No column named 'fold'"),
-        (("body", "body", None), ROWS, "The column 'body' holds the text"),
+        (
+            ("body", None, None),
+            ROWS,
+            InvalidValueError,
+            r"a\.csv .*--label .*: body, queue, part\. .*adbench-text odd .*a\.csv$",
+        ),
+        (("body", "topic", None), ROWS, UnknownNameError, "column .*'topic'"),
+        (("body", "queue", "fold"), ROWS, UnknownNameError, "column .*'fold'"),
+        (("body", "body", None), ROWS, InvalidValueError, "'body' .*--label"),
         (
             ("body", "queue", None),
             ROWS[:40],
-            r"at least two classes of 20 different texts \(near-copies count once\) .* got 1\. .* sea 40",
+            DataError,
+            r"^files:a\.csv .* two classes .* 20 .*near-copies .*'queue', got 1\. .* sea 40\.$",
         ),
-        (("body", "queue", "queue"), ROWS, "line 2: 'queue' must be train or test, got 'sea'"),
+        (
+            ("body", "queue", "queue"),
+            ROWS,
+            InvalidValueError,
+            r"^a\.csv, line 2: 'queue' .*train .*test, got 'sea'",
+        ),
     ],
 )
-def test_what_cannot_be_a_benchmark_gets_one_clear_line(tmp_path, columns, rows, message):
+def test_what_cannot_be_a_benchmark_gets_one_clear_line(tmp_path, columns, rows, error, quoted):
     path = write(tmp_path / "a.csv", rows)
-    with pytest.raises(AdbenchTextError, match=message):
+    with pytest.raises(error, match=quoted) as caught:
         ClassFiles(path, *columns).edition()
+    assert caught.type is error
+    assert "\n" not in str(caught.value)
 
 
 def test_run_and_report(home, tmp_path, monkeypatch):
@@ -153,11 +166,9 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     assert adbench("run --sweep mine.toml --label queue --jobs 0").exit_code == 0
     refused = adbench("report --sweep mine.toml")
     assert refused.exit_code == 2
-    assert refused.stderr == (
-        "Error: The sweep mine.toml alone cannot be read: Which column of tickets.csv holds the classes? "
-        "Give --label with one of: body, queue, part. Without classes, rank the documents: adbench-text odd "
-        "tickets.csv\n"
-    )
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith("Error: ")
+    assert re.search(r"mine\.toml .*tickets\.csv .*--label .*: body, queue, part\. .*odd tickets\.csv$", line)
     Path("mine.toml").write_text(f'{sweep}label = "queue"\n')
     report = adbench("report --sweep mine.toml --format csv")
     assert report.exit_code == 0, report.output
@@ -172,7 +183,7 @@ def test_several_columns_are_one_text(home, tmp_path, monkeypatch):
     write(tmp_path / "tickets.csv", rows, ("subject", "body", "queue", "part"))
     texts = load(ClassFiles("tickets.csv", ["subject", "body"], "queue")).train.texts
     assert set(texts) <= set(SEA + LAW)
-    with pytest.raises(InvalidValueError, match="The column 'body' holds the text"):
+    with pytest.raises(InvalidValueError, match=r"'body' .*--label"):
         ClassFiles("tickets.csv", ["subject", "body"], "body").edition()
     columns = "dataset = 'files:tickets.csv'\ntext = ['subject', 'body']\nlabel = 'queue'\n"
     Path("mine.toml").write_text(columns)
@@ -190,15 +201,14 @@ def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):
     command = "run -d llr -s files:2023/tickets.csv -s files:2024/tickets.csv --text body --label queue"
     result = adbench(command, "--dry-run")
     assert result.exit_code == 2
-    assert "Two datasets have the name 'files:tickets.csv'; rename one of the files." in result.stderr
+    assert re.search(r"^Error: Two .*'files:tickets\.csv'", result.stderr, re.MULTILINE)
 
 
 @pytest.mark.parametrize("option", ["--text", "--label", "--split", "--language"])
 def test_the_options_on_columns_are_refused_without_documents_of_ones_own(home, option):
     result = adbench(f"run -d llr -s pydocs {option} nonsense --dry-run")
     assert result.exit_code == 2
-    assert f"{option} is for your own documents" in result.stderr
-    assert "give these as --dataset files:PATH." in result.stderr
+    assert re.search(rf"^Error: {option} .*--dataset files:PATH", result.stderr, re.MULTILINE)
 
 
 GERMAN = [(f"Über die Straße zur {letter}brücke", "road", "") for letter in "abcdefghijklmnopqrstuvwx"]
@@ -210,8 +220,9 @@ def test_a_language_cleans_the_documents(home, tmp_path):
     german, english = (load(ClassFiles(path, "body", "queue", language=each)) for each in ("de", "en"))
     assert all(text.startswith("straße") for text in german.train.texts if "brücke" in text)
     assert all("über" in text for text in english.train.texts if "brücke" in text)
-    assert german.edition.replace("; cleaned for the language 'de'", "") == english.edition
-    with pytest.raises(InvalidValueError, match=r"language must be a code .* got 'german'"):
+    note = re.search("; [^;]*'de'", german.edition).group()
+    assert german.edition.replace(note, "") == english.edition
+    with pytest.raises(InvalidValueError, match=r"language .*, got 'german'"):
         ClassFiles(path, "body", "queue", language="german")
 
 
@@ -228,7 +239,7 @@ def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
     assert settings["members"].count("language=de") == 1
     assert "encoder" not in settings["members"]
     result = adbench(f"run -d llr(language=en) {files}")
-    assert "the word frequencies of llr are English; files:a.csv is in 'de'" in result.stderr
+    assert re.search(r"llr .*English.* files:a\.csv .*'de'", result.stderr)
 
 
 def test_a_column_is_no_language(home, tmp_path):
@@ -244,5 +255,5 @@ def test_lone_surrogates_are_replaced_and_noted(home, tmp_path):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     corpus = load(ClassFiles(str(tmp_path / "a.jsonl")))
     assert corpus.classes == ("law", "sea\ufffd")
-    assert f"; {len(SEA)} documents have lone surrogates" in corpus.edition
+    assert re.search(f"; {len(SEA)} documents [^;]*surrogates", corpus.edition)
     assert [text[-1] == "\ufffd" for text in corpus.written_test.texts] == (corpus.test.labels == 1).tolist()

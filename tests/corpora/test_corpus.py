@@ -52,13 +52,13 @@ def test_dirty_data_without_an_outlier_are_refused(colours):
     fewest = 1 / (len(split.train) + 1)
     assert contaminate(split, fewest + 0.001, seed=0).train_outlier.sum() == 1
     lower = fewest - 0.001
-    with pytest.raises(InvalidValueError, match=f"^contamination {lower:g} leaves no outlier beside "):
+    with pytest.raises(InvalidValueError, match=f"^contamination {lower:g} .*no outlier .* 20 inliers"):
         contaminate(split, lower, seed=0)
 
 
 @pytest.mark.parametrize("contamination", [-1e-9, 0.5, 5, float("nan"), float("-inf")])
 def test_a_contamination_outside_its_range_is_refused(contamination, colours):
-    with pytest.raises(InvalidValueError, match=r"^contamination must be in \[0, 0\.5\), got "):
+    with pytest.raises(InvalidValueError, match=rf"^contamination .*\[0, 0\.5\), got {contamination}\.$"):
         draw(colours, SplitKey("colours", "red", contamination))
 
 
@@ -71,7 +71,7 @@ def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours)
     assert split.outlier.tolist() == ["green" not in text for text in split.test]
     assert sorted(split.train + split.pool) == sorted(colours.train.texts)
     assert not any("green" in text for text in split.pool)
-    with pytest.raises(UnknownNameError, match=r"No inlier class of colours named 'gren'\. .* 'green'"):
+    with pytest.raises(UnknownNameError, match=r"inlier class .*colours .*'gren'\. .*'green'"):
         draw(colours, SplitKey("colours", "gren"))
 
 
@@ -145,7 +145,7 @@ def test_as_many_outliers_as_there_are_can_be_asked_for_and_not_one_more():
 
     assert n_outliers(60, 0.4) == 40
     assert outliers_of(mixed(split(40), 0.4)) == set(split(40).pool)
-    with pytest.raises(InvalidValueError, match=r"asks for 40 outliers beside 60 inliers, .* only 39 "):
+    with pytest.raises(InvalidValueError, match=r"^contamination 0\.4 .* 40 outliers .* 60 inliers, .* 39 "):
         mixed(split(39), 0.4)
 
 
@@ -167,9 +167,7 @@ def test_documents_that_clean_to_nothing_are_dropped():
 @pytest.mark.parametrize("part", ["training", "test"])
 def test_an_empty_class_is_refused(part):
     parts = {"training": documents("train"), "test": documents("test")} | {part: documents("x", (1, 0, 1))}
-    with pytest.raises(
-        DataError, match=rf"^Class 'green' of colours has no {part} documents after cleaning\."
-    ):
+    with pytest.raises(DataError, match=f"'green' .*colours .*no {part} documents"):
         Corpus("colours", CLASSES, *parts.values(), "made up")
 
 
@@ -221,7 +219,7 @@ def test_limited_keeps_at_most_the_given_number_per_class_in_their_order(colours
         rows = [whole.texts.index(text) for text in part.texts]
         assert rows == sorted(rows)
         np.testing.assert_array_equal(part.labels, whole.labels[rows])
-    assert limited.edition == "made up, at most 25 documents per class"
+    assert re.fullmatch("made up, .* 25 documents .*", limited.edition)
     assert limited.digest != colours.digest
     assert limited.digest == colours.limited(25).digest
     assert colours.limited(40).train.texts == colours.train.texts
@@ -297,7 +295,7 @@ def test_the_raw_corpus_has_the_same_documents_in_the_same_rows(home):
 
 
 def test_a_corpus_without_its_documents_as_they_were_written_has_no_raw_one(colours):
-    with pytest.raises(DataError, match="The documents of colours are not available as they were written"):
+    with pytest.raises(DataError, match=r"documents .*colours .*written"):
         colours.raw  # noqa: B018
 
 
@@ -373,7 +371,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(home, monkeypatch, capsys):
     for _ in range(2):
         corpus.load(Colours())
     [line] = capsys.readouterr().err.splitlines()
-    assert re.search(r": Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$", line)
+    assert re.search(f"Cannot write {re.escape(str(storage.cache_dir()))}.* ADBENCH_TEXT_CACHE ", line)
 
 
 GOOD = Documents(["red", "green", "blue"], np.array([0, 1, 2]))
@@ -388,63 +386,62 @@ def fail(error: Exception) -> None:
     raise error
 
 
+PLACE = r" \(test_corpus\.py:\d+\)"  # of an error
+
+
 @pytest.mark.parametrize(
-    ("read", "message"),
+    ("read", "quoted"),
     [
-        (
-            lambda self: None,
-            ": read() must return two .*, the training and the test part, got NoneType",
-        ),
-        (lambda self: (GOOD,) * 3, ": read() must return two .*, got Documents, Documents, Documents"),
-        (lambda self: GOOD, ": read() must return two .* part, got Documents"),
-        (lambda self: ((["red"], [0]), GOOD), ": read() must return two .*, got tuple, Documents"),
+        (lambda self: None, r": read\(\) .* two Documents.*, got NoneType"),
+        (lambda self: (GOOD,) * 3, r": read\(\) .* two Documents.*, got Documents, Documents, Documents"),
+        (lambda self: GOOD, r": read\(\) .* two Documents.*, got Documents"),
+        (lambda self: ((["red"], [0]), GOOD), r": read\(\) .* two Documents.*, got tuple, Documents"),
         (
             lambda self: (Documents(["red", None], [0, 1]), GOOD),
-            " cannot be read: TypeError: a text is not a string: got None at position 1",
+            f" .*read: TypeError: .*string: .*None .*position 1{PLACE}",
         ),
         (
             lambda self: (Documents(["red"], np.array([0.0])), GOOD),
-            " cannot be read: ValueError: labels must be whole numbers, .* array of float64 of shape (1,)",
+            rf" .*read: ValueError: labels .*float64 .*\(1,\){PLACE}",
         ),
         (
             lambda self: (Documents(["red"], np.array([])), GOOD),
-            " cannot be read: ValueError: each document needs one label, got 1 texts, 0 labels",
+            f" .*read: ValueError: .*label, .* 1 texts, 0 labels{PLACE}",
         ),
-        (lambda self: {}["1"], " cannot be read: KeyError: '1'"),
-        (lambda self: fail(BareError()), " cannot be read: BareError: (an error .* cannot be printed)"),
+        (lambda self: {}["1"], f" .*read: KeyError: '1'{PLACE}"),
+        (lambda self: fail(BareError()), rf" .*read: BareError: \(.*printed\){PLACE}"),
     ],
 )
-def test_what_a_dataset_returns_or_raises_is_one_line(home, monkeypatch, read, message):
+def test_what_a_dataset_returns_or_raises_is_one_line(home, monkeypatch, read, quoted):
     monkeypatch.setattr(Colours, "read", read)
-    expected = re.escape(f"colours{message}").replace(r"\.\*", ".*")
-    place = r" \(test_corpus\.py:\d+\)" if "cannot" in message else ""  # of an error
-    with pytest.raises(DataError, match=rf"^{expected}{place}$"):
+    with pytest.raises(DataError, match=f"^colours{quoted}$"):
         corpus.load(Colours())
 
 
 @pytest.mark.parametrize(
-    ("edition", "message"),
+    ("edition", "quoted"),
     [
-        (lambda self: {}["1"], " cannot find its edition: KeyError: '1'"),
-        (lambda self: fail(BareError()), " cannot find its edition: BareError: (an error .*)"),
-        (lambda self: "1", ": edition() must return an Edition(name, digest) of two strings, got '1'"),
-        (lambda self: Edition("1", 1), ": edition() must return an Edition(name, digest) of two strings, .*"),
+        (lambda self: {}["1"], f" .*edition: KeyError: '1'{PLACE}"),
+        (lambda self: fail(BareError()), rf" .*edition: BareError: \(.*printed\){PLACE}"),
+        (lambda self: "1", r": edition\(\) .*Edition\(.*digest\) .*, got '1'"),
+        (
+            lambda self: Edition("1", 1),
+            r": edition\(\) .*Edition\(.*digest\) .*, got Edition\(name='1', digest=1, .*\)",
+        ),
     ],
 )
-def test_an_edition_is_checked(home, monkeypatch, edition, message):
+def test_an_edition_is_checked(home, monkeypatch, edition, quoted):
     monkeypatch.setattr(Colours, "edition", edition)
-    expected = re.escape(f"colours{message}").replace(r"\.\*", ".*")
-    place = r" \(test_corpus\.py:\d+\)" if "cannot" in message else ""  # of an error
-    with pytest.raises(DataError, match=rf"^{expected}{place}$"):
+    with pytest.raises(DataError, match=f"^colours{quoted}$"):
         corpus.load(Colours())
 
 
 def test_an_error_that_a_dataset_raises_on_purpose_is_left_alone(home, monkeypatch):
     def read(self):
-        raise DataError("Put the file there.")
+        raise DataError("as it is")
 
     monkeypatch.setattr(Colours, "read", read)
-    with pytest.raises(DataError, match=r"^Put the file there\.$"):
+    with pytest.raises(DataError, match=r"^as it is$"):
         corpus.load(Colours())
 
 
@@ -452,9 +449,10 @@ def test_documents_that_clean_to_nothing_are_counted_with_and_without_the_cache(
     for _ in range(2):
         loaded = corpus.load(Colours())
         assert loaded.n_empty == 2
-        assert loaded.counts() == (
-            "4 training / 3 test documents (red 1/1, green 2/1, blue 1/1); 2 more are empty after cleaning; "
-            "3 test documents equal a training document when cleaned"
+        assert re.fullmatch(
+            r"4 training / 3 test documents \(red 1/1, green 2/1, blue 1/1\); "
+            "2 [^;]*empty[^;]*; 3 test documents [^;]*",
+            loaded.counts(),
         )
     assert Colours.reads == 1
     assert corpus.load(Colours(), limit=1).n_empty == 2
@@ -466,7 +464,7 @@ def test_test_documents_that_are_training_documents_are_counted():
         Documents(["a b", "a b", "e"], np.array([0, 1, 1])),
     )
     counts = corpus.Corpus("copies", ("x", "y"), train, test, edition="own").counts()
-    assert counts.endswith("(x 1/1, y 1/2); 2 test documents equal a training document when cleaned")
+    assert re.search(r"\(x 1/1, y 1/2\); 2 test documents [^;]*$", counts)
 
 
 def test_lone_surrogates_of_a_dataset_are_replaced_and_counted_with_and_without_the_cache(home):
@@ -476,4 +474,4 @@ def test_lone_surrogates_of_a_dataset_are_replaced_and_counted_with_and_without_
         loaded = corpus.load(dataset)
         assert loaded.written_test.texts == ["red half \ufffd", "green caf\ufffd", "blue \0 é"]
         assert "green caf\ufffd" in loaded.test.texts
-        assert "; 4 have lone surrogates, replaced by U+FFFD" in loaded.counts()
+        assert re.search(r"; 4 [^;]*surrogates[^;]*U\+FFFD", loaded.counts())

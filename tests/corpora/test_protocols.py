@@ -1,5 +1,6 @@
 """How the protocols divide a corpus into training and test documents."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -95,9 +96,9 @@ def test_classes_that_alone_can_be_normal_are_normal_together(colours):
     split = split_of(paired, "red+green", 0, seed=0)
     assert (len(split.train), int(split.outlier.sum())) == (40, 20)
     assert classes_of(split.train) == {"red", "green"}
-    with pytest.raises(InvalidValueError, match="no protocol leave-one-out: only red, green can be normal"):
+    with pytest.raises(InvalidValueError, match=r"colours .*leave-one-out: .*red, green "):
         splits(paired, "leave-one-out")
-    with pytest.raises(UnknownNameError, match="No inlier class of colours named 'gren'"):
+    with pytest.raises(UnknownNameError, match=r"inlier class .*colours .*'gren'"):
         splits(replace(colours, inliers=("gren",)))
 
 
@@ -105,9 +106,9 @@ def test_a_class_that_cannot_be_normal_needs_no_training_documents():
     facts = {"inliers": ("red",)}
     corpus = Corpus("reds", CLASSES, documents("train", LABELS[:20]), documents("test"), "made up", **facts)
     assert split_of(corpus, "red", 0, seed=0).outlier.sum() == 40
-    with pytest.raises(DataError, match="Class 'green' of reds has no training documents"):
+    with pytest.raises(DataError, match=r"'green' .*reds .*no training documents"):
         replace(corpus, inliers=("red", "green"))
-    with pytest.raises(InvalidValueError, match="the other classes have only 0 training documents"):
+    with pytest.raises(InvalidValueError, match=r"^contamination 0\.1 .* 20 inliers, .* 0 training"):
         split_of(corpus, "red", 0.1, seed=0)
 
 
@@ -122,9 +123,9 @@ def test_documents_are_ranked_without_others(colours):
     assert (len(few.train), int(few.outlier.sum())) == (25, 5)
     assert [colours.test.texts[place] for place in few.places] == few.train
     assert few.places.tolist() != split_of(colours, "red", 0.2, seed=1, protocol="rank-all").places.tolist()
-    with pytest.raises(InvalidValueError, match="leave out --test-outliers"):
+    with pytest.raises(InvalidValueError, match=r"rank-all, --contamination .*--test-outliers"):
         split_of(colours, "red", 0, seed=0, protocol="rank-all", test_outliers=0.1)
-    with pytest.raises(InvalidValueError, match=r"^contamination 0.01 leaves no outlier beside 20 inliers"):
+    with pytest.raises(InvalidValueError, match=r"^contamination 0\.01 .*no outlier .* 20 inliers"):
         split_of(colours, "red", 0.01, seed=0, protocol="rank-all")
 
 
@@ -143,15 +144,14 @@ def test_each_seed_draws_both_parts_anew(drawn):
 
 
 def test_redrawn_test_documents_that_are_training_documents_are_counted(drawn):
-    assert "equal a training document" not in drawn.counts()
+    assert "cleaned" not in drawn.counts()
     texts = [text if row % 3 else "the same" for row, text in enumerate(drawn.test.texts)]
     copied = replace(drawn, test=Documents(texts, drawn.test.labels))
     split = split_of(copied, "red+green", 0, seed=0, protocol="redrawn")
     normal = [text for text, is_odd in zip(split.test, split.outlier, strict=True) if not is_odd]
     n_seen = sum(text in split.train for text in normal)
     assert 0 < n_seen < len(normal) == 12
-    note = f"; drawn with seed 0, {n_seen} of 12 normal test documents equal a training document when cleaned"
-    assert copied.counts().endswith(note)
+    assert re.search(f"; [^;]*seed 0, {n_seen} of 12 normal [^;]*cleaned$", copied.counts())
 
 
 @pytest.mark.parametrize("protocol", ["one-vs-rest", "leave-one-out", "rank-all"])
@@ -176,13 +176,13 @@ def test_the_protocol_of_a_dataset_is_the_default(colours, drawn):
     assert protocol_of(colours, "leave-one-out") == "leave-one-out"
     assert protocol_of(drawn, None) == "redrawn"
     assert protocol_of(drawn, "rank-all") == "rank-all"
-    with pytest.raises(InvalidValueError, match="drawn has no protocol one-vs-rest: its own is redrawn"):
+    with pytest.raises(InvalidValueError, match=r"^drawn .*one-vs-rest: .*redrawn.*--protocol"):
         protocol_of(drawn, "one-vs-rest")
-    with pytest.raises(InvalidValueError, match="colours has no protocol redrawn: its own is one-vs-rest"):
+    with pytest.raises(InvalidValueError, match=r"^colours .*redrawn: .*one-vs-rest.*--protocol"):
         protocol_of(colours, "redrawn")
-    with pytest.raises(InvalidValueError, match="colours has no protocol one-vs-rest: its own is rank-all"):
+    with pytest.raises(InvalidValueError, match=r"^colours .*one-vs-rest: .*rank-all.*--protocol"):
         protocol_of(replace(colours, protocol="rank-all"), "one-vs-rest")
-    with pytest.raises(UnknownNameError, match="No protocol named 'leave-one'"):
+    with pytest.raises(UnknownNameError, match=r"protocol .*'leave-one'.*'leave-one-out'"):
         protocol_of(colours, "leave-one")
 
 
@@ -196,25 +196,25 @@ def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
 
 
 @pytest.mark.parametrize(
-    ("facts", "reason"),
+    ("facts", "quoted"),
     [
-        ({"language": "german"}, "language must be a code .*, got 'german'"),
-        ({"protocol": "bogus"}, "its protocol must be one of one-vs-rest, .*, got 'bogus'"),
-        ({"protocol": "redrawn"}, "redraw must be a Redraw with the protocol redrawn"),
-        ({"redraw": Redraw(0.5)}, "redraw must be a Redraw with the protocol redrawn"),
-        ({"contamination": 0.0}, "its contamination must be a tuple of numbers, got 0.0"),
-        ({"inliers": "red"}, "its inliers must be a tuple of some of its classes, got 'red'"),
-        ({"inliers": CLASSES}, "its inliers must be a tuple of some of its classes"),
+        ({"language": "german"}, "language .*, got 'german'"),
+        ({"protocol": "bogus"}, f"protocol .*{', '.join(PROTOCOLS)}, got 'bogus'"),
+        ({"protocol": "redrawn"}, "redraw .*Redraw .*redrawn, .*got None"),
+        ({"redraw": Redraw(0.5)}, r"redraw .*Redraw .*redrawn, .*got Redraw\(.*0\.5"),
+        ({"contamination": 0.0}, r"contamination .*tuple .*, got 0\.0"),
+        ({"inliers": "red"}, "inliers .*tuple .*, got 'red'"),
+        ({"inliers": CLASSES}, r"inliers .*tuple .*, got \('red', 'green', 'blue'\)"),
     ],
 )
-def test_wrong_facts_of_a_dataset_are_named(facts, reason):
+def test_wrong_facts_of_a_dataset_are_named(facts, quoted):
     class Mine(Dataset):
         classes = CLASSES
 
         def read(self): ...
 
     check_facts(Mine())
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(ValueError, match=quoted):
         check_facts(type("Wrong", (Mine,), facts)())
 
 
@@ -238,18 +238,19 @@ def test_known_outliers_may_be_of_one_class(colours, drawn):
 
 
 @pytest.mark.parametrize(
-    ("axes", "message"),
+    ("axes", "error", "quoted"),
     [
-        ({"known": 41}, "^41 known outliers are asked for, but only 40 are left"),
-        ({"known": 21, "known_from": "blue"}, "^21 known outliers of the class blue .* only 20 are left"),
-        ({"known": 1, "known_from": "red"}, "^1 known outliers of the class red .* only 0 are left"),
-        ({"known": 1, "known_from": "pink"}, "pink"),
-        ({"known": 1, "protocol": "rank-all"}, "^The protocol rank-all has no training part"),
+        ({"known": 41}, InvalidValueError, "^41 known outliers .*only 40 .*--known-outliers"),
+        ({"known": 21, "known_from": "blue"}, InvalidValueError, "^21 known .*blue .*only 20 .*--known-from"),
+        ({"known": 1, "known_from": "red"}, InvalidValueError, "^1 known .*red .*only 0 .*--known-from"),
+        ({"known": 1, "known_from": "pink"}, UnknownNameError, "class .*colours .*'pink'"),
+        ({"known": 1, "protocol": "rank-all"}, InvalidValueError, r"rank-all .*known .*got 1\."),
     ],
 )
-def test_known_outliers_that_cannot_be_had_are_refused(colours, axes, message):
-    with pytest.raises((InvalidValueError, UnknownNameError), match=message):
+def test_known_outliers_that_cannot_be_had_are_refused(colours, axes, error, quoted):
+    with pytest.raises(error, match=quoted) as caught:
         split_of(colours, "red", **axes)
+    assert caught.type is error
 
 
 # -- names of splits

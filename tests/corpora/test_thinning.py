@@ -32,20 +32,20 @@ def test_a_higher_share_contains_the_outliers_of_a_lower_one():
 
 
 @pytest.mark.parametrize(
-    ("share", "message"),
+    ("share", "quoted"),
     [
-        (0.9, r"0\.9 asks for 180 outliers beside 20 inliers, but .* only 80, which is 80\.0%"),
-        (0.01, r"0\.01 leaves no outlier beside 20 inliers"),
+        (0.9, r"0\.9 .* 180 outliers .* 20 inliers, .* 80, .* 80\.0%"),
+        (0.01, r"0\.01 .*no outlier .* 20 inliers"),
     ],
 )
-def test_a_share_that_cannot_be_had_is_refused(share, message):
-    with pytest.raises(InvalidValueError, match=f"^test_outliers {message}"):
+def test_a_share_that_cannot_be_had_is_refused(share, quoted):
+    with pytest.raises(InvalidValueError, match=f"^test_outliers {quoted}"):
         thinned(OUTLIER, share, seed=0)
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.5, np.nan, np.inf])
 def test_a_share_outside_its_range_is_refused(share):
-    with pytest.raises(InvalidValueError, match=rf"^test_outliers must be in \(0, 1\], got {share}\.$"):
+    with pytest.raises(InvalidValueError, match=rf"^test_outliers .*\(0, 1\], got {share}\.$"):
         check_key(SplitKey("tiny", "sea", test_outliers=share))
 
 

@@ -1,6 +1,7 @@
 """Documents with marked odd words."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -113,21 +114,21 @@ def test_a_split_has_the_words_of_its_documents_in_their_order(home):
 
 
 @pytest.mark.parametrize(
-    ("spans", "message"),
+    ("spans", "quoted"),
     [
-        ([(3, 9)], r"\[3, 9\] is no span of a document of 8 characters"),
-        ([(-1, 2)], r"\[-1, 2\] is no span"),
-        ([(4, 4)], r"\[4, 4\] is no span"),
-        ([(4, 7), (0, 5)], r"the spans \[0, 5\] and \[4, 7\] overlap; join them"),
+        ([(3, 9)], r"\[3, 9\] .* 8 characters"),
+        ([(-1, 2)], r"\[-1, 2\] .* 8 characters"),
+        ([(4, 4)], r"\[4, 4\] .* 8 characters"),
+        ([(4, 7), (0, 5)], r"[^[]*\[0, 5\] .*\[4, 7\] overlap"),
     ],
 )
-def test_a_span_that_is_no_part_of_a_document_is_an_error(spans, message):
-    with pytest.raises(ValueError, match=rf"words at position 1: {message}"):
+def test_a_span_that_is_no_part_of_a_document_is_an_error(spans, quoted):
+    with pytest.raises(ValueError, match=f"^words .*position 1: {quoted}"):
         Documents(["ship", "the ship"], [0, 0], [None, OddWords(spans)])
 
 
 def test_each_document_needs_its_words():
-    with pytest.raises(ValueError, match="each document needs its words, got 2 texts, 1 words"):
+    with pytest.raises(ValueError, match=r"document .*, got 2 texts, 1 words"):
         Documents(["a", "b"], [0, 0], [None])
 
 
@@ -204,7 +205,7 @@ def test_own_documents_say_which_words_are_odd(home, tmp_path):
     assert [bool(words) for words in corpus.written_test.words] == [
         label == 0 for label in corpus.test.labels
     ]  # law, sea
-    assert "odd words of the column 'odd', unknown in 18 test documents" in corpus.edition
+    assert re.search("odd words .*'odd', unknown .* 18 test documents", corpus.edition)
     other = load(ClassFiles(write(tmp_path / "b.jsonl", rows(lambda text: [])), odd_words="odd"))
     assert other.digest != corpus.digest
     of_text = load(ClassFiles(write(tmp_path / "c.jsonl", rows(lambda text: "[[4, 9]]")), odd_words="odd"))
@@ -217,21 +218,20 @@ def test_own_documents_say_which_words_are_odd(home, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("odd", "message"),
+    ("odd", "quoted"),
     [
-        ("here", "'odd' must be pairs of start and end, as in [[0, 5]], got 'here'."),
-        ([[0]], "'odd' must be pairs of start and end, as in [[0, 5]], got [[0]]."),
-        ([["0", "5"]], "'odd' must be pairs of start and end"),
-        (7, "'odd' must be pairs of start and end, as in [[0, 5]], got 7."),
-        ([[0, 5], [3, 8]], "'odd': the spans [0, 5] and [3, 8] overlap; join them."),
-        ([[0, 5000]], "'odd': [0, 5000] is no span of a document of "),
+        ("here", r"'odd' .*\[\[0, 5\]\], got 'here'\."),
+        ([[0]], r"'odd' .*\[\[0, 5\]\], got \[\[0\]\]\."),
+        ([["0", "5"]], r"'odd' .*\[\[0, 5\]\], got \[\['0', '5'\]\]\."),
+        (7, r"'odd' .*\[\[0, 5\]\], got 7\."),
+        ([[0, 5], [3, 8]], r"'odd': .*\[0, 5\] .*\[3, 8\] overlap"),
+        ([[0, 5000]], r"'odd': \[0, 5000\] .* \d+ characters"),
     ],
 )
-def test_a_wrong_row_is_one_line(home, tmp_path, odd, message):
+def test_a_wrong_row_is_one_line(home, tmp_path, odd, quoted):
     lines = rows(lambda text: [])
     lines[100]["odd"] = odd
     with pytest.raises(DataError) as raised:
         load(ClassFiles(write(tmp_path / "a.jsonl", lines), odd_words="odd"))
-    assert str(raised.value).startswith("a.jsonl, line 101: ")
-    assert message in str(raised.value)
+    assert re.search(rf"^a\.jsonl, line 101: {quoted}", str(raised.value))
     assert "\n" not in str(raised.value)
