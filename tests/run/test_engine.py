@@ -163,8 +163,10 @@ def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, le
     results = list(run(cells("forking", "counting", "llr", **FEW), corpora, jobs))
     assert len(results) == len({str(r.cell) for r in results}) == 6
     assert_equal([r for r in results if r.cell.detector != "forking"], alone)
-    own = {(r.status, r.reason) for r in results if r.cell.detector == "forking"}
-    assert own == {("killed", "it ended its process (exit code 7)") if left == "dies" else ("ok", "")}
+    own = [(r.status, r.reason) for r in results if r.cell.detector == "forking"]
+    ((status, reason),) = {*own}
+    assert status == ("killed" if left == "dies" else "ok")
+    assert "(exit code 7)" in reason if left == "dies" else reason == ""
     children = [int(line) for line in (tmp_path / "children").read_text().split()]
     assert len(children) == 2
     wait_until(lambda: not any(is_running(pid) for pid in children))
@@ -178,7 +180,7 @@ def test_a_worker_that_ends_before_its_first_cell_ends_the_sweep_with_a_line(cor
         os.kill(self._process.pid, signal.SIGKILL)
 
     monkeypatch.setattr(_Process, "__init__", killed)
-    with pytest.raises(AdbenchTextError, match=r"A worker process did not start: .* \(signal 9\)"):
+    with pytest.raises(AdbenchTextError, match=r"worker process .*start: .* \(signal 9\)"):
         list(run(cells("llr"), corpora, 1))
     assert workers() == []
 
@@ -254,7 +256,8 @@ def test_a_process_that_dies_costs_its_cell_alone(corpora):
     results = list(run(todo, corpora, 2, begun))
     assert sorted(map(str, begun.cells)) == sorted(map(str, todo))
     killed = {result.cell.detector: result.reason for result in results if result.status == "killed"}
-    assert killed == {"faulty": "it ended its process (exit code 0)"}
+    assert [*killed] == ["faulty"]
+    assert "(exit code 0)" in killed["faulty"]
     assert sum(result.status == "ok" for result in results) == 2
 
 
@@ -262,7 +265,7 @@ def test_a_cell_over_its_memory_is_stopped_and_named(corpora):
     todo = cells(faulty("eats"), "counting", contamination=[0], inliers=["sea"])
     eating, good = run(todo, corpora, 1, limits=Limits(megabytes=1000))
     assert (eating.status, good.status) == ("out of memory", "ok")
-    assert eating.reason == "stopped at more than 1000 MB (--cell-memory)"
+    assert "1000 MB (--cell-memory)" in eating.reason
 
 
 def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
@@ -355,5 +358,5 @@ def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
 
 def test_limits_need_a_process_that_can_be_ended():
     Local(1).check(Limits(seconds=1, megabytes=1))
-    with pytest.raises(InvalidValueError, match="need a worker process: give --jobs 1 or more"):
+    with pytest.raises(InvalidValueError, match=r"--cell-timeout .*--cell-memory .*--jobs 1"):
         Local(0).check(Limits(seconds=1))

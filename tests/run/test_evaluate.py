@@ -151,20 +151,20 @@ def answers(scores):
         ([np.nan, *range(N - 1)], "1 of 40 scores are NaN"),
         ([np.inf, -np.inf, *range(N - 2)], "2 of 40 scores are infinite"),
         ([3.0] * N, "all 40 scores are 3"),
-        (list(range(N - 1)), r"expected scores of shape \(40,\), got \(39,\)"),
-        (np.zeros((N, 1)), r"got \(40, 1\)"),
-        (None, "scores of shape|scores must be numbers|NaN"),
-        (["high"] * N, "scores must be numbers"),
-        (1j * np.arange(N), "scores must be numbers, got ndarray: they are complex"),
-        ([complex(i) for i in range(N)], "scores must be numbers, got list"),
+        (list(range(N - 1)), r"\(40,\), got \(39,\)"),
+        (np.zeros((N, 1)), r"\(40,\), got \(40, 1\)"),
+        (None, r"\(40,\), got \(\)|got NoneType: |NaN"),
+        (["high"] * N, "numbers, got list: .*high"),
+        (1j * np.arange(N), "numbers, got ndarray: .*complex"),
+        ([complex(i) for i in range(N)], "numbers, got list: .*complex"),
         (np.ma.masked_less(np.arange(N), 2), "2 of 40 scores are masked"),
-        ([[1], [2, 3]], "scores must be numbers"),
+        ([[1], [2, 3]], "numbers, got list: .*inhomogeneous"),
     ],
 )
 def test_unusable_scores_fail_the_cell_with_the_reason(run, scores, reason):
     result = run(answers(scores))
     assert result.status == "failed"
-    assert re.search(reason, result.reason)
+    assert re.search(f"^DetectorError: .*{reason}", result.reason)
     assert result.scores is None
     assert "auroc" not in result.metrics
     assert "Traceback" in result.traceback
@@ -331,7 +331,7 @@ def test_a_negative_cost_fails_the_cell(run):
 
     result = run(Indebted())
     assert result.status == "failed"
-    assert re.search(r"fit_seconds must be a number of at least 0, got -99\.", result.reason)
+    assert re.search(r"fit_seconds .*, got -99\.", result.reason)
 
 
 def test_a_training_that_fails_keeps_its_curves_and_its_device(run):

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def test_a_name_with_a_comma_or_a_bracket_is_found_first():
 
 
 def test_what_stands_for_nothing_is_an_error():
-    with pytest.raises(InvalidValueError, match=r"Expected names of a detector with commas .*, got 'llr,'"):
+    with pytest.raises(InvalidValueError, match=r"detector .*commas .*, got 'llr,'"):
         expand("detector", ["llr,"])
 
 
@@ -39,10 +40,8 @@ def test_a_pattern_leaves_out_what_cannot_be_loaded_and_a_name_does_not(monkeypa
     assert notes == []
     (choice,) = choices_of(["pyod-k*(encoder=svd)"], notes.append)
     assert choice == DetectorChoice("pyod-knn", settings={"encoder": "svd"})
-    assert notes == [
-        "Left out of 'pyod-k*', because they cannot be loaded: pyod-kde, pyod-kpca. "
-        "The first: pyod-kde is broken"
-    ]
+    (note,) = notes
+    assert re.search(r"'pyod-k\*', .*: pyod-kde, pyod-kpca\. .*: pyod-kde is broken$", note)
     with pytest.raises(PluginError, match="pyod-loci is broken"):
         choices_of(["pyod-lo*"], notes.append)
 
@@ -51,17 +50,17 @@ def test_seeds_are_numbers_lists_and_ranges():
     assert parse_seeds("3") == [3]
     assert parse_seeds("0,2, 5-7") == [0, 2, 5, 6, 7]
     for wrong in ("-1", "0-", "one", "1.0"):
-        with pytest.raises(InvalidValueError, match=f"Expected a seed, .* got '{wrong}'"):
+        with pytest.raises(InvalidValueError, match=f"seed, .*, got '{wrong}'"):
             parse_seeds(wrong)
     for wrong in ("0-4294967295", "4294967296"):
-        with pytest.raises(InvalidValueError, match="A range of seeds goes up"):
+        with pytest.raises(InvalidValueError, match=f"range .* 4294967295, got '{wrong}'"):
             parse_seeds(wrong)
 
 
 def test_a_file_that_is_given_as_a_dataset_is_an_error(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("posts.csv").touch()
-    with pytest.raises(InvalidValueError, match=r"'posts\.csv' is a file; use files:posts\.csv\."):
+    with pytest.raises(InvalidValueError, match=r"'posts\.csv' .*files:posts\.csv\."):
         expand("dataset", ["posts.csv"])
     assert expand("dataset", ["files:posts.csv"]) == ["files:posts.csv"]
 

@@ -41,7 +41,7 @@ class Kept:
 
     def log_kept(self):
         if not self.reachable:
-            raise TrackingError("No server answers.")
+            raise TrackingError("lost.")
         for result, cell in self.waiting:
             self.results.append(result)
             self.statuses[cell] = result.status
@@ -164,7 +164,8 @@ def test_a_store_that_is_lost_costs_no_cell(corpus, sweep, monkeypatch):
     with pytest.raises(TrackingError):
         runner.run_sweep(sweep, cells, store, listener, Local(0))
     assert [result.cell for result, _ in store.waiting] == cells
-    assert listener.messages[-1:] == ["No server answers. Until then, results are kept and logged later."]
+    assert listener.messages[-1].startswith("lost. ")
+    assert "kept" in listener.messages[-1]
     store.reachable = True
     assert runner.run_sweep(sweep, cells, store, listener, Local(0)) == []
     assert [result.cell for result in store.results] == cells

@@ -54,21 +54,39 @@ def test_a_preset_may_be_a_grid():
 
 
 @pytest.mark.parametrize(
-    ("sweep", "message"),
+    ("sweep", "error", "quoted"),
     [
-        (Sweep([DetectorChoice("ocsvm", "paper")], ["20news"]), "Did you mean 'paper-grid'"),
-        (Sweep([DetectorChoice("ocsvm", settings={"n": 1})], ["20news"]), "No parameter of ocsvm named 'n'"),
-        (Sweep([DetectorChoice("pyod-knn", settings={"k": 1})], ["20news"]), "No parameter of pyod-knn"),
-        (Sweep([DetectorChoice("llr")], ["20news"], contamination=[-0.1]), "must be in"),
+        (
+            Sweep([DetectorChoice("ocsvm", "paper")], ["20news"]),
+            UnknownNameError,
+            "preset .*ocsvm .*20news .*'paper'.*'paper-grid'",
+        ),
+        (
+            Sweep([DetectorChoice("ocsvm", settings={"n": 1})], ["20news"]),
+            UnknownNameError,
+            "parameter .*ocsvm .*'n'",
+        ),
+        (
+            Sweep([DetectorChoice("pyod-knn", settings={"k": 1})], ["20news"]),
+            UnknownNameError,
+            "parameter .*pyod-knn .*'k'",
+        ),
+        (
+            Sweep([DetectorChoice("llr")], ["20news"], contamination=[-0.1]),
+            InvalidValueError,
+            r"contamination .*\[0, 0\.5\), got -0\.1",
+        ),
         (
             Sweep([DetectorChoice("llr", settings={"contamination": 0})], ["20news"]),
-            "contamination must be in",
+            InvalidValueError,
+            r"contamination .*\(0, 0\.5\], got 0\.$",
         ),
     ],
 )
-def test_a_wrong_name_or_value_stops_the_sweep_before_it_begins(sweep, message):
-    with pytest.raises(InvalidValueError, match=message):
+def test_a_wrong_name_or_value_stops_the_sweep_before_it_begins(sweep, error, quoted):
+    with pytest.raises(error, match=quoted) as caught:
         sweep.expand()
+    assert caught.type is error
 
 
 def test_a_setting_goes_to_the_detectors_that_have_it():
@@ -86,15 +104,15 @@ def test_a_preset_and_settings_go_before_those_of_a_choice_itself():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "quoted"),
     [
-        ({"nuu": 1}, "No parameter of llr, ocsvm named 'nuu'. Did you mean 'nu'"),
-        ({"ocsvm.nu": 1}, "No parameter of llr, ocsvm named 'ocsvm.nu'. Known: background, "),
-        ({"random_state": 1}, "use --seed"),
+        ({"nuu": 1}, "parameter .*llr, ocsvm .*'nuu'.*'nu'"),
+        ({"ocsvm.nu": 1}, r"parameter .*llr, ocsvm .*'ocsvm\.nu'.*: background, "),
+        ({"random_state": 1}, "random_state .*--seed"),
     ],
 )
-def test_a_setting_that_nobody_has_is_refused(settings, message):
-    with pytest.raises(InvalidValueError, match=message):
+def test_a_setting_that_nobody_has_is_refused(settings, quoted):
+    with pytest.raises(InvalidValueError, match=quoted):
         choose([DetectorChoice("llr"), DetectorChoice("ocsvm")], None, settings)
 
 
@@ -116,9 +134,7 @@ def test_a_plug_in_that_cannot_be_made_is_one_line(monkeypatch):
             raise RuntimeError("no licence")
 
     monkeypatch.setattr(module.registry, "detector", lambda name: adapted(Broken))
-    with pytest.raises(
-        PluginError, match="Broken cannot be built without arguments: RuntimeError: no licence"
-    ):
+    with pytest.raises(PluginError, match=r"Broken .*built .*: RuntimeError: no licence"):
         build_detector(a_cell())
 
 
@@ -169,7 +185,7 @@ def test_the_protocol_of_a_sweep_decides_its_splits_and_levels():
     assert {cell.split.contamination for cell in cells} == {0, 0.05, 0.1, 0.15}
     ranking = replace(sweep, protocol="rank-all").expand()
     assert {cell.split.contamination for cell in ranking} == {0.05, 0.1, 0.15}
-    with pytest.raises(UnknownNameError, match="No inlier class of agnews named 'sci'"):
+    with pytest.raises(UnknownNameError, match=r"inlier class .*agnews .*'sci'"):
         replace(sweep, inliers=["sci"]).expand()
 
 
@@ -234,7 +250,7 @@ def test_raw_documents_are_part_of_the_definition_of_a_detector_that_reads_them(
 
 
 def test_a_detector_made_of_others_refuses_one_that_reads_raw_documents():
-    with pytest.raises(InvalidValueError, match=r"form.* cannot be a member: it reads documents as they"):
+    with pytest.raises(InvalidValueError, match=r"form in 'llr, form' .*member: .*written"):
         build_detector(a_cell(detector="ensemble", settings={"members": "llr, form"}))
 
 
@@ -286,7 +302,7 @@ def test_any_class_with_the_two_methods_will_do(monkeypatch):
     replace_detectors(monkeypatch, Duck)
     assert build_detector(a_cell(detector="duck", settings={"power": 3})).wrapped.power == 3
     assert definition(a_cell(detector="duck", settings={"power": 3}), tiny_corpus())["detector.power"] == "3"
-    with pytest.raises(UnknownNameError, match="Did you mean 'power'"):
+    with pytest.raises(UnknownNameError, match=r"parameter .*'powr'.*'power'"):
         build_detector(a_cell(detector="duck", settings={"powr": 3}))
 
 

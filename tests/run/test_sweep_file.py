@@ -1,5 +1,6 @@
 """The files of sweeps: their keys are options of ``run``."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -68,40 +69,45 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "quoted"),
     [
-        ('datset = "agnews"', "named 'datset'. Did you mean 'dataset'?"),
-        ("detector = { name = 1 }", "sweep.toml: Expected text or a number, got {'name': 1}"),
-        ("inlier = {}", "sweep.toml: Expected text or a number, got {}"),
-        ("contamination = 'high'", "'high'"),
-        ("seed = 1.0", "Expected a seed, a list such as 0,2,5 or a range such as 0-4, got '1.0'"),
-        ("seed = 4294967296", "ends at 4294967295, got '4294967296'"),
-        ("limit = []", "sweep.toml: limit must have at least one entry, got an empty list"),
-        ("limit = 0", "at least 1, got 0"),
-        ("limit = 'all'", "'all'"),
-        ("seed = 1\nlimit = [5, 10]", "sweep.toml: limit must have one value, got 5, 10"),
-        ("protocol = ['one-vs-rest', 'rank-all']", "protocol must have one value, got one-vs-rest, rank-all"),
-        ("jobs = [1, 2]", "sweep.toml: jobs must have one value, got 1, 2"),
-        ("dataset = 'agnews'\ndetector = 'llr'\nknown-from = 'sci'", "--known-from sci needs a number"),
+        ('datset = "agnews"', r"key .*sweep\.toml.* 'datset'.*'dataset'"),
+        ("detector = { name = 1 }", r"sweep\.toml: .*number, got \{'name': 1\}"),
+        ("inlier = {}", r"sweep\.toml: .*number, got \{\}"),
+        ("contamination = 'high'", "contamination .*number, got 'high'"),
+        ("seed = 1.0", r"seed, .*, got '1\.0'"),
+        ("seed = 4294967296", "range .* 4294967295, got '4294967296'"),
+        ("limit = []", r"sweep\.toml: limit .*empty"),
+        ("limit = 0", "limit .* 1, got 0"),
+        ("limit = 'all'", "limit .*number, got 'all'"),
+        ("seed = 1\nlimit = [5, 10]", r"sweep\.toml: limit .*one .*got 5, 10"),
+        (
+            "protocol = ['one-vs-rest', 'rank-all']",
+            r"sweep\.toml: protocol .*one .*got one-vs-rest, rank-all",
+        ),
+        ("jobs = [1, 2]", r"sweep\.toml: jobs .*one .*got 1, 2"),
+        (
+            "dataset = 'agnews'\ndetector = 'llr'\nknown-from = 'sci'",
+            "--known-from sci .*--known-outliers",
+        ),
         (
             "dataset = 'agnews'\ndetector = 'llr'\nknown-outliers = 10\nknown-from = 'scy'",
-            "class named 'scy'",
+            "class .*'scy'.*'sci'",
         ),
-        ("known_from = 'sci'\nknown-from = 'sci'", "sweep.toml: Expected the key 'known-from' once"),
-        ("[set]\nnu = 1", "sweep.toml: Expected text or a number, got {'nu': 1}"),
-        ('detector = "llr"\n[only]\nlrr = { seed = 1 }', "named 'lrr'. Did you mean 'llr'"),
-        ('detector = "llr"\n[only]\nllr = { sed = 1 }', "named 'sed'. Did you mean 'seed'"),
-        ('detector = "llr"\n[only]\nllr = 1', "sweep.toml: Expected a table, got 1"),
-        ("detector = []", "Give at least one --detector"),
-        ('detector = "llr("', "Expected a detector as NAME, NAME:PRESET or NAME(key=value, ...), got 'llr('"),
-        ("dataset = = 'a'", "sweep.toml is not valid TOML"),
-        (b"dataset = '\xff'", "sweep.toml is not valid TOML"),
+        ("known_from = 'sci'\nknown-from = 'sci'", r"sweep\.toml: .*key 'known-from' once"),
+        ("[set]\nnu = 1", r"sweep\.toml: .*number, got \{'nu': 1\}"),
+        ('detector = "llr"\n[only]\nlrr = { seed = 1 }', r"sweep\.toml: .*detector .*'lrr'.*'llr'"),
+        ('detector = "llr"\n[only]\nllr = { sed = 1 }', r"sweep\.toml: .*key .*'only' .*'sed'.*'seed'"),
+        ('detector = "llr"\n[only]\nllr = 1', r"sweep\.toml: .*table, got 1"),
+        ("detector = []", "one --detector; .*adbench-text list"),
+        ('detector = "llr("', r"detector .*NAME:PRESET .*, got 'llr\('"),
+        ("dataset = = 'a'", r"sweep\.toml .*TOML: .*line 1, column 11"),
+        (b"dataset = '\xff'", r"sweep\.toml .*TOML: .*0xff"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(text, message, sweep):
-    with pytest.raises(InvalidValueError) as caught:
+def test_what_makes_no_sense_is_refused_in_one_line(text, quoted, sweep):
+    with pytest.raises(InvalidValueError, match=quoted) as caught:
         sweep(text)
-    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
 
@@ -121,7 +127,7 @@ def test_keys_on_how_cells_are_run_change_no_cell(sweep):
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     for path in (tmp_path / "absent.toml", tmp_path):
-        with pytest.raises(DataError, match=f"Cannot read the sweep {path}") as caught:
+        with pytest.raises(DataError, match=f"sweep {re.escape(str(path))}: ") as caught:
             read(path)
         assert caught.value.exit_code == 1
 
@@ -146,7 +152,7 @@ def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
     assert find("mine.toml") == Path("mine.toml")
     (tmp_path / "mine").write_text("")
     assert find("mine") == Path("mine")
-    with pytest.raises(UnknownNameError, match=r"No sweep named 'mian'. Did you mean 'main'"):
+    with pytest.raises(UnknownNameError, match=r"sweep .*'mian'.*'main'"):
         find("mian")
 
 
