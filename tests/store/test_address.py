@@ -1,3 +1,4 @@
+import re
 import socket
 import sqlite3
 from contextlib import closing
@@ -95,7 +96,7 @@ def test_a_sqlite_store_may_be_new_or_a_database(name, tmp_path):
 def test_a_file_that_is_no_database_is_refused_and_left_alone(content, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    assert "notes.txt is not a usable SQLite database (" in refused(f"sqlite:///{path}")
+    assert re.search(rf"{re.escape(str(path))} .*SQLite .*\(.+\)", refused(f"sqlite:///{path}"))
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
 
@@ -105,9 +106,8 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE accounts (x)")
     before = path.read_bytes()
-    assert "accounts.db cannot be used: it belongs to another program. Choose another" in refused(
-        f"sqlite:///{path}"
-    )
+    line = refused(f"sqlite:///{path}")
+    assert re.search(rf"{re.escape(str(path))} .*another program.*--tracking-uri", line)
     assert path.read_bytes() == before
 
 
@@ -128,9 +128,7 @@ def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch
     path = tmp_path / "mlflow.db"
     with closing(sqlite3.connect(path)) as database:
         database.executescript("CREATE TABLE x (x); BEGIN EXCLUSIVE")
-        assert (
-            refused(f"sqlite:///{path}") == f"Another process has locked {path}; try again when it is done."
-        )
+        assert f"locked {path};" in refused(f"sqlite:///{path}")
 
 
 @pytest.mark.parametrize("name", ["it's", "a#b", "with space ü"])
@@ -147,14 +145,14 @@ def test_the_file_of_an_address_may_have_signs_in_its_path(name, tmp_path, monke
 
 
 @pytest.mark.parametrize(
-    ("uri", "reason"),
+    ("uri", "quoted"),
     [
-        ("sqlite:///FOLDER/absent/mlflow.db", "there is no folder FOLDER/absent"),
-        ("sqlite:///FOLDER", "FOLDER is not a usable SQLite database"),
-        ("sqlite:///FOLDER/mlflow.db?timeout=9", "its path has a ? or a %"),
-        ("sqlite:///FOLDER/a%41b/mlflow.db", "its path has a ? or a %"),
+        ("sqlite:///FOLDER/absent/mlflow.db", ["FOLDER/absent/mlflow.db ", "no folder FOLDER/absent."]),
+        ("sqlite:///FOLDER", ["FOLDER ", "SQLite"]),
+        ("sqlite:///FOLDER/mlflow.db?timeout=9", ["FOLDER/mlflow.db?timeout=9 ", " ? ", " %"]),
+        ("sqlite:///FOLDER/a%41b/mlflow.db", ["FOLDER/a%41b/mlflow.db ", " ? ", " %"]),
         *(
-            (uri, "is no store: give a SQLite file (sqlite:///path/to/mlflow.db), or the http address")
+            (uri, [f"{uri!r} ", "no store: ", "(sqlite:///path/to/", "http address"])
             for uri in (
                 *("sqlite://mlflow.db", "sqlite:mlflow.db", "sqlite:", "file:///tmp/mlruns", "./mlruns"),
                 *("/tmp/mlruns", "C:\\mlruns", "mlflow.db"),
@@ -162,10 +160,11 @@ def test_the_file_of_an_address_may_have_signs_in_its_path(name, tmp_path, monke
         ),
     ],
 )
-def test_an_address_that_is_no_store_is_refused_with_the_reason(uri, reason, tmp_path, monkeypatch):
+def test_an_address_that_is_no_store_is_refused_with_the_reason(uri, quoted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = str(tmp_path)
-    assert reason.replace("FOLDER", folder) in refused(uri.replace("FOLDER", folder))
+    line = refused(uri.replace("FOLDER", folder))
+    assert [each for each in quoted if each.replace("FOLDER", folder) not in line] == []
 
 
 @pytest.mark.parametrize(
@@ -202,10 +201,8 @@ def test_a_server_in_trouble(server):
 
 def test_a_server_that_is_not_there(free_port):
     line = refused(f"http://me:s3cret@127.0.0.1:{free_port}")
-    assert line == (
-        f"No MLflow server answers at http://***@127.0.0.1:{free_port} (ConnectionError). "
-        "Start it, or use --tracking-uri sqlite:///mlflow.db."
-    )
+    assert f" http://***@127.0.0.1:{free_port} (ConnectionError). " in line
+    assert "--tracking-uri sqlite:///" in line
 
 
 def test_a_server_that_never_answers(deaf_port, monkeypatch):
@@ -219,5 +216,5 @@ def test_a_server_that_never_answers(deaf_port, monkeypatch):
 @pytest.mark.parametrize("kind", ["postgresql", "postgresql+psycopg2", "mysql+pymysql"])
 def test_a_database_needs_a_server(kind):
     message = refused(f"{kind}://me:s3cret@host:5432/mlflow")
-    assert message.startswith(f"'{kind}://***@host:5432/mlflow' is no store: give a SQLite file")
-    assert message.endswith("which may use a database (mlflow server --backend-store-uri ...).")
+    assert message.startswith(f"'{kind}://***@host:5432/mlflow' ")
+    assert re.search("no store: .* --backend-store-uri ", message)

@@ -1,4 +1,7 @@
+import errno
 import json
+import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +14,7 @@ from adbench_text.errors import TrackingError
 from adbench_text.store.journal import Journal
 from adbench_text.store.run import CELL, PARENT, Run
 
+FULL = os.strerror(errno.ENOSPC)
 RUN = Run("d | sea", "FINISHED", 0, {CELL: "a", PARENT: "b"}, {"dataset": "tiny"}, {"auroc": 0.5})
 HOLDER = """
 import sys
@@ -62,10 +66,10 @@ def test_an_entry_that_cannot_be_read_for_now_is_kept(journal, monkeypatch):
 
 def test_a_full_disk_leaves_no_half_of_an_entry(journal, monkeypatch):
     def full(descriptor):
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, FULL)
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(TrackingError, match=r"^Cannot write to .*: No space left on device\. Make room"):
+    with pytest.raises(TrackingError, match=rf" {re.escape(str(journal.folder))}: {FULL}\. "):
         journal.write(RUN)
     assert list(journal.folder.iterdir()) == []
 

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -152,10 +153,9 @@ def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
     assert run.data.metrics == {"n_learned": 60, "n_calibration": 60}
     assert run.data.tags.keys() >= {"mlflow.source.name", "mlflow.source.git.commit", "env.numpy"}
     assert found.source == f"{run.info.artifact_uri}/model"
-    assert found.description == (
-        f"ocsvm, fitted on 60 documents of sea, digest {load(folder).training.digest}, "
-        "calibrated by its scores (leave-one-out)."
-    )
+    digest = load(folder).training.digest
+    quoted = rf"ocsvm, .* 60 documents .*sea, digest {digest}, .*\(leave-one-out\)\."
+    assert re.fullmatch(quoted, found.description)
     assert Store(uri).datasets() == []
 
 
@@ -166,9 +166,9 @@ def test_a_model_is_registered_beside_a_run_of_the_user(folder, uri):
 
 
 def test_what_is_no_model_or_no_name_is_refused(folder, uri, tmp_path):
-    with pytest.raises(ModelError, match="There is no model at"):
+    with pytest.raises(ModelError, match=rf"no model .*{re.escape(str(tmp_path))}: model\.json "):
         log_model(tmp_path, "odd-ships", uri)
     with pytest.raises(InvalidValueError, match="got 'a/b'"):
         log_model(folder, "a/b", uri)
-    with pytest.raises(TrackingError, match="there is no folder"):
+    with pytest.raises(TrackingError, match=f"no folder {re.escape(str(tmp_path))}/missing"):
         log_model(folder, "odd-ships", f"sqlite:///{tmp_path}/missing/mlflow.db")

@@ -1,6 +1,7 @@
 """A database is read by our own queries, a server by MLflow's search; both return the same."""
 
 import math
+import re
 import sqlite3
 from contextlib import closing
 
@@ -59,7 +60,7 @@ def test_what_is_finished_needs_neither_params_nor_metrics(store):
     execute(store, "DELETE FROM params")
     execute(store, "DELETE FROM latest_metrics")
     assert finished(store) == {cell.cell}
-    assert "has lost its 'detector'; delete the run" in left_out(store)[0]
+    assert re.search(f"{cell.run_id}.* lost .*'detector'", left_out(store)[0])
 
 
 def test_a_cell_whose_newest_run_failed_is_not_finished(store):
@@ -95,6 +96,6 @@ def test_a_database_that_another_process_writes_to_is_one_line(store, monkeypatc
     log(store, result(0.9))
     with closing(sqlite3.connect(store.file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(TrackingError, match=r"^Another process has locked sqlite:///.*; try again"):
+        with pytest.raises(TrackingError, match=f"locked {re.escape(store.uri)};"):
             store.cells(["tiny"])
     assert len(store.cells(["tiny"])) == 1

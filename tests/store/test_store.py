@@ -25,7 +25,7 @@ import adbench_text
 from adbench_text.contract.dataset import Documents
 from adbench_text.contract.detector import TokenScore
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import TrackingError
+from adbench_text.errors import NoResultsError, TrackingError
 from adbench_text.metrics import METRICS
 from adbench_text.run import definition as definitions
 from adbench_text.run.definition import cell_id
@@ -165,10 +165,8 @@ def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
     monkeypatch.setattr(writing, "git_commit", lambda: "abc-dirty")
     log(store, result())
     tags = runs(store, "cell")[0].data.tags
-    assert tags["adbench_text.documents"] == (
-        "6 training / 6 test documents (sea 3/3, law 3/3); "
-        "6 test documents equal a training document when cleaned"
-    )
+    assert tags["adbench_text.documents"] == corpus().counts()
+    assert tags["adbench_text.documents"].startswith("6 training / 6 test documents (sea 3/3, law 3/3); ")
     assert tags["mlflow.source.git.commit"] == "abc-dirty"
     assert {"env.python", "env.platform", "env.scikit-learn", "env.adbench-text"} <= tags.keys()
     assert tags["mlflow.note.content"] == "d(k=3) on tiny/sea at 0%, seed 0: published."
@@ -325,8 +323,8 @@ def test_a_run_that_lost_what_a_report_needs_is_named(store):
     (cell,) = runs(store, "cell")
     MlflowClient(store.uri).delete_tag(cell.info.run_id, "adbench_text.edition")
     (message,) = left_out(store)
-    named = f"The run {cell.info.run_name!r} ({cell.info.run_id}) in {store.redacted} was changed: "
-    assert f"{named}it has lost its 'edition'; delete the run, and run its cell again" in message
+    assert f"{cell.info.run_name!r} ({cell.info.run_id}) in {store.redacted} " in message
+    assert re.search("changed: .* lost .*'edition'", message)
 
 
 def test_a_cell_from_before_a_metric_is_finished_and_its_summary_has_no_figure_of_that_metric(store):
@@ -347,7 +345,7 @@ def test_a_finished_cell_without_any_metric_has_lost_them(store):
     with store.sweep({"tiny": corpus()}, "a sweep"):
         store.keep(emptied, definition(emptied), corpus())
         store.log_kept()
-    assert "has lost its 'auroc'" in left_out(store)[0]
+    assert re.search("lost .*'auroc'", left_out(store)[0])
 
 
 def test_the_summary_of_a_preset_bears_its_name_and_that_of_a_grid_its_configuration_too(store):
@@ -445,7 +443,8 @@ def test_the_classes_of_the_corpus_are_a_column(store):
 def test_a_run_whose_number_is_none_is_named(store, name):
     log(store, result(), **{name: "1.5x"})
     (message,) = left_out(store)
-    assert "'1.5x'; delete the run" in message
+    assert "changed: " in message
+    assert "'1.5x'" in message
     assert store.uri in message
 
 
@@ -470,13 +469,13 @@ def test_a_run_with_an_impossible_metric_is_named_and_left_out(store, name, valu
     assert len(store.cells(["tiny"])) == 1
     edit(store, "latest_metrics", name, 0 if math.isnan(value) else value, math.isnan(value))
     (message,) = left_out(store)
-    assert f"has {shown} as its {name!r}, which is not in [0, 1]; delete the run" in message
+    assert re.search(rf" {re.escape(shown)} .*{name!r}, .*\[0, 1\]", message)
 
 
 def test_a_run_with_a_negative_cost_is_named_and_left_out(store):
     log(store, result())
     edit(store, "latest_metrics", "fit_seconds", -3)
-    assert "has -3 as its 'fit_seconds', which is negative; delete the run" in left_out(store)[0]
+    assert re.search(" -3 .*'fit_seconds', .*negative", left_out(store)[0])
 
 
 @pytest.mark.parametrize(
@@ -491,8 +490,9 @@ def test_a_run_with_a_negative_cost_is_named_and_left_out(store):
 )
 def test_a_run_whose_definition_is_not_that_of_its_id_is_named_and_left_out(store, table, key, value):
     log(store, result())
+    (run,) = runs(store, "cell")
     edit(store, table, key, value)
-    assert "was changed: its params are not those that it was logged with" in left_out(store)[0]
+    assert re.search(f"{run.info.run_id}.* changed: .*params", left_out(store)[0])
 
 
 @pytest.mark.parametrize(
@@ -697,7 +697,7 @@ def test_reading_makes_no_store(content, tmp_path):
     path = tmp_path / "mlflow.db"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(TrackingError, match="There are no results in sqlite:///"):
+    with pytest.raises(NoResultsError, match=re.escape(f"sqlite:///{path} ")):
         Store(f"sqlite:///{path}", create=False)
     assert not path.exists() or path.read_bytes() == content
 
@@ -755,8 +755,9 @@ def test_a_link_to_a_store_stays_one(tmp_path):
 def test_a_database_of_another_mlflow_is_one_line(store, tmp_path):
     with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database, database:
         database.execute("UPDATE alembic_version SET version_num = 'unknown'")
-    with pytest.raises(TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+$"):
-        StoreClient(f"sqlite:///{tmp_path}/./mlflow.db")  # MLflow remembers what it has checked
+    uri = f"sqlite:///{tmp_path}/./mlflow.db"  # MLflow remembers what it has checked
+    with pytest.raises(TrackingError, match=rf"^The store {re.escape(uri)} [^\n]+: [^\n]+$"):
+        StoreClient(uri)
 
 
 def test_a_server_that_went_away_is_not_waited_for_twice(server):
@@ -777,7 +778,7 @@ def test_a_server_that_went_away_is_not_waited_for_twice(server):
     server.shutdown()
     server.server_close()
     for _ in range(3):
-        with pytest.raises(TrackingError, match="No MLflow server answers at http://127"):
+        with pytest.raises(TrackingError, match=rf"{re.escape(server.url)} \(ConnectionError\)"):
             list(tracking.pages(store.client.search_experiments))
     assert client.calls == 2
 
