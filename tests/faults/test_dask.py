@@ -1,5 +1,6 @@
 """Sweeps on a real Dask cluster: a scheduler and its workers on 127.0.0.1."""
 
+import re
 import signal
 import subprocess
 import time
@@ -87,20 +88,17 @@ def cells(n: int, detector="counting", **settings) -> list[Cell]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        ("dies", "it ended its process (exit code 9)"),
-        ("kills", "all 4 workers were lost that ran it"),
-    ],
+    ("fault", "quoted"),
+    [("dies", "(exit code 9)"), ("kills", "all 4 workers ")],
 )
-def test_a_killer_costs_at_most_the_cells_that_are_beside_it_each_time(cluster, run, fault, reason):
+def test_a_killer_costs_at_most_the_cells_that_are_beside_it_each_time(cluster, run, fault, quoted):
     for _ in range(2):
         cluster.add_worker("--nthreads=2", TOY_SECONDS="0.5")
     innocent, (killer,) = cells(9), cells(1, "faulty", fault=fault)
     results = run([*innocent[:4], killer, *innocent[4:]])
     assert len(results) == 10
     failed = {result.cell: result for result in results if result.reason}
-    assert failed[killer].reason.startswith(reason)
+    assert quoted in failed[killer].reason
     assert {result.status for result in failed.values()} == {"killed"}
     assert len(failed) <= (1 if fault == "dies" else 4)
     expected = {result.cell: result.scores for result in run(innocent, Local(0))}
@@ -117,7 +115,7 @@ def test_a_cell_over_its_time_is_stopped_on_the_worker(cluster, run):
 
 
 def test_memory_is_limited_by_dask():
-    with pytest.raises(InvalidValueError, match="limit the memory of Dask's workers where they"):
+    with pytest.raises(InvalidValueError, match=r"--cell-memory .*Dask's workers"):
         Dask("tcp://127.0.0.1:1").check(Limits(megabytes=1000))
 
 
@@ -140,7 +138,7 @@ def test_a_worker_with_another_version_ends_the_sweep(cluster, run, tmp_path):
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: adbench-text\nVersion: 0.0.1\n")
     cluster.add_worker(PYTHONPATH=str(other.parent))
-    with pytest.raises(AdbenchTextError, match=r"^The Dask worker tcp://.* has adbench-text 0\.0\.1, this "):
+    with pytest.raises(AdbenchTextError, match=r"worker tcp://.* adbench-text 0\.0\.1, "):
         run(cells(1))
 
 
@@ -175,10 +173,8 @@ def test_a_lost_scheduler_ends_the_sweep_and_costs_no_finished_cell(cluster, her
     wait_for(here, "[9/60]", process)
     cluster.scheduler.kill()
     assert process.wait(120) == 1
-    assert printed(here).splitlines()[-1] == (
-        f"Error: The Dask scheduler at {cluster.address} does not answer any more. When it does, run the "
-        "same command again; finished cells of a sweep are kept."
-    )
+    line = printed(here).splitlines()[-1]
+    assert re.search(f"^Error: .*scheduler .*{re.escape(cluster.address)} ", line), line
     assert "Traceback" not in printed(here)
     assert "distributed.client" not in printed(here)
     assert len(query(here, CELLS)) >= 9

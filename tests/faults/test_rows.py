@@ -1,6 +1,7 @@
 """The commands for a user's own documents on many rows, by real processes that meet faults."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -155,7 +156,9 @@ def test_a_full_disk_of_the_table_keeps_the_former_one(folder, rows):
     with disk(folder / "small", 2) as small:
         (small / "odd.csv").write_text(FORMER)
         assert odd(folder, rows, "--output", small / "odd").wait() == 1
-        assert errors(folder) == [f"Error: Cannot write {small}/odd.csv: {FULL}."]
+        (line,) = errors(folder)
+        assert line.startswith("Error: ")
+        assert line.endswith(f" {small}/odd.csv: {FULL}.")
         assert [path.name for path in small.iterdir()] == ["odd.csv"]
         assert (small / "odd.csv").read_text() == FORMER
 
@@ -165,10 +168,11 @@ def test_a_full_disk_of_temporary_files_is_one_line(folder, rows):
         with rows.open("rb") as stream:
             assert odd(folder, "-", "--format=csv", stdin=stream).wait() == 1
         (line,) = errors(folder)
-        assert line.startswith(f"Error: Cannot copy standard input to a temporary file: {FULL}. Save it to ")
+        assert re.search(rf"^Error: .*standard input .*: {FULL}\. ", line), line
         with filled(folder / "tmp", left=20_000):  # less than a detector needs
             assert odd(folder, rows).wait() == 1
-        assert errors(folder) == [f"Error: Cannot start other processes: {FULL}. Give --jobs 1."]
+        (line,) = errors(folder)
+        assert re.search(rf"^Error: .*processes: {FULL}\. .*--jobs 1\.$", line), line
         assert list((folder / "tmp").iterdir()) == []
 
 
@@ -176,18 +180,17 @@ def test_a_full_disk_of_temporary_files_is_one_line(folder, rows):
 
 
 @pytest.mark.parametrize(
-    ("fault", "code", "start", "end"),
+    ("fault", "code", "quoted"),
     [
-        ("lock", 1, "The detector cannot be sent to another process: TypeError: ", " Give --jobs 1 and no"),
-        ("raises", 3, "sent(fault=raises) failed: RuntimeError: no luck here (toy_plugins.py:", ")"),
+        ("lock", 1, "detector .*: TypeError: .*--jobs 1 .*--address"),
+        ("raises", 3, r"sent\(fault=raises\) .*: RuntimeError: no luck here \(toy_plugins\.py:\d+\)"),
     ],
 )
-def test_a_detector_that_fails_elsewhere_is_one_line(folder, rows, fault, code, start, end):
+def test_a_detector_that_fails_elsewhere_is_one_line(folder, rows, fault, code, quoted):
     options = ["-d", "sent", "--set", f"fault={fault}", "--folds=2", "--sample=2000"]
     assert odd(folder, rows, *options).wait() == code
     (line,) = errors(folder)
-    assert line.startswith(f"Error: {start}")
-    assert end in line
+    assert re.search(f"^Error: .*{quoted}", line), line
     assert_nothing_is_left(folder)
     assert odd(folder, rows, *options, "--jobs=1").wait() == 0
 
@@ -204,44 +207,36 @@ def write(path: Path, number: int, row: bytes, n: int = 1_000_000) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("number", "row", "message"),
+    ("number", "row", "quoted"),
     [
-        (900_000, b"x,caf\xe9", "odd.csv is not in utf-8, after line "),
-        (900_000, b"d5,ship", "Two documents have the id 'd5': rows 5 and 900,000."),
-        (
-            5_000,
-            b"x," + b"word " * 10_000_000,
-            "odd.csv, line 5,002 is longer than 41 million characters; split the document.",
-        ),
-        (5_000, b"x," + b"word " * 4_000_000, "20,000,000 characters; at most 10,000,000 are allowed."),
+        (900_000, b"x,caf\xe9", r"odd\.csv .*utf-8, .*line \d"),
+        (900_000, b"d5,ship", r"'d5': .* 5 .* 900,000\."),
+        (5_000, b"x," + b"word " * 10_000_000, r"odd\.csv, line 5,002 .* 41 million "),
+        (5_000, b"x," + b"word " * 4_000_000, " 20,000,000 characters; .* 10,000,000 "),
     ],
 )
-def test_a_bad_row_among_a_million_is_one_line(folder, number, row, message):
+def test_a_bad_row_among_a_million_is_one_line(folder, number, row, quoted):
     (folder / "many").mkdir()
     file = write(folder / "many" / "odd.csv", number, row)
     code = odd(folder, file, "--sample=100").wait()
     shutil.rmtree(folder / "many")
     (line,) = errors(folder)
     assert code == 1
-    assert message in line
+    assert re.search(quoted, line), line
     assert_nothing_is_left(folder)
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("", "At least 2 different documents with words are needed, got 0."),
-        ("ship harbour", "At least 2 different documents with words are needed, got 1."),
-        ("{n}", "At least 2 different documents with words are needed, got 0."),
-    ],
+    ("row", "n_different"),
+    [("", 0), ("ship harbour", 1), ("{n}", 0)],
 )
-def test_a_million_rows_with_nothing_to_rank_are_one_line(folder, row, message):
+def test_a_million_rows_with_nothing_to_rank_are_one_line(folder, row, n_different):
     file = folder / "rows.txt"
     file.write_text("".join(f"{row.format(n=n)}\n" for n in range(1_000_000)))
     assert odd(folder, file).wait() == 2
     file.unlink()
     (error,) = errors(folder)
-    assert error.startswith(f"Error: {message}")
+    assert re.search(rf"^Error: .* 2 different .*, got {n_different}\. .*--sample", error), error
     assert_nothing_is_left(folder)
 
 
@@ -277,7 +272,7 @@ def test_a_file_that_changes_is_one_line(folder, rows, when):
         stream.write("late,a late document\n")
     assert process.wait() == 1
     (line,) = errors(folder)
-    assert line.startswith(f"Error: {file} has changed while it was in use. Start again ")
+    assert re.search(f"^Error: {re.escape(str(file))} .*changed ", line), line
     file.unlink()
     assert_nothing_is_left(folder)
 
@@ -330,7 +325,7 @@ def test_a_lost_scheduler_is_one_line(cluster, on_cluster, folder):
     cluster.scheduler.kill()
     assert process.wait() == 1
     (line,) = errors(folder)
-    assert line.startswith(f"Error: The Dask scheduler at {cluster.address} does not answer any more. ")
+    assert re.search(f"^Error: .*scheduler .*{re.escape(cluster.address)} ", line), line
 
 
 def test_a_worker_with_another_version_is_one_line(cluster, on_cluster, folder, tmp_path_factory):
@@ -340,5 +335,4 @@ def test_a_worker_with_another_version_is_one_line(cluster, on_cluster, folder, 
     cluster.add_worker(PYTHONPATH=str(other.parent))
     assert on_cluster().wait() == 1
     (line,) = errors(folder)
-    assert line.startswith("Error: The Dask worker tcp://127.0.0.1:")
-    assert " has adbench-text 0.0.1, this command has " in line
+    assert re.search(r"^Error: .*worker tcp://127\.0\.0\.1:\d+ .*adbench-text 0\.0\.1, ", line), line
