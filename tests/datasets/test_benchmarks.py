@@ -1,8 +1,10 @@
 """The corpora of other benchmarks: NLP-ADBench, TAD-Bench and Text-ADBench."""
 
+import hashlib
 import io
 import json
 import pickle
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -133,8 +135,9 @@ def test_all_documents_of_an_array_are_in_the_test_part(data_zip, any_file, name
 def test_another_archive_of_pickles_is_not_loaded(data_zip, tmp_path):
     hostile = pickled("a", Hostile(f"touch {tmp_path / 'marker'}"), "c")
     write(data_zip, archive({"data/olid.npz": npz(hostile)}))
+    digest = hashlib.sha256(data_zip.read_bytes()).hexdigest()
     for ask in (tad.Olid().edition, tad.Olid().read):
-        with pytest.raises(DataError, match=r"^.*data\.zip is not the published file: its sha256 is "):
+        with pytest.raises(DataError, match=rf"^{re.escape(str(data_zip))} .*sha256 .*{digest}, "):
             ask()
     result = CliRunner().invoke(main, ["--offline", "fetch", "tad-olid"])
     assert result.exit_code == 1
@@ -172,7 +175,7 @@ def test_a_newline_at_the_end_makes_no_other_edition(sms, name):
     ("name", "page"), [("nlpad-sms", "archive.ics.uci.edu"), ("textad-sst2", "github.com/awake020")]
 )
 def test_a_missing_file_that_nothing_downloads_is_described(home, name, page):
-    with pytest.raises(DataError, match=rf"is missing, and nothing downloads it\. Get it from .*{page}"):
+    with pytest.raises(DataError, match=rf"^{re.escape(str(home))}.* missing, .*{page}"):
         registry.dataset(name).read()
 
 

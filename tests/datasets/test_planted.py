@@ -166,7 +166,7 @@ def test_it_has_one_split_without_outliers_in_the_training_data(home, dataset):
     split = draw(corpus, SplitKey("mine", "normal"))
     assert (sorted(split.train), len(split.pool)) == (sorted(TRAIN), 0)
     assert split.outlier.sum() == len(split.test) // 2
-    with pytest.raises(InvalidValueError, match=r"contamination 0\.05 asks for 2 outliers"):
+    with pytest.raises(InvalidValueError, match=r"contamination 0\.05 .* 2 outliers"):
         draw(corpus, SplitKey("mine", "normal", 0.05))
     assert dry_run("-d form -s planted-de-20news") == ["form on planted-de-20news/normal at 0%, seed 0"]
 

@@ -291,7 +291,7 @@ def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
         ("row,mark\n-1,fine\n", ["row '-1'", "fine"]),
         ("row,mark\n,odd\n", ["row ''", "odd"]),
         ("row,mark\n1,strange\n", ["row '1'", "'strange'"]),
-        ("row,mark\n1,odd\n2,\n1,fine\n", ["row '1'", "odd and fine"]),
+        ("row,mark\n1,odd\n2,\n1,fine\n", ["row '1'", " odd", " fine"]),
         ("row,mark\n1,x\n99,odd\n", ["row '1'", "'x'"]),
         ("", ["No columns"]),
         ("row,mark\n1,odd\n2,odd,x,y\n", ["line 3"]),

@@ -147,7 +147,7 @@ def test_the_seed_is_that_of_an_object_without_one():
 @pytest.mark.parametrize(
     ("detector", "options", "message"),
     [
-        (3, {}, "decision_function, got 3"),
+        (3, {}, r"fit .*decision_function, .* 3\.$"),
         (KNNWords(), {"preset": "default"}, "knn-words .*settings"),
         (KNNWords(), {"settings": {"k": 3}}, "knn-words .*settings"),
     ],
@@ -222,13 +222,13 @@ def test_a_language_without_word_vectors():
     ] * 5
     german = [f"{text} {word}" for text, word in zip(german, texts_about("law", 15, 0), strict=True)]
     result = odd_documents(german, language="de")
-    assert result.detector == "ensemble:robust, without word vectors"
-    assert odd_documents(german, language="xx").detector == "ensemble:robust, without word vectors"
+    assert result.detector.startswith("ensemble:robust, without ")
+    assert odd_documents(german, language="xx").detector == result.detector
 
 
 def test_a_setting_of_the_user_wins_and_is_named(home):
     settings = "(background=uniform, cap=null, capped=0, coherence=0)"
-    assert ranked(SEA).detector == f"llr:robust{settings}, without word vectors"
+    assert ranked(SEA).detector.startswith(f"llr:robust{settings}, without ")
     with pytest.raises(UnknownNameError, match=r"llr .*'cup'"):
         odd_documents(SEA, "llr", settings={"cup": 3})
     with pytest.raises(UnknownNameError, match=r"ensemble .*'strong'"):
@@ -443,7 +443,7 @@ def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
 
 
 def test_scores_of_a_batch_need_all_documents():
-    with pytest.raises(InvalidValueError, match=r"give sample=\d+ \(--sample\) or more, got 50"):
+    with pytest.raises(InvalidValueError, match=r"pyod-ecod.* sample=\d+ \(--sample\) .*, got 50\."):
         odd_documents(cooking(100), "pyod-ecod", sample=50, settings={"encoder": "svd"})
 
 

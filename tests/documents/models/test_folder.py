@@ -153,13 +153,12 @@ def test_what_another_version_or_installation_saved_is_refused(folder):
 
 
 @pytest.mark.parametrize(
-    ("number", "advice"), [(FORMAT + 1, "update adbench-text"), (FORMAT - 1, "fit and save the model again")]
+    ("number", "advice"), [(FORMAT + 1, "update adbench-text"), (FORMAT - 1, "fit and save")]
 )
 def test_another_format_is_refused_with_both_numbers(folder, number, advice):
     change(folder, format=number, saved_by="adbench-text 0.7.0")
-    message = refusal(folder)
-    assert f"has format {number} (saved by 'adbench-text 0.7.0')" in message
-    assert f"reads format {FORMAT}: {advice}" in message
+    quoted = rf"model\.json .*format {number} .*'adbench-text 0\.7\.0'.* format {FORMAT}: {advice}"
+    assert re.search(quoted, refusal(folder))
     save(model_of("llr"), folder, overwrite=True)
     assert load(folder).name == "llr"
 
@@ -167,7 +166,7 @@ def test_another_format_is_refused_with_both_numbers(folder, number, advice):
 @pytest.mark.parametrize("number", [None, True, str(FORMAT), float(FORMAT)])
 def test_a_format_that_is_no_whole_number_is_refused(folder, number):
     change(folder, format=number)
-    assert f"is damaged or was changed: format is {number!r}" in refusal(folder)
+    assert re.search(rf"model\.json .*damaged .*format .*{re.escape(repr(number))}", refusal(folder))
 
 
 def test_what_another_version_saved_is_read(folder, monkeypatch):
