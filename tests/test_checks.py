@@ -33,38 +33,43 @@ def test_a_choice_of_another_type_than_text_is_an_unknown_name(value):
 
 
 @pytest.mark.parametrize(
-    ("values", "taken", "refused", "message"),
+    ("values", "taken", "refused", "text"),
     [
-        (Boolean(), [True, False], [0, 1, "true", None, [True], np.ones(2)], "true or false"),
+        (Boolean(), [True, False], [0, 1, "true", None, [True], np.ones(2)], "true .*false"),
         (
             Whole(1),
             [1, 10**400, np.int64(3), np.uint8(3)],
             [*NO_NUMBERS[:-1], 1.0, 1.5, 0, -1],
-            "a whole number of at least 1",
+            "a whole .* 1",
         ),
-        (Whole(1, nullable=True), [1, None], [0, False], "None or a whole number of at least 1"),
+        (Whole(1, nullable=True), [1, None], [0, False], "None or a whole .* 1"),
         (
             SEED,
             [None, 0, 2**32 - 1, np.int64(5)],
             [True, False, -1, 2**32, 1.0, "1", [1], math.nan],
-            "None or in 0 ... 4294967295",
+            r"None or in 0 \.\.\. 4294967295",
         ),
-        (Number("(-inf, inf)"), [-1e300, np.float32(0.5), np.int64(1), Fraction(1, 2)], NO_NUMBERS, "in ("),
-        (Number("(0, 1)"), [1e-300, 0.999], [0, 1, -1, 2, *NO_NUMBERS], "in (0, 1)"),
-        (Number("[0, 1)"), [0, 0.999], [-1e-300, 1], "in [0, 1)"),
-        (Number("(0, 0.5]"), [1e-300, 0.5], [0, 0.501], "in (0, 0.5]"),
-        (Number("[0, 1]"), [0, 1], [-0.1, 1.1], "in [0, 1]"),
+        (
+            Number("(-inf, inf)"),
+            [-1e300, np.float32(0.5), np.int64(1), Fraction(1, 2)],
+            NO_NUMBERS,
+            r"in \(-inf, inf\)",
+        ),
+        (Number("(0, 1)"), [1e-300, 0.999], [0, 1, -1, 2, *NO_NUMBERS], r"in \(0, 1\)"),
+        (Number("[0, 1)"), [0, 0.999], [-1e-300, 1], r"in \[0, 1\)"),
+        (Number("(0, 0.5]"), [1e-300, 0.5], [0, 0.501], r"in \(0, 0\.5\]"),
+        (Number("[0, 1]"), [0, 1], [-0.1, 1.1], r"in \[0, 1\]"),
         (Number("(0, inf)"), [1e-300, 1e300], [0, -1], "positive"),
-        (Number(), [0, 1e300], [-1e-300, *NO_NUMBERS], "a number of at least 0"),
+        (Number(), [0, 1e300], [-1e-300, *NO_NUMBERS], "a number .* 0"),
         (Number("(0, inf)", nullable=True), [None, 4], [0, "null"], "None or positive"),
     ],
 )
-def test_values_out_of_a_range_are_quoted_with_the_range(values, taken, refused, message):
+def test_values_out_of_a_range_are_quoted_with_the_range(values, taken, refused, text):
     for value in taken:
         values.check("nu", value)
     for value in refused:
         error = str(refusal(values, value))
-        assert error.startswith(f"nu must be {message}")
+        assert re.match(f"nu must be {text}, got ", error)
         assert error.endswith(f", got {value!r}.")
 
 
@@ -88,6 +93,6 @@ def test_each_hyper_parameter_of_ours_declares_its_values_and_refuses_others(nam
 @pytest.mark.parametrize("share", [True, 0.6, "0.1", None, [1]])
 def test_every_detector_checks_its_contamination_before_pyod_does(share):
     with pytest.raises(
-        InvalidValueError, match=re.escape(f"contamination must be in (0, 0.5], got {share!r}.")
+        InvalidValueError, match=rf"^contamination .*\(0, 0\.5\], got {re.escape(repr(share))}\.$"
     ):
         detector("llr")(contamination=share)

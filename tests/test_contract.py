@@ -84,8 +84,9 @@ def test_outliers_score_higher(fitted, name):
     ],
 )
 def test_before_a_fit_the_error_is_that_of_scikit_learn_and_ours(make, name, ask):
-    with pytest.raises(NotFittedError, match="is not fitted yet") as error:
-        ask(make(name))
+    detector = make(name)
+    with pytest.raises(NotFittedError, match=rf"^{type(detector).__name__} .*fit\(texts\)") as error:
+        ask(detector)
     assert isinstance(error.value, InvalidValueError)
 
 
@@ -117,23 +118,23 @@ def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):
 
 
 @pytest.mark.parametrize(
-    ("name", "setting", "message"),
+    ("name", "setting", "quoted"),
     [
-        ("ocsvm", {"nu": "much"}, "nu must be in"),
-        ("ocsvm", {"encoder": "tfdif"}, "Did you mean 'tfidf'"),
-        ("llr", {"language": "xx"}, "No language named 'xx'"),
-        ("date", {"score": "plrmd"}, "Did you mean 'pl_rmd'"),
-        ("date", {"vocabulary": "bert"}, "No vocabulary named 'bert'"),
-        ("date", {"n_patterns": 1, "mask_share": 0.01}, "n_patterns must be at most 0"),
-        ("date", {"hidden": 30}, "hidden must be a multiple of 4"),
-        ("date", {"max_length": 4, "n_patterns": 7}, "n_patterns must be at most 6"),
-        ("date", {"n_patterns": 0}, "set rmd_weight=0 too"),
-        ("date", {"rtd_weight": 0}, "score='pl' needs a positive rtd_weight, got 0"),
-        ("date", {"rmd_weight": 0, "score": "pl_rmd"}, "score='pl_rmd' needs a positive rmd_weight, got 0"),
+        ("ocsvm", {"nu": "much"}, r"nu .*\(0, 1.*, got 'much'"),
+        ("ocsvm", {"encoder": "tfdif"}, "encoder .*'tfdif'.*'tfidf'"),
+        ("llr", {"language": "xx"}, "language .*'xx'"),
+        ("date", {"score": "plrmd"}, "score .*'plrmd'.*'pl_rmd'"),
+        ("date", {"vocabulary": "bert"}, "vocabulary .*'bert'"),
+        ("date", {"n_patterns": 1, "mask_share": 0.01}, r"n_patterns .* 0, .*, got 1\."),
+        ("date", {"hidden": 30}, r"hidden .* 4, got 30\."),
+        ("date", {"max_length": 4, "n_patterns": 7}, r"n_patterns .* 6, .* of 4 .*, got 7\."),
+        ("date", {"n_patterns": 0}, "n_patterns=0 .*, got rmd_weight=.*; .*rmd_weight=0 "),
+        ("date", {"rtd_weight": 0}, "score='pl' .*rtd_weight, got 0"),
+        ("date", {"rmd_weight": 0, "score": "pl_rmd"}, "score='pl_rmd' .*rmd_weight, got 0"),
     ],
 )
-def test_a_wrong_hyper_parameter_is_refused(make, name, setting, message):
-    with pytest.raises(InvalidValueError, match=message):
+def test_a_wrong_hyper_parameter_is_refused(make, name, setting, quoted):
+    with pytest.raises(InvalidValueError, match=quoted):
         make(name).set_params(**setting).fit(TRAIN)
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 
 import pytest
 
@@ -51,7 +52,7 @@ class UnprintableError(Exception):
 
 
 def test_an_error_is_one_printable_line_whatever_its_text():
-    assert described(UnprintableError()) == "UnprintableError: (an error whose text cannot be printed)"
+    assert re.fullmatch(r"UnprintableError: \(.*printed\)", described(UnprintableError()))
     assert described(ValueError("a\n b \x1b[2J \udcff")) == "ValueError: a b \ufffd[2J \ufffd"
     assert message_of(ValueError(" a\n b ")) == "a b"
 

@@ -146,9 +146,7 @@ def test_an_image_needs_docker_or_podman(tmp_path):
     command = ["make", "-C", ROOT, "image"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)})
     message, of_make = done.stderr.splitlines()
-    assert message == (
-        "make image needs docker or podman, and neither answers here: install one of them, or start it."
-    )
+    assert re.match("make image .*docker .*podman", message)
     assert of_make.startswith("make: ***")
 
 

@@ -37,9 +37,9 @@ def test_a_call_returns_a_value_or_raises_one_line():
     with processes() as workers:
         shared = workers.share([3, 1, 2], "The list")
         assert workers.submit(sorted, shared).result() == [1, 2, 3]
-        with pytest.raises(AdbenchTextError, match="Another process failed: TypeError: 'int' object"):
+        with pytest.raises(AdbenchTextError, match=r"process .*: TypeError: 'int' object"):
             workers.submit(sorted, 3).result()
-        with pytest.raises(CallError, match="its result cannot be passed on: TypeError: "):
+        with pytest.raises(CallError, match=r"result .*: TypeError: .*lock"):
             workers.submit(Lock).result()
         assert workers.submit(abs, -1).result() == 1
 

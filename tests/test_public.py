@@ -68,21 +68,19 @@ def test_a_preset_may_depend_on_the_dataset_and_foreign_detectors_have_one():
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "quoted"),
     [
-        ("llr:robbust", "No preset of LLR named 'robbust'. Did you mean 'robust'?"),
-        ("lrr:robust", "No detector named 'lrr'. Did you mean 'llr'?"),
+        ("llr:robbust", "preset .*LLR .*'robbust'.*'robust'"),
+        ("lrr:robust", "detector .*'lrr'.*'llr'"),
         (
             "ocsvm:paper-grid",
-            "The preset 'paper-grid' of OCSVM has 16 configurations; give the settings of one, for example "
-            "OCSVM(kernel='rbf', nu=0.05, encoder='mean').",
+            r"preset 'paper-grid' .*OCSVM .* 16 .* OCSVM\(kernel='rbf', nu=0\.05, encoder='mean'\)\.",
         ),
     ],
 )
-def test_a_preset_that_makes_no_detector_is_an_error_in_one_line(name, message):
-    with pytest.raises(InvalidValueError) as error:
+def test_a_preset_that_makes_no_detector_is_an_error_in_one_line(name, quoted):
+    with pytest.raises(InvalidValueError, match=quoted) as error:
         adbench_text.detector(name)
-    assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
@@ -112,15 +110,15 @@ def test_a_cleaner_begins_a_pipeline():
 
 
 @pytest.mark.parametrize(
-    ("language", "texts", "message"),
+    ("language", "texts", "quoted"),
     [
-        ("en", "a text", "texts must be a sequence of strings, got one bare string"),
-        ("en", ["a text", 1], "texts must be strings, got int at position 1"),
-        ("German", ["ein Text"], "language must be a code such as 'en', 'de' or 'fr', got 'German'"),
+        ("en", "a text", "^texts .*bare string"),
+        ("en", ["a text", 1], "^texts .*got int .*position 1"),
+        ("German", ["ein Text"], "^language .*, got 'German'"),
     ],
 )
-def test_what_a_cleaner_cannot_clean(language, texts, message):
-    with pytest.raises(InvalidValueError, match=message):
+def test_what_a_cleaner_cannot_clean(language, texts, quoted):
+    with pytest.raises(InvalidValueError, match=quoted):
         adbench_text.Cleaner(language).fit_transform(texts)
 
 
