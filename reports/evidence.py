@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adbench_text.escaping import count
 from adbench_text.reports.cells import Row
 from adbench_text.run import examples
 from adbench_text.run.result import Example
@@ -91,6 +92,7 @@ def _note(part: str, missing: str, rows: Sequence[Row]) -> str:
     cells = list(dict.fromkeys(f"{row.detector} on {row.dataset}/{row.inlier}" for row in rows))
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     return (
-        f"The {part} of {len(rows)} finished cells cannot be read, so {missing} are missing ({names}): "
-        "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
+        f"The {part} of {count(len(rows), 'finished cell')} cannot be read, so {missing} are missing "
+        f"({names}): the artifacts of the store (the folder mlruns beside its file) were moved, deleted or "
+        "damaged."
     )

@@ -207,6 +207,6 @@ def test_scores_that_cannot_be_read():
     builder = Builder(table_of([stored("x", "a"), failed("x", "b")]), store=Emptied())
     assert builder.drawings == []
     assert builder.evidence.notes == [
-        "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
+        "The scores of 1 finished cell cannot be read, so figures are missing (x on made-up/a): "
         "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
     ]

@@ -44,7 +44,7 @@ def command(names: Sequence[str]) -> None:
     if broken:
         if not is_debugging():
             broken.append(f"For tracebacks, run: adbench-text --debug check {' '.join(names)}")
-        raise ContractError(" ".join(broken))
+        raise ContractError(". ".join(text.removesuffix(".") for text in broken))
 
 
 def _is_kept(outcome: "Outcome") -> bool:

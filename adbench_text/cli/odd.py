@@ -154,7 +154,7 @@ def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], row
         click.echo(printable(f"Note: {marked} has no marks."), err=True)
     is_carried = marked is not None and marked.resolve() == table.resolve()
     if not is_carried and (lost := lost_marks(table, marks, lambda row: no_formula(rows.id(row)))):
-        advice = f"add --marked {table}" if marked is None else f"add them to {marked}"
+        advice = f"add --marked {table}" if marked is None else f"add what is marked to {marked}"
         raise InvalidValueError(
             f"{table} has {count(len(lost), 'mark')} (row {listing(lost, 5)}) that would be lost: {advice}; "
             f"if you took them back, give another --output or delete {table}."

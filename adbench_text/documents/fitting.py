@@ -20,6 +20,7 @@ from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey, survey
 from adbench_text.errors import InvalidValueError
+from adbench_text.escaping import count
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.copies import OF_MODEL
 
@@ -158,8 +159,8 @@ def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str
     odd = {cleaned: text for cleaned, text in pairs if cleaned.strip()}
     if both := odd.keys() & set(found.cleaned):
         raise InvalidValueError(
-            f"{len(both):,} of the known outliers are among the normal documents, too, such as "
-            f"{odd[min(both)]!r:.60}. Remove them from one of the two."
+            f"The normal documents contain {count(len(both), 'known outlier')}, such as "
+            f"{odd[min(both)][:60]!r}. A document can be one of the two only."
         )
     return list(odd)
 

@@ -76,7 +76,7 @@ def read(path: Path) -> SweepFile:
         for key, value in content.items():
             name = key.replace("_", "-")
             if name in options:
-                raise InvalidValueError(f"Expected the key {name!r} once, got {key!r} as well.")
+                raise InvalidValueError(f"Expected one of {name!r} and {name.replace('-', '_')!r}, got both.")
             options[name] = _texts(value)
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: {error}") from error

@@ -73,7 +73,10 @@ def sweep_named(name: str) -> Sweep:
             continue
         option = key.replace("-", "_")
         name = _NAMES.get(option, option)
-        options[name] = _typed(option, name, texts)
+        try:
+            options[name] = _typed(option, name, texts)
+        except InvalidValueError as error:
+            raise InvalidValueError(f"{file.path}: {error}") from error
     return sweep_of(options, note=lambda text: None)
 
 
