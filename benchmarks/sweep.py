@@ -6,16 +6,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import ClassVar
+from unittest.mock import patch
 
 import numpy as np
 import psutil
 
+from adbench_text.cli.main import main
+from adbench_text.cli.progress import ProgressDisplay
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.run.cell import Cell
 from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
+from adbench_text.run.result import Result
 from adbench_text.run.runner import run_sweep
 from adbench_text.run.sweep import Sweep
 from adbench_text.store.store import Store
@@ -65,24 +72,35 @@ def measure_tiny_cells(jobs, folder):
     )
 
 
+class Timed(ProgressDisplay):
+    """Notes when each cell has started and is done."""
+
+    times: ClassVar[list[float]] = []
+
+    def started(self, cell: Cell) -> None:
+        self.times.append(time.perf_counter())
+        super().started(cell)
+
+    def done(self, result: Result) -> None:
+        self.times.append(time.perf_counter())
+        super().done(result)
+
+
+def run_timed(words: Sequence[str]) -> None:
+    """Run a command, and print how many cells have started or are done, and the time between them."""
+    with patch("adbench_text.cli.run.ProgressDisplay", Timed):
+        main(words, standalone_mode=False)
+    print(len(Timed.times), Timed.times[-1] - Timed.times[0])
+
+
 def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
     """Return the time from the first start of a cell to the end of the last, of the real command."""
-    code = (
-        "import sys, time; from adbench_text.cli import progress; from adbench_text.cli.main import main\n"
-        "times = []\n"
-        "class Shown(progress.Shown):\n"
-        "    def started(self, cell): times.append(time.perf_counter()); super().started(cell)\n"
-        "    def done(self, result): times.append(time.perf_counter()); super().done(result)\n"
-        "progress.Shown = Shown\n"
-        "main(sys.argv[1:], standalone_mode=False)\n"
-        "print(len(times), times[-1] - times[0])"
-    )
     words = "--offline run -d ocsvm --encoder svd -s pydocs --contamination 0 --contamination 0.1 --no-report"
     seeds = [word for seed in range(N_RUNS) for word in ("--seed", str(seed))]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads) if threads else {}
     done = subprocess.run(
-        [sys.executable, "-c", code, *words.split(), *seeds, "--jobs", str(jobs)],
+        [sys.executable, __file__, *words.split(), *seeds, "--jobs", str(jobs)],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -114,7 +132,8 @@ def folders_with_stores(parent):
         yield folder
 
 
-if __name__ == "__main__":
+def measure() -> None:
+    """Measure all of this."""
     sys.path.insert(0, str(TOY))
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(TOY), os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory() as name:
@@ -124,3 +143,10 @@ if __name__ == "__main__":
             measure_tiny_cells(jobs, next(folders))
         for threads in (None, "1"):
             compare_jobs(threads, folders)
+
+
+if __name__ == "__main__":
+    if words := sys.argv[1:]:
+        run_timed(words)
+    else:
+        measure()
