@@ -42,7 +42,8 @@ class Cluster(Workers):
         self.address = without_password(address)
         self.n_gpus = 0.0  # that workers declared, ``--resources GPU=1``, when there were any
         self._there: dict[Future[Any], Any] = {}  # the futures of Dask, which ends a task without one
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
+        for name in ("distributed", "distributed.client"):  # the others have the level of the first
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are one line here
         check(address)
         try:
             self._client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]

@@ -1,5 +1,6 @@
 """Sweeps on a real Dask cluster: a scheduler and its workers on 127.0.0.1."""
 
+import logging
 import re
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from sweep_processes import (
     worker_process,
 )
 
+from adbench_text.cluster import Cluster
 from adbench_text.corpora import corpus
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import AdbenchTextError, InvalidValueError
@@ -165,6 +167,12 @@ def test_a_command_waits_for_workers_and_a_killed_one_leaves_no_cell_running(clu
     cluster.add_worker()
     assert start(here, *cluster.options).wait() == 0, printed(here)
     assert_complete(here, undisturbed)
+
+
+@pytest.mark.parametrize("name", ["batched", "client", "comm.tcp", "core"])
+def test_errors_of_the_library_are_not_printed_beside_ours(cluster, name):
+    Cluster(cluster.address).shutdown()
+    assert not logging.getLogger(f"distributed.{name}").isEnabledFor(logging.ERROR)
 
 
 def test_a_lost_scheduler_ends_the_sweep_and_costs_no_finished_cell(cluster, here, undisturbed):
