@@ -127,8 +127,8 @@ SPLITS = [
     ),
     click.Option(
         ["--language"],
-        metavar="CODE",
-        help="For files: their language, as de or fr.  [default: en]",
+        metavar="TAG",
+        help="For files: their language, as de or pt-br.  [default: en]",
     ),
     click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"

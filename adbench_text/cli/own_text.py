@@ -39,6 +39,12 @@ def _set_encoder(ctx: click.Context, param: click.Parameter, value: str | None) 
         ctx.params["settings"]["encoder"] = value  # --set is eager, so that it comes first
 
 
+def _language(ctx: click.Context, param: click.Parameter, tag: str) -> str:
+    from adbench_text.text.languages import standard  # slow: it needs langcodes
+
+    return standard(tag)
+
+
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
@@ -58,7 +64,9 @@ CHOICE = [
         callback=_set_encoder,
         help=ENCODER,
     ),
-    click.Option(["--language"], default="en", help="Language of the documents: en, de, fr, ..."),
+    click.Option(
+        ["--language"], default="en", callback=_language, help="Language of the documents: en, de, pt-br, ..."
+    ),
     click.Option(
         ["--clean/--no-clean"], default=True, help="Remove stop words, punctuation and digits first."
     ),
@@ -108,7 +116,7 @@ def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> d
 def language_notes(choice: Mapping[str, Any]) -> list[str]:
     """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
     from adbench_text.documents.own_detector import own_detector
-    from adbench_text.text.cleaning import has_frequencies
+    from adbench_text.text.languages import has_frequencies
 
     language = choice["language"]
     notes = []

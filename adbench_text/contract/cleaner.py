@@ -7,7 +7,8 @@ from typing import NamedTuple, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from adbench_text.contract.scores import check_texts
-from adbench_text.text.cleaning import check_language, clean, english_words, foreign_words
+from adbench_text.text.cleaning import clean, english_words, foreign_words
+from adbench_text.text.languages import standard
 
 _WORDS = re.compile(r"\S+")
 
@@ -30,7 +31,7 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     Parameters
     ----------
     language : str or None, default "en"
-        Code of the language of the documents, such as ``"de"``; None leaves documents as they are.
+        Tag of the language of the documents, such as ``"de"`` or ``"pt-BR"``; None leaves them as they are.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     def fit(self, texts: object = None, y: object = None) -> Self:
         """Check the language; nothing is learned."""
         if self.language is not None:
-            check_language(self.language)
+            standard(self.language)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -65,15 +66,16 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         """Return the words that are left of a document, joined by single spaces; may be empty."""
         if self.language is None:
             return text
-        if self.language == "en":
+        if (language := standard(self.language)) == "en":
             return clean(text)
-        return " ".join([word for word, _, _ in foreign_words(text, self.language)])
+        return " ".join([word for word, _, _ in foreign_words(text, language)])
 
     def spans(self, text: str) -> list[WordSpan]:
         """Return the span of each word of the cleaned document, in its order."""
         if self.language is None:
             return [WordSpan(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
-        kept = english_words(text) if self.language == "en" else foreign_words(text, self.language)
+        language = standard(self.language)
+        kept = english_words(text) if language == "en" else foreign_words(text, language)
         spans, begin = [], 0
         for word, start, end in kept:
             spans.append(WordSpan(begin, begin + len(word), start, end))

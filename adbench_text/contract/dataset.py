@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adbench_text.contract.protocols import ONE_VS_REST, PROTOCOLS, REDRAWN
 from adbench_text.storage import RemoteFile, file_digest
-from adbench_text.text.cleaning import check_language
+from adbench_text.text.languages import check_language
 
 Spans = Sequence[tuple[int, int]]  # start and end of each, in the order of the text
 

@@ -17,9 +17,9 @@ from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
-from adbench_text.text.cleaning import check_language
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.hub import FOLDERS, HUB
+from adbench_text.text.languages import standard
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
@@ -71,7 +71,7 @@ class ClassFiles(Dataset):
     citation = "none"
 
     def __post_init__(self) -> None:
-        check_language(self.language)
+        self.language = standard(self.language)
         self.name = name_of(self.path if self.path.startswith(HUB) else f"{registry.OWN}{self.path}")
 
     @property

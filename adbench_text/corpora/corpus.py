@@ -17,6 +17,7 @@ from adbench_text.contract.protocols import RANK_ALL, REDRAWN
 from adbench_text.errors import DataError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8, without_surrogates
 from adbench_text.failures import as_plugin_error
+from adbench_text.text.languages import standard
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         n_mended=sum(map(_is_broken, with_words["text"])),
         written_train=written_train,
         written_test=written_test,
-        language=dataset.language,
+        language=standard(dataset.language),
         is_cleaned=dataset.is_cleaned,
         inliers=dataset.inliers,
         protocol=dataset.protocol,

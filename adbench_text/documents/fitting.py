@@ -23,6 +23,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.copies import OF_MODEL
+from adbench_text.text.languages import standard
 
 _LEAST_SINGLE = 0.5  # of the different documents
 
@@ -78,6 +79,7 @@ def fit_model(
     >>> model.calibrated_by, len(model.calibration)
     ('leave-one-out', 2)
     """
+    language = standard(language)
     own = own_detector(detector, preset, settings, language, seed, normal=True)
     _check_can_be_fitted(own, outliers)
     pair = DetectorPair.of(own, None, language=language, clean=clean, n_folds=n_folds, seed=seed)

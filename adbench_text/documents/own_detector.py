@@ -11,7 +11,7 @@ from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, format_name, text_of_settings
 from adbench_text.plugins.foreign import Detector, adapted_copy
-from adbench_text.text.cleaning import check_language
+from adbench_text.text.languages import standard
 
 if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
@@ -46,7 +46,7 @@ def own_detector(
     `name` is the name of a detector, a detector object or a detector class. Without a preset, the detector
     offers settings for the language. With `normal`, all training documents are known to be normal.
     """
-    check_language(language)
+    language = standard(language)
     if not isinstance(name, str):
         made = adapted_copy(name)
         name = registry.name_of(type(made))

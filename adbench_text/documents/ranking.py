@@ -18,7 +18,7 @@ from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey, survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.foreign import Detector
-from adbench_text.text.cleaning import other_language
+from adbench_text.text.languages import other_language, standard
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,7 @@ def odd_documents(
     ['beat', 'eggs', 'oven', 'preheat']
     """
     Number("(0, 1)").check("alpha", alpha)
+    language = standard(language)
     words = own_detector(detector, preset, settings, language, seed)
     pair = DetectorPair.of(words, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
     source = TextSource.of(texts)

@@ -308,8 +308,10 @@ def detector(name: str) -> "type[TextDetector]":
 
 def language_of(dataset_name: str) -> str:
     """Return the language of a dataset; en for a name that no dataset has."""
+    from adbench_text.text.languages import standard
+
     with suppress(UnknownNameError):
-        return str(dataset(dataset_name).language)
+        return standard(dataset(dataset_name).language)
     return "en"
 
 

@@ -9,12 +9,10 @@ is a word. Own documents keep the way back to the text as it was written.
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
 
-from adbench_text.errors import InvalidValueError
-from adbench_text.text.words import word_pattern, words
+from adbench_text.text.languages import frequent_words
+from adbench_text.text.words import word_pattern
 
 #: NLTK's English stop words in the 179-word edition of the papers' time.
 STOP_WORDS = frozenset(
@@ -61,13 +59,6 @@ def clean(text: str) -> str:
     return " ".join([word for word in text.split() if len(word) > 2 and word not in STOP_WORDS])
 
 
-LANGUAGE_CODE = "a code such as 'en', 'de' or 'fr'"
-_CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
-_N_LOOKED_AT, _N_CHARACTERS = 200, 1000  # documents from which the language is guessed, and of each
-_LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
-_N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
-
-
 def foreign_words(text: str, language: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words that are left of a document, with their start and end in it."""
     stop_words = frequent_words(language)
@@ -91,47 +82,3 @@ def english_words(text: str) -> Iterator[tuple[str, int, int]]:
         start, position = position, position + len(word)
         if len(word) > 2 and word not in STOP_WORDS:
             yield word, places[start], places[position - 1] + 1
-
-
-def is_language(language: Any) -> bool:
-    """Return whether a value of any type is the code of a language, such as ``"de"``."""
-    return isinstance(language, str) and bool(_CODE.fullmatch(language))
-
-
-def check_language(language: Any) -> None:
-    """Raise InvalidValueError if a language, of any type, is not given by a code."""
-    if not is_language(language):
-        raise InvalidValueError(f"language must be {LANGUAGE_CODE}, got {language!r}.")
-
-
-def has_frequencies(language: str) -> bool:
-    """Return whether wordfreq knows the words of a language."""
-    from wordfreq import available_languages
-
-    return language in available_languages()
-
-
-@cache
-def frequent_words(language: str) -> frozenset[str]:
-    """Return the most frequent words of a language; none if wordfreq does not have it."""
-    from wordfreq import top_n_list
-
-    return frozenset(top_n_list(language, _N_STOP_WORDS) if has_frequencies(language) else ())
-
-
-def other_language(texts: Sequence[str], language: str) -> str | None:
-    """Return the language in which most words of some documents are common, if few are in the one given."""
-    from wordfreq import available_languages, get_frequency_dict
-
-    some = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
-    found = [word for text in some for word in words(text[:_N_CHARACTERS])]
-
-    def share(language: str) -> float:
-        table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
-        return sum(word in table for word in found) / len(found)
-
-    languages = sorted(available_languages("small"))
-    if language not in languages or not found or share(language) >= _LEAST_COMMON:
-        return None
-    likely = max(languages, key=share)
-    return likely if share(likely) > share(language) else None

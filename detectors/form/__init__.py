@@ -63,7 +63,7 @@ from adbench_text.detectors.form.facts import (
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
-from adbench_text.text.cleaning import LANGUAGE_CODE, check_language, has_frequencies
+from adbench_text.text.languages import LANGUAGE_TAG, check_language, has_frequencies
 from adbench_text.text.words import word_positions
 
 # no paper contains it
@@ -105,7 +105,7 @@ class Form(TextDetector):
     '85 % digits (others 0 %)'
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"language": Choice((), check_language, LANGUAGE_CODE)}
+    ranges: ClassVar[Mapping[str, Range]] = {"language": Choice((), check_language, LANGUAGE_TAG)}
     leaves_out_self: ClassVar[bool] = True
     reads_raw: ClassVar[bool] = True
     trusted_types = frozenset(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.text.cleaning import has_frequencies
+from adbench_text.text.languages import has_frequencies, standard
 from adbench_text.text.words import in_blocks, words
 
 _MOST_CHARACTERS = 2**21  # that are counted at a time
@@ -163,4 +163,6 @@ def _known(language: str) -> frozenset[str] | None:
 
     if not has_frequencies(language):
         return None
-    return frozenset(get_frequency_dict(language, wordlist="small"))  # large lists know all languages
+    return frozenset(
+        get_frequency_dict(standard(language), wordlist="small")
+    )  # large lists know all languages

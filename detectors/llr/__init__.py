@@ -54,7 +54,7 @@ from adbench_text.checks import Choice, Number, Range, Whole
 from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors._robust_scale import select
-from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
+from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, cap_of, per_word, set_aside
 from adbench_text.detectors.llr.outliers import Outliers
@@ -62,6 +62,7 @@ from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topi
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.text import vectors
+from adbench_text.text.languages import languages
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 

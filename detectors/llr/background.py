@@ -18,14 +18,6 @@ _ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
 
 
 @cache
-def languages() -> tuple[str, ...]:
-    """Return the languages of wordfreq."""
-    from wordfreq import available_languages
-
-    return tuple(sorted(available_languages()))
-
-
-@cache
 def wordfreq(language: str) -> dict[str, float]:
     """Return the frequency of each word of a language, as a share of all words."""
     from wordfreq import get_frequency_dict

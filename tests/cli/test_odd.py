@@ -243,13 +243,14 @@ def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):
 
 def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "beat the eggs"]], ("text",))
-    assert has_note(odd(tmp_path / "a.csv", "--language", "xx"), "wordfreq", "'xx'")
+    assert has_note(odd(tmp_path / "a.csv", "--language", "quy"), "wordfreq", "'quy'")
     assert notes(odd(tmp_path / "a.csv", "--language", "de")) == []
     assert has_note(odd(tmp_path / "a.csv", "--language", "th"), "'th'", " spaces ")
     assert notes(odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words")) == []
     assert has_note(odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default"), " llr ", "'de'")
     result = odd(tmp_path / "a.csv", "--language", "german")
     assert_refused(result, 2, "language ", "'de'", "got 'german'")
+    assert_refused(odd(tmp_path / "a.csv", "--language", "cz"), 2, "got 'cz'", "'cs'?")
 
 
 def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, tmp_path):

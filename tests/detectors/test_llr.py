@@ -249,7 +249,7 @@ def test_documents_without_a_known_word_are_scored_and_fitted_on(tmp_path, setti
 
 def test_word_vectors_of_another_language_are_used_if_they_are_given():
     assert LLR.for_documents("de", {"vectors": "cc.de.300.vec"}) == ("robust", {**ROBUST, "language": "de"})
-    assert LLR.for_documents("xx", {"vectors": "xx.vec"}) == ("robust", {**ROBUST, "background": "vectors"})
+    assert LLR.for_documents("quy", {"vectors": "xx.vec"}) == ("robust", {**ROBUST, "background": "vectors"})
     name, settings = LLR.for_documents("de", {})
     assert (name, settings["coherence"], settings["language"]) == ("robust, without word vectors", 0, "de")
 

@@ -223,7 +223,7 @@ def test_a_language_without_word_vectors():
     german = [f"{text} {word}" for text, word in zip(german, texts_about("law", 15, 0), strict=True)]
     result = odd_documents(german, language="de")
     assert result.detector.startswith("ensemble:robust, without ")
-    assert odd_documents(german, language="xx").detector == result.detector
+    assert odd_documents(german, language="quy").detector == result.detector
 
 
 def test_a_setting_of_the_user_wins_and_is_named(home):

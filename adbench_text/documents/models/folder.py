@@ -44,7 +44,7 @@ from adbench_text.errors import (
 from adbench_text.failures import described
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
-from adbench_text.text.cleaning import is_language
+from adbench_text.text.languages import is_language
 from adbench_text.text.own_encoder import is_same
 
 #: Number of the format. Raise it when a model that was saved before can no longer be loaded, or would give

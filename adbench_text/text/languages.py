@@ -1,0 +1,118 @@
+"""Languages of documents: their tags, and what wordfreq knows of them.
+
+A tag is one of BCP 47, such as ``de``, ``pt-BR`` or ``zh-Hant``. A language without a list of words is read
+by that of its nearest relative if readers of one understand the other (a distance of at most 10 in the data
+of CLDR) and both have the same script: Croatian by Serbo-Croatian, but not Occitan by French.
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from adbench_text.errors import InvalidValueError
+from adbench_text.text.words import words
+
+LANGUAGE_TAG = "a language tag such as 'en', 'de' or 'pt-BR'"
+_FARTHEST = 10  # distance of langcodes, at which most readers understand the other language
+_UNDETERMINED = "und"
+_N_LOOKED_AT, _N_CHARACTERS = 200, 1000  # documents from which the language is guessed, and of each
+_LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
+_N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages of which wordfreq has a list of words, in order."""
+    from wordfreq import available_languages
+
+    return tuple(sorted(available_languages()))
+
+
+def standard(tag: Any) -> str:
+    """Return the name that a language has here: that of its list of words, or its standard tag.
+
+    Raise InvalidValueError if the tag, of any type, is that of no language.
+
+    >>> [standard(tag) for tag in ("pt-br", "pt_BR", "por", "no", "hr", "zh-hant", "oc", "quy")]
+    ['pt', 'pt', 'pt', 'nb', 'sh', 'zh', 'oc', 'quy']
+    """
+    if not isinstance(tag, str):
+        raise InvalidValueError(f"language must be {LANGUAGE_TAG}, got {tag!r}.")
+    return _standard(tag)
+
+
+@cache
+def _standard(tag: str) -> str:
+    from langcodes import Language, closest_match, standardize_tag
+
+    if not is_language(tag):
+        raise InvalidValueError(f"language must be {LANGUAGE_TAG}, got {tag!r}.{_hint(tag)}")
+    code = str(standardize_tag(tag, macro=True))
+    nearest, _ = closest_match(code, languages(), max_distance=_FARTHEST)
+    if nearest != _UNDETERMINED:
+        return str(nearest)
+    alone = Language.get(code).language
+    return alone if alone in languages() and _reads_other_script(alone) else code
+
+
+def _reads_other_script(language: str) -> bool:
+    """Return whether wordfreq finds words in another script than that of its list, as for Chinese."""
+    from wordfreq.language_info import get_language_info
+
+    return bool(get_language_info(language)["lookup_transliteration"])
+
+
+def _hint(tag: str) -> str:
+    """Return what somebody may have meant who gave a wrong tag, such as that of a country."""
+    from langcodes import Language
+
+    near = get_close_matches(tag.lower(), languages(), n=1)
+    if len(tag) == 2 and tag.isascii() and tag.isalpha():
+        spoken = Language.get(f"{_UNDETERMINED}-{tag}").maximize().language
+        near = [spoken] if spoken and spoken != _UNDETERMINED else near
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def is_language(tag: Any) -> bool:
+    """Return whether a value of any type is the tag of a language."""
+    from langcodes import tag_is_valid
+
+    return isinstance(tag, str) and tag != _UNDETERMINED and bool(tag_is_valid(tag))
+
+
+def check_language(tag: Any) -> None:
+    """Raise InvalidValueError if a value, of any type, is no tag of a language."""
+    standard(tag)
+
+
+def has_frequencies(language: str) -> bool:
+    """Return whether wordfreq knows the words of a language."""
+    return standard(language) in languages()
+
+
+@cache
+def frequent_words(language: str) -> frozenset[str]:
+    """Return the most frequent words of a language; none if wordfreq does not have it."""
+    from wordfreq import top_n_list
+
+    name = standard(language)
+    return frozenset(top_n_list(name, _N_STOP_WORDS) if name in languages() else ())
+
+
+def other_language(texts: Sequence[str], language: str) -> str | None:
+    """Return the language in which most words of some documents are common, if few are in the one given."""
+    from wordfreq import available_languages, get_frequency_dict
+
+    some = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
+    found = [word for text in some for word in words(text[:_N_CHARACTERS])]
+
+    def share(language: str) -> float:
+        table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
+        return sum(word in table for word in found) / len(found)
+
+    language, known = standard(language), sorted(available_languages("small"))
+    if language not in known or not found or share(language) >= _LEAST_COMMON:
+        return None
+    likely = max(known, key=share)
+    return likely if share(likely) > share(language) else None
