@@ -10,7 +10,7 @@ import click
 from adbench_text.cli import odd_sentences as sentences
 from adbench_text.cli.document_tables import listed_documents, print_documents, write_odd_table, write_page
 from adbench_text.cli.file_rows import MOST_WRITTEN, FileRows
-from adbench_text.cli.options import SectionedCommand
+from adbench_text.cli.options import SectionedCommand, is_quiet
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
@@ -128,12 +128,13 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         id_name=rows.id_name,
         marks={rows.id(row): mark for row, mark in marks.items()},
     )
-    click.echo("\n".join([*above, *families[:_N_FAMILIES_PRINTED]]))
-    for order, documents in lists.items():
-        if shown := documents[: options["top"]]:
-            print_documents(shown, P_OF_ORDER[order], rows.id_name, headings[order])
-    click.echo("\n".join(below))
-    click.echo(printable(f"All documents: {table}. Page: {page}."))
+    if not is_quiet():
+        click.echo("\n".join([*above, *families[:_N_FAMILIES_PRINTED]]))
+        for order, documents in lists.items():
+            if shown := documents[: options["top"]]:
+                print_documents(shown, P_OF_ORDER[order], rows.id_name, headings[order])
+        click.echo("\n".join(below))
+        click.echo(printable(f"All documents: {table}. Page: {page}."))
     for note in (*source.late_notes, *language_notes(choice), *sentences.notes(ranked, choice["language"])):
         click.echo(f"Note: {note}", err=True)
 

@@ -172,12 +172,32 @@ SPLITS = [
     ),
 ]
 
-_DEBUG = "adbench_text.debug"
+_DEBUG, _QUIET = "adbench_text.debug", "adbench_text.quiet"
 
 
 def is_debugging() -> bool:
     """Return whether ``--debug`` is given."""
     return bool(click.get_current_context().meta.get(_DEBUG))
+
+
+def is_quiet() -> bool:
+    """Return whether ``--quiet`` is given to a command for own documents."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
+
+
+def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    ctx.meta[_QUIET] = value
+
+
+#: ``--quiet`` of the commands for own documents; notes remain, since they say that something is amiss.
+QUIET = click.Option(
+    ["--quiet", "-q"],
+    is_flag=True,
+    expose_value=False,
+    callback=_be_quiet,
+    help="Print nothing but errors and notes.",
+)
 
 
 def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import ENCODER, Name
+from adbench_text.cli.options import ENCODER, QUIET, Name
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count, printable
@@ -105,6 +105,7 @@ WORK = [
         help="Processes that read and score a large file.",
     ),
     click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
+    QUIET,
 ]
 
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, Self
 
+from adbench_text.cli.options import is_quiet
 from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import count, one_line, printable
 from adbench_text.metrics import MAIN
@@ -183,5 +184,5 @@ def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
 @contextmanager
 def shown_documents() -> "Iterator[OnProgress]":
     """Yield what shows the progress of work on documents."""
-    with ProgressDisplay() as shown:
+    with ProgressDisplay(-1 if is_quiet() else 0) as shown:
         yield shown.documents

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from adbench_text.cli import score_sentences as sentences
 from adbench_text.cli.document_tables import explained_documents, write_page
-from adbench_text.cli.options import SectionedCommand
+from adbench_text.cli.options import SectionedCommand, is_quiet
 from adbench_text.cli.own_text import DOCUMENTS, ODD, STDIN, WORK, check_outputs
 from adbench_text.cli.score_input import differences, opened_as_fitted
 from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
@@ -67,7 +67,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
 
     A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
-    expected, and whether their p-values are uniform, as for normal documents.
+    expected, and whether their p-values are uniform, as for normal documents. With --quiet it is printed only
+    if they differ.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model
@@ -101,8 +102,10 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
         above = [last_line, sentences.learned(fitted)]
         sections = {"The most odd": explained_documents(scorer, found.most_odd, alpha)}
         write_page(page, file, middle=scorer.centre, summary=above, sections=sections, notes=families)
-        click.echo(printable(f"Page: {page}."), err=True)
-    click.echo("\n".join([*families, last_line]), err=True)
+        if not is_quiet():
+            click.echo(printable(f"Page: {page}."), err=True)
+    if drift.is_found or not is_quiet():
+        click.echo("\n".join([*families, last_line]), err=True)
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)
 

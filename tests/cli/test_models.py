@@ -236,6 +236,27 @@ def test_the_last_line_shows_whether_a_file_differs(adbench, files, tmp_path):
     assert adbench("score", "kept", "mixed.csv").exit_code == 0  # unless asked for
 
 
+def test_a_quiet_command_says_only_that_a_file_differs(adbench, files, tmp_path):
+    command = ["score", "kept", "-q", "-o", "a.csv", "--page", "a.html"]
+    assert adbench(*command, "alike.csv").output == ""
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 200
+    mixed = adbench(*command, "mixed.csv")
+    assert (mixed.exit_code, mixed.stdout) == (0, "")
+    assert mixed.stderr == adbench("score", "kept", "-o", "b.csv", "mixed.csv").stderr
+    assert adbench(*command, "mixed.csv", "--fail-on-drift").exit_code == 4
+    rows = adbench("score", "kept", "--quiet", "alike.csv")
+    assert (len(rows.stdout.splitlines()), rows.stderr) == (200, "")  # they are the result
+    assert adbench("fit", "alike.csv", "-m", "quiet", "-q").output == ""
+    assert adbench("score", "quiet", "alike.csv", "-q", "-o", "a.csv").output == ""
+
+
+def test_a_quiet_command_has_its_errors_and_notes(adbench, files, tmp_path):
+    wrong = adbench("score", "kept", "none.csv", "-q")
+    assert_refused(wrong, 1, "none.csv")
+    (tmp_path / "few.csv").write_text("body\n" + "\n".join(SEA[:6]))
+    assert adbench("fit", "few.csv", "-m", "few", "-q").stderr.startswith("Note: ")
+
+
 def test_new_families_of_near_copies_are_named(adbench, files, tmp_path):
     letter = texts_about("sea", 1, 9, compounds=True)[0]
     rows = [f"D{n},{text}" for n, text in enumerate(texts_about("sea", 60, 5, compounds=True))]

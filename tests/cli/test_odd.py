@@ -241,6 +241,18 @@ def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):
     assert ">0.010101<" in (tmp_path / "odd.html").read_text()
 
 
+def test_a_quiet_command_writes_its_files_and_prints_nothing(odd, tmp_path):
+    rows = [[text] for text in [*texts_about("sea", 120, 1), "beat the eggs"]]
+    write(tmp_path / "a.csv", rows, ("text",))
+    loud = odd(tmp_path / "a.csv")
+    assert loud.stdout
+    table = (tmp_path / "odd.csv").read_bytes()
+    (tmp_path / "odd.csv").unlink()
+    assert odd(tmp_path / "a.csv", "-q").output == ""
+    assert (tmp_path / "odd.csv").read_bytes() == table
+    assert notes(odd(tmp_path / "a.csv", "-q", "--language", "quy"))
+
+
 def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "beat the eggs"]], ("text",))
     assert has_note(odd(tmp_path / "a.csv", "--language", "quy"), "wordfreq", "'quy'")
