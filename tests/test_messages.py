@@ -8,7 +8,7 @@ from adbench_text import results
 from adbench_text.contract.labels import split_known
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.documents.fitting import fit_model
-from adbench_text.documents.marks import read_marks, row_of
+from adbench_text.documents.marks import read_marks, row_named
 from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.page import PageDocument, page_of_documents
 from adbench_text.documents.ranking import odd_documents
@@ -80,7 +80,7 @@ def test_links_of_a_folder_that_are_not_followed(tmp_path):
 def test_a_mark_of_no_document(tmp_path):
     path = tmp_path / "marks.csv"
     path.write_text("row,mark\nx,odd\n")
-    assert message(read_marks, path, row_of, ("row",)) == (
+    assert message(read_marks, path, row_named, ("row",)) == (
         f"{path}: row 'x' is marked odd, but there is no such document."
     )
 

@@ -49,18 +49,18 @@ class FileRows:
 
     def marks(self, path: Path) -> dict[int, str]:
         """Return the marks of a file by row."""
-        from adbench_text.documents.marks import read_marks, row_of
+        from adbench_text.documents.marks import read_marks, row_named
 
         column = self._source.id_column
         if not column:
-            return read_marks(path, row_of, ("row",))
+            return read_marks(path, row_named, ("row",))
         for _ in self.texts():  # the identifiers are not known before
             pass
         rows = {no_formula(name): row for row, name in enumerate(self._ids)}
         columns = self._source.columns
         title = column_titles(columns)[columns.index(column)]
         names = tuple(dict.fromkeys([title, column, "id"]))
-        return read_marks(path, lambda name: rows.get(no_formula(name)), names)
+        return read_marks(path, lambda name: rows.get(no_formula(name)), names, self.id)
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""

@@ -1,9 +1,13 @@
 """Marks: a user has read some documents, and marks them as odd or fine."""
 
+import codecs
+import math
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -22,7 +26,8 @@ from adbench_text.escaping import one_line
 ODD, FINE = MARKS = "odd", "fine"
 MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
-_AS_WRITTEN: Any = {"dtype": str, "keep_default_na": False, "index_col": False, "encoding": "utf-8-sig"}
+_ROW = "row"  # the column that numbers documents
+_REPLACED = "\ufffd"
 
 Rows = NDArray[np.int64]
 
@@ -92,34 +97,48 @@ class MarkEvidence:
         return cleaned[cleaned.map(str.strip) != ""]
 
 
-def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str, ...]) -> dict[int, str]:
-    """Return the marks of a CSV by row, such as a table that ``odd`` has written.
+def read_marks(
+    path: Path,
+    row_of: Callable[[str], int | None],
+    names: tuple[str, ...],
+    id_of: Callable[[int], str] = str,
+) -> dict[int, str]:
+    """Return the marks of a CSV by row, such as a table that ``odd`` has written and a spreadsheet has saved.
 
     It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents, by the first of
-    `names` that is there. `row_of` returns the row of an identifier, None if there is none. Raise DataError
-    if the file cannot be read, a column is missing, or a mark is wrong.
+    `names` that is there. `row_of` returns the row of an identifier, None if there is none, and `id_of` the
+    identifier of a row. Where a spreadsheet has made 23 of 00023, or the identifier is empty, a column
+    ``row`` says which document it is. Raise DataError if the file cannot be read, a column is missing, a mark
+    is wrong, or identifier and row contradict each other.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
-            table = pd.read_csv(path, **_AS_WRITTEN)
-    except (OSError, ValueError) as error:  # also of pandas' parser, and of the encoding
+        table = _table(path)
+    except (OSError, ValueError) as error:  # also of pandas' parser
         reason = getattr(error, "strerror", None) or one_line(str(error))
         raise DataError(f"{path} cannot be read as a CSV of marks: {reason}") from error
     name = next((name for name in names if name in table), None)
     if MARK not in table or name is None:
+        hint = " Is one of them the identifier? Give --id." if names == (_ROW,) and MARK in table else ""
         raise DataError(
             f"{path} needs the columns {MARK!r} and {' or '.join(map(repr, names))}, as in a table written "
-            f"by odd; it has {', '.join(map(repr, table.columns))}."
+            f"by odd; it has {', '.join(map(repr, table.columns))}.{hint}"
         )
     marks: dict[int, str] = {}
-    marked = table.assign(mark=table[MARK].str.strip().str.lower())
-    for own, mark in marked.loc[marked[MARK] != "", [name, MARK]].to_numpy():
-        row, wrong = row_of(own), ""
+    marked = table.assign(mark=table[MARK].str.strip().str.lower()).query(f"{MARK} != ''")
+    rows = marked[_ROW] if _ROW in marked and name != _ROW else [""] * len(marked)
+    for own, mark, beside in zip(marked[name], marked[MARK], rows, strict=True):
+        row, there = row_of(own), row_named(beside)
+        if row is None and there is not None and _is_saved(own, id_of(there)):
+            row, there = there, None
+        wrong = ""
         if mark not in MARKS:
             wrong = f"has the mark {mark!r}; a mark is odd, fine or empty"
+        elif _REPLACED in own:
+            wrong = f"is marked {mark}, but the file is not in UTF-8; save it so"
         elif row is None:
             wrong = f"is marked {mark}, but there is no such document"
+        elif there not in (None, row):
+            wrong = f"is row {row:,}, but its column {_ROW!r} says {there:,}. Delete the wrong column"
         elif marks.setdefault(row, mark) != mark:
             wrong = "is marked odd and fine"
         if wrong:
@@ -127,7 +146,34 @@ def read_marks(path: Path, row_of: Callable[[str], int | None], names: tuple[str
     return marks
 
 
-def row_of(text: str) -> int | None:
+def _table(path: Path) -> pd.DataFrame:
+    """Return the texts of a CSV, with any separator; U+FFFD replaces what is not UTF-8."""
+    content = path.read_bytes()
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = content.decode("utf-16" if is_utf16 else "utf-8-sig", errors="replace")
+    header = re.sub('"[^"]*"', "", text.partition("\n")[0])
+    separator = max(",;\t", key=header.count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
+        return pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False)
+
+
+def _is_saved(text: str, identifier: str) -> bool:
+    """Return whether a spreadsheet may have made this text of an identifier; it takes many for numbers.
+
+    >>> _is_saved("23", "00023"), _is_saved("1.23457E+11", "123456789012"), _is_saved("24", "00023")
+    (True, True, False)
+    """
+    if not text.strip():
+        return True
+    try:
+        saved, number = float(text.replace(",", ".")), float(identifier)
+    except ValueError:
+        return False
+    return math.isclose(saved, number, rel_tol=1e-5 if "e" in text.lower() else 1e-14)
+
+
+def row_named(text: str) -> int | None:
     """Return the row that a text names; None if it names none."""
     return int(text) if text.isdecimal() and len(text) < 20 else None  # int refuses thousands of digits
 
@@ -138,16 +184,12 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
     A mark of a row replaces those of its copies. `name_of` returns what the column ``copy_of`` calls a row.
     A file that cannot be read, or has no column ``mark``, has no marks.
     """
-    columns = MARK, "row", "copy_of"
-    options: Any = {"usecols": lambda name: name in columns, "encoding_errors": "replace", **_AS_WRITTEN}
     try:
-        with path.open(encoding="utf-8", errors="replace") as stream:  # a spreadsheet may have saved it
-            separator = max(",;\t", key=stream.readline(1000).count)
-        table = pd.read_csv(path, sep=separator, **options).reindex(columns=columns, fill_value="")
+        table = _table(path).reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")
     except (OSError, ValueError):
         return []
-    names = table["row"].map(lambda text: text if (row := row_of(text)) is None else name_of(row))
+    names = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))
     family = table["copy_of"].where(table["copy_of"] != "", names)
-    is_given = table["row"].isin([*map(str, given)])
+    is_given = table[_ROW].isin([*map(str, given)])
     is_lost = (table[MARK].str.strip() != "") & ~family.isin(family[is_given])
-    return list(table["row"][is_lost])
+    return list(table[_ROW][is_lost])

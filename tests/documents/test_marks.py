@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from adbench_text.calibration import form_weight, joined, p_values_within
-from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks
-from adbench_text.documents.marks import row_of as row_named
+from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks, row_named
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.testing.topics import texts_about
@@ -268,10 +267,60 @@ def read(tmp_path, text, names=("row",), encoding="utf-8"):
         ("row,mark\n", {}),
         ("row,mark\n\n5\n", {}),
         ("row,mark\n5,odd", {5: "odd"}),
+        ("row;mark\n1;odd\n", {1: "odd"}),
+        ('"row; from 0";mark;row\n9;odd;1\n', {1: "odd"}),
+        ("row\tmark\n1\todd\n", {1: "odd"}),
     ],
 )
 def test_marks_are_read_by_row(tmp_path, text, marks):
     assert read(tmp_path, text) == marks
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252", "latin-1"])
+def test_marks_are_read_in_the_encodings_of_spreadsheets(tmp_path, encoding):
+    assert read(tmp_path, "row;mark;who\n1;odd;M\u00fcller\n", encoding=encoding) == {1: "odd"}
+
+
+IDS = ["00023", "23", "123456789012", "1-2", "a", "007"]
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("mark,row,id\nodd,5,7\nfine,4,a\n", {5: "odd", 4: "fine"}),  # 007 became 7
+        ("mark;row;id\nodd;2;1,23457E+11\n", {2: "odd"}),
+        ("mark,row,id\nodd,5,\n", {5: "odd"}),
+        ("mark,row,id\nodd,0,00023\n", {0: "odd"}),
+        ("mark,id\nodd,00023\nfine,23\n", {0: "odd", 1: "fine"}),
+        ("mark,row,id\nodd,,a\n", {4: "odd"}),
+    ],
+)
+def test_the_row_says_which_document_it_is_where_a_spreadsheet_changed_the_identifier(tmp_path, text, marks):
+    (tmp_path / "marks.csv").write_text(text)
+    rows = {name: row for row, name in enumerate(IDS)}
+    assert read_marks(tmp_path / "marks.csv", rows.get, ("id",), IDS.__getitem__) == marks
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("mark,row,id\nodd,0,23\n", "'23' .*row 1, .* 0"),  # 00023 became 23, which is there
+        ("mark,row,id\nodd,0,a\n", "'a' .*row 4, .* 0"),
+        ("mark,row,id\nodd,3,01.02.2026\n", r"'01\.02\.2026'"),
+        ("mark,row,id\nodd,4,b\n", "'b'"),
+        ("mark,id\nodd,7\n", "'7'"),
+    ],
+)
+def test_an_identifier_that_contradicts_its_row_is_an_error(tmp_path, text, quoted):
+    (tmp_path / "marks.csv").write_text(text)
+    rows = {name: row for row, name in enumerate(IDS)}
+    with pytest.raises(DataError, match=quoted):
+        read_marks(tmp_path / "marks.csv", rows.get, ("id",), IDS.__getitem__)
+
+
+def test_a_file_of_marks_by_identifier_hints_at_its_option(tmp_path):
+    with pytest.raises(DataError, match="'key'.*--id"):
+        read(tmp_path, "key,mark\nT1,odd\n")
 
 
 def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
@@ -286,7 +335,8 @@ def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
     [
         ("row,text\n1,odd\n", ["'mark' and 'row'", "'row', 'text'"]),
         ("number,mark\n1,odd\n", ["'mark' and 'row'", "'number', 'mark'"]),
-        ("row;mark\n1;odd\n", ["'mark' and 'row'", "'row;mark'"]),
+        ("row|mark\n1|odd\n", ["'mark' and 'row'", "'row|mark'"]),
+        ("row,mark\n\ufffd1,odd\n", ["row '\ufffd1'", "UTF-8"]),
         ("row,mark\n99,odd\n", ["row '99'", "odd"]),
         ("row,mark\n-1,fine\n", ["row '-1'", "fine"]),
         ("row,mark\n,odd\n", ["row ''", "odd"]),
@@ -310,8 +360,6 @@ def test_a_wrong_file_is_an_error_of_one_line(tmp_path, text, messages):
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(DataError, match=r"none\.csv .*No such file"):
         read_marks(tmp_path / "none.csv", row_of, ("row",))
-    with pytest.raises(DataError, match=r"marks\.csv .*utf-8"):
-        read(tmp_path, "row,mark\n1,odd\n", encoding="utf-16")
     with pytest.raises(DataError, match=f"{re.escape(str(tmp_path))} .*directory"):
         read_marks(tmp_path, row_of, ("row",))
 
