@@ -95,7 +95,7 @@ class ClassFiles(Dataset):
         label, clean = self._label_column(file), Cleaner(self.language)
         documents = list(file)
         labelled = [
-            (document, _printable(str(document.fields[label])), text)
+            (document, _class_name(document.fields[label]), text)
             for document in documents
             if document.fields.get(label) not in (None, "") and (text := clean(document.text))
         ]
@@ -222,6 +222,11 @@ def _odd_words(document: Document, column: str) -> OddWords | None:
     except ValueError as error:
         raise DataError(f"{document.place}: {column!r}: {error}.") from error
     return words
+
+
+def _class_name(value: object) -> str:
+    """Return the name of a class; a column of numbers with missing ones has 1.0 in place of 1."""
+    return _printable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
 
 
 def _printable(name: str) -> str:

@@ -43,6 +43,8 @@ class HubData:
             batches = table.select_columns(columns).with_format("arrow").iter(batch_size=1000)
             rows = chain.from_iterable(batch.to_pylist() for batch in batches)
             for number, values in enumerate(rows, start=1):
+                missing = [name for name, each in values.items() if isinstance(each, float) and each != each]
+                values |= dict.fromkeys(missing)
                 for name in self.classes.keys() & values.keys():
                     values[name] = self.classes[name].get(values[name])  # None for -1, which is no class
                 yield values, f"{self.name}, {split} row {number:,}", split

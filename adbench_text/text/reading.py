@@ -41,7 +41,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Document(NamedTuple):
     """A document as it was written."""
 
-    id: str  # from its column; otherwise its row, from 0 on
+    id: str  # from its column; its row, from 0 on, if there is no column or it is empty there
     text: str
     fields: dict[str, Any]  # all columns of its row
     place: str  # for messages: "tickets.csv, line 12"
@@ -97,7 +97,7 @@ class DocumentFile:
     def __iter__(self) -> Iterator[Document]:
         for number, row in enumerate(self._rows()):
             text = _as_document(row, self.text_columns)
-            name = _as_text(row, self.id_column) if self.id_column else str(number)
+            name = (_as_text(row, self.id_column) if self.id_column else "") or str(number)
             yield Document(name, text, row.values, row.place, row.split)
 
     def texts(self) -> Iterator[str]:
@@ -387,12 +387,17 @@ def _json(lines: Iterator[str], name: str) -> Iterator[_Row]:
             continue
         place = f"{name}, line {number:,}"
         try:
-            values = json.loads(line)
+            values = json.loads(line, parse_constant=_constant)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{place} is not JSON: {error}. Each line must be one object.") from error
         if not isinstance(values, dict):
             raise DataError(f"{place} is JSON, but not an object: {line.strip():.40}")
         yield _Row(values, place)
+
+
+def _constant(name: str) -> float | None:
+    """Return what Python writes into JSON as NaN, Infinity or -Infinity; NaN stands for a missing value."""
+    return None if name == "NaN" else float(name)
 
 
 def _plain(lines: Iterator[str], name: str) -> Iterator[_Row]:
@@ -462,7 +467,10 @@ def _parquet(stream: BinaryIO, name: str, only: Sequence[str] | None) -> Iterato
 def _values(column: Any) -> list[Any]:
     """Return the values of a column; one that Python does not have is bytes, or as Arrow writes it."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if pa.types.is_floating(column.type):  # NaN stands for a missing value
+        column = pc.if_else(pc.is_nan(column), None, column)
     try:
         values: list[Any] = column.to_pylist()
     except (OverflowError, ValueError):  # a year after 9999, or no UTF-8: perhaps nobody reads this column

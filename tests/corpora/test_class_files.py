@@ -5,6 +5,9 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from commands import adbench
 
@@ -175,6 +178,20 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     cells = list(csv.DictReader(report.stdout.splitlines()))
     assert {(row["name"], row["dataset"]) for row in cells} == {("knn-words", "files:tickets.csv")}
     assert [row["inlier"] for row in cells] == ["law", "sea"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_documents_without_a_class_are_left_out_and_numbers_are_whole(home, tmp_path, kind):
+    nan, path = float("nan"), tmp_path / f"a.{kind}"
+    rows = [(text, float(queue == "sea")) for text, queue, *_ in ROWS] + [(text, nan) for text in SEA[:22]]
+    table = pd.DataFrame(rows, columns=["body", "label"])
+    if kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, table.to_dict("records"))))
+    else:
+        pq.write_table(pa.table({name: pa.array(table[name], from_pandas=False) for name in table}), path)
+    corpus = load(ClassFiles(str(path), "body"))
+    assert corpus.classes == ("0", "1")
+    assert re.search(": 22$|: 22;", corpus.edition)
 
 
 def test_several_columns_are_one_text(home, tmp_path, monkeypatch):

@@ -319,7 +319,7 @@ def test_an_identifier_that_contradicts_its_row_is_an_error(tmp_path, text, quot
 
 
 def test_a_file_of_marks_by_identifier_hints_at_its_option(tmp_path):
-    with pytest.raises(DataError, match="'key'.*--id"):
+    with pytest.raises(DataError, match=r"'key'.*--id"):
         read(tmp_path, "key,mark\nT1,odd\n")
 
 

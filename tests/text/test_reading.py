@@ -275,6 +275,31 @@ def test_of_several_columns_some_may_be_missing_in_a_row(tmp_path, kind):
                 next(read)
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+def test_what_is_missing_is_no_text_and_no_identifier(tmp_path, kind):
+    nan = float("nan")
+    texts, ids = ["ship", nan, None, "", "NaN", "None"], ["a", nan, None, "", "NaN", "null"]
+    table = pd.DataFrame({"text": texts, "id": ids, "size": [1.5, nan, None, 2, 3, 4]})
+    path = tmp_path / f"a.{kind}"
+    if kind == "jsonl":  # NaN as Python writes it
+        path.write_text("\n".join(map(json.dumps, table.astype(object).to_dict("records"))))
+    elif kind == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    documents = list(DocumentFile(str(path), text="text"))
+    assert [document.text for document in documents] == ["ship", "", "", "", "NaN", "None"]
+    assert [document.id for document in documents] == ["a", "1", "2", "3", "NaN", "null"]
+    assert list(DocumentFile(str(path), text="text").texts()) == [document.text for document in documents]
+    sizes = list(DocumentFile(str(path), text=["text", "size"]).texts())
+    assert [text.partition(".")[0] for text in sizes[:3]] == ["ship\n1", "", ""]
+
+
+def test_numbers_that_are_missing_in_a_column_of_parquet_are_no_text(tmp_path):
+    pq.write_table(pa.table({"size": pa.array([1.0, float("nan"), None])}), tmp_path / "a.parquet")
+    assert list(DocumentFile(str(tmp_path / "a.parquet"), text="size").texts()) == ["1.0", "", ""]
+
+
 BAD = {
     "a missing column": ("a.csv", b"a,b\n1,2\n", {"text": "body"}, "'body'"),
     "no rows": ("a.csv", b"a,b\n", {}, "a.csv has no"),
