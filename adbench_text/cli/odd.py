@@ -14,10 +14,10 @@ from adbench_text.cli.options import SectionedCommand, is_quiet
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
-    ODD,
     WORK,
     check_outputs,
     language_notes,
+    odd_options,
     opened,
     values_of,
 )
@@ -31,7 +31,7 @@ _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
 
 #: Options on the lists: arguments of `odd_documents`.
 _RANKING = [
-    *ODD,
+    *odd_options("Rank by words, by form, or by both in one list.  [default: a list each]"),
     click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
     click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
     click.Option(

@@ -85,15 +85,16 @@ CHOICE = [
     ),
 ]
 
-#: Options that say when a document is called odd.
-ODD = [
-    click.Option(["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."),
-    click.Option(
-        ["--by"],
-        type=click.Choice(ORDERS),
-        help="Rank by words, by form, or by both in one list.  [default: a list each; in score, one list]",
-    ),
-]
+
+def odd_options(of_by: str) -> list[click.Option]:
+    """Return the options that say when a document is called odd; `of_by` says what ``--by`` does."""
+    return [
+        click.Option(
+            ["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."
+        ),
+        click.Option(["--by"], type=click.Choice(ORDERS), help=of_by),
+    ]
+
 
 #: Options that choose where the work is done; ``--address`` takes precedence over ``--jobs``.
 WORK = [

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from adbench_text.cli import score_sentences as sentences
 from adbench_text.cli.document_tables import explained_documents, write_page
 from adbench_text.cli.options import SectionedCommand, is_quiet
-from adbench_text.cli.own_text import DOCUMENTS, ODD, STDIN, WORK, check_outputs
+from adbench_text.cli.own_text import DOCUMENTS, STDIN, WORK, check_outputs, odd_options
 from adbench_text.cli.score_input import differences, opened_as_fitted
 from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
 from adbench_text.errors import InvalidValueError
@@ -30,7 +30,7 @@ _OPTIONS = [
         help="The encoder of MODEL if it is in a file: ./mine.py:embed, as for fit.",
     ),
     "Odd",
-    *ODD,
+    *odd_options("Judge by words, by form, or by both.  [default: both]"),
     click.Option(
         ["--fdr"],
         type=float,

@@ -102,3 +102,9 @@ def test_a_sweep_file_takes_patterns_and_ranges(here):
 )
 def test_a_shell_completes_names_also_after_a_comma(words, incomplete, names):
     assert sorted(complete(words, incomplete)) == sorted(names)
+
+
+@pytest.mark.parametrize(("command", "default"), [("odd", "a list each"), ("score", "both")])
+def test_each_command_names_its_own_default_order(command, default):
+    shown = " ".join(adbench(f"{command} --help").stdout.split())
+    assert re.findall(r"--by \[words\|form\|both\] .*?\[default: (.*?)\]", shown) == [default]
