@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import TRACKING_URI, SectionedCommand, is_quiet
+from adbench_text.cli.options import TRACKING_URI, SectionedCommand, say
 from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, form_notes, language_notes, opened, values_of
 from adbench_text.cli.progress import shown_documents
 from adbench_text.escaping import count, printable
@@ -85,18 +85,15 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     reading = {"text": source.text_columns, "id": options["id"], "encoding": options["encoding"]}
     fitted.training.options.update(reading)
     save_model(fitted, model, overwrite=overwrite)
-    if not is_quiet():
-        click.echo(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
+    say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
     of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
     for note in (*source.late_notes, *language_notes(choice), *form_notes(len(of_form))):
         click.echo(f"Note: {note}", err=True)
-    news = [f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE"]
+    say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
 
-        news.append(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")
-    if not is_quiet():
-        click.echo("\n".join(news))
+        say(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")
 
 
 def _summary(model: "Model") -> str:

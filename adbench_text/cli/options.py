@@ -186,6 +186,12 @@ def is_quiet() -> bool:
     return context is not None and bool(context.meta.get(_QUIET))
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print what is no error and no note, unless the command is quiet."""
+    if not is_quiet():
+        click.echo(text, err=err)
+
+
 def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     ctx.meta[_QUIET] = value
 

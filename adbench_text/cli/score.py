@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from adbench_text.cli import score_sentences as sentences
 from adbench_text.cli.document_tables import explained_documents, write_page
-from adbench_text.cli.options import SectionedCommand, is_quiet
+from adbench_text.cli.options import SectionedCommand, is_quiet, say
 from adbench_text.cli.own_text import DOCUMENTS, STDIN, WORK, check_outputs, odd_options
 from adbench_text.cli.score_input import differences, opened_as_fitted
 from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
@@ -102,8 +102,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
         above = [last_line, sentences.learned(fitted)]
         sections = {"The most odd": explained_documents(scorer, found.most_odd, alpha)}
         write_page(page, file, middle=scorer.centre, summary=above, sections=sections, notes=families)
-        if not is_quiet():
-            click.echo(printable(f"Page: {page}."), err=True)
+        say(printable(f"Page: {page}."), err=True)
     if drift.is_found or not is_quiet():
         click.echo("\n".join([*families, last_line]), err=True)
     if options["fail_on_drift"] and drift.is_found:
