@@ -24,6 +24,7 @@ from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
 _LEAST = 20  # different texts of a class
+_FEW = 50  # outliers, of which one is worth two points of AUROC
 _TRAIN_SHARE = 0.7
 _SEED = 0
 _PARTS = {"train": False, "training": False, "test": True}
@@ -33,6 +34,7 @@ _LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets hav
 
 class _Content(NamedTuple):
     classes: tuple[str, ...]
+    inliers: tuple[str, ...]  # the only class that can be normal; empty if each can
     train: Documents
     test: Documents
     notes: str
@@ -53,9 +55,10 @@ def name_of(text: str) -> str:
 class ClassFiles(Dataset):
     """Documents with classes of a file or folder, or of a data set of Hugging Face.
 
-    Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out.
-    Without splits train and test, or a column of them, 70 % of the different texts of each class are for
-    training, drawn with seed 0; copies and near-copies, see `adbench_text.text.copies`, go with the first
+    Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out. If
+    only one class has as many, the others are its outliers, whatever their number, and all of them are for
+    testing. Without splits train and test, or a column of them, 70 % of the different texts of each class are
+    for training, drawn with seed 0; copies and near-copies, see `adbench_text.text.copies`, go with the first
     and count once.
     """
 
@@ -78,6 +81,18 @@ class ClassFiles(Dataset):
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
         """Names of the classes that are large enough, in the order of the alphabet."""
         return self._content.classes
+
+    @property
+    def inliers(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
+        """Name of the only class that is large enough; empty if there are several."""
+        return self._content.inliers
+
+    @property
+    def contamination(self) -> tuple[float, ...]:  # type: ignore[override]  # likewise
+        """0 alone if no outlier is for training."""
+        normal = [self.classes.index(name) for name in self.inliers]
+        is_pure = bool(normal) and set(self._content.train.labels.tolist()) <= {*normal}
+        return (0.0,) if is_pure else ()
 
     def edition(self) -> Edition:
         """Return the digest of the documents, how they are split, and which classes are left out."""
@@ -105,13 +120,16 @@ class ClassFiles(Dataset):
         different = families if is_drawn else [text for *_, text in labelled]
         names = [name for _, name, _ in labelled]
         sizes = Counter(name for name, _ in set(zip(names, different, strict=True)))
-        classes = tuple(sorted(name for name, size in sizes.items() if size >= _LEAST))
+        large = sorted(name for name, size in sizes.items() if size >= _LEAST)
+        tested = {name for document, name, _ in labelled if is_drawn or self._is_test(document)}
+        small = sorted(tested - {*large}) if len(large) == 1 else []
+        classes = tuple(sorted([*large, *small]))
         if len(classes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
             once = " (near-copies count once)" if is_drawn else ""
             raise DataError(
-                f"{self.name} needs at least two classes of {_LEAST} different texts{once} in the column "
-                f"{label!r}, got {len(classes)}. The largest: {listed}."
+                f"{self.name} needs a class of {_LEAST} different texts{once} in the column {label!r}, and "
+                f"another class. The largest: {listed}."
             )
         number_of = {name: number for number, name in enumerate(classes)}
         kept = [
@@ -121,14 +139,20 @@ class ClassFiles(Dataset):
         ]
         written, of_kept = [document for document, *_ in kept], [family for *_, family in kept]
         labels = np.array([number_of[name] for _, name, *_ in kept], dtype=np.int64)
-        is_test = _drawn(labels, of_kept) if is_drawn else self._given(written)
+        is_outlier = np.isin(labels, [number_of[name] for name in small])
+        if is_drawn:
+            is_test = _drawn(labels, of_kept) | is_outlier
+        else:
+            is_test = np.array(list(map(self._is_test, written)), dtype=np.bool_)
         words = [_odd_words(document, self.odd_words) for document in written] if self.odd_words else ()
         every = Documents([document.text for document in written], labels, words)
         train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
         left_out = sorted(sizes.keys() - set(classes))
         notes = self._notes(label, test, left_out, len(documents) - len(labelled), is_split)
+        few = _few_outliers(large[0], int((is_outlier & is_test).sum())) if small else []
         near = _near_copies([text for _, _, text, _ in kept], of_kept, None if is_drawn else is_test)
-        return _Content(classes, train, test, "; ".join([notes, *near, *file.notes, *file.late_notes]))
+        every_note = "; ".join([notes, *few, *near, *file.notes, *file.late_notes])
+        return _Content(classes, tuple(large) if small else (), train, test, every_note)
 
     def _label_column(self, file: DocumentFile) -> str:
         for column in (self.label, self.split, self.odd_words):
@@ -146,17 +170,14 @@ class ClassFiles(Dataset):
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
         return label
 
-    def _given(self, documents: list[Document]) -> NDArray[np.bool_]:
-        """Return which documents are for testing, by the column or the data set."""
-        is_test = np.ones(len(documents), dtype=np.bool_)
-        for row, document in enumerate(documents):
-            value = str(document.fields.get(self.split) if self.split else document.split).strip().lower()
-            if value not in _PARTS:
-                raise InvalidValueError(
-                    f"{document.place}: {self.split!r} must be train or test, got {value!r:.40}."
-                )
-            is_test[row] = _PARTS[value]
-        return is_test
+    def _is_test(self, document: Document) -> bool:
+        """Return whether a document is for testing, by the column or the data set."""
+        value = str(document.fields.get(self.split) if self.split else document.split).strip().lower()
+        if value not in _PARTS and self.split:
+            raise InvalidValueError(
+                f"{document.place}: {self.split!r} must be train or test, got {value!r:.40}."
+            )
+        return _PARTS.get(value, False)
 
     def _notes(self, label: str, test: Documents, left_out: list[str], n_unused: int, is_split: bool) -> str:
         split = (
@@ -192,6 +213,12 @@ def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:
         is_test[random.permutation(rows)[: round(_TRAIN_SHARE * len(rows))]] = False
     of_rows: NDArray[np.bool_] = is_test[first]
     return of_rows
+
+
+def _few_outliers(normal: str, n_outliers: int) -> list[str]:
+    """Return a note on outliers that are no class of their own."""
+    few = "" if n_outliers >= _FEW else ", which is few: the figures are uncertain"
+    return [f"only {normal} can be normal; outliers for testing: {n_outliers:,}{few}"]
 
 
 def _near_copies(texts: list[str], families: list[int], is_test: NDArray[np.bool_] | None) -> list[str]:

@@ -13,6 +13,8 @@ from commands import adbench
 
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
+from adbench_text.corpora.split import draw
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.testing.topics import texts_about
@@ -132,7 +134,7 @@ def test_an_edited_text_is_another_edition(home, tmp_path):
             ("body", "queue", None),
             ROWS[:40],
             DataError,
-            r"^files:a\.csv .* two classes .* 20 .*near-copies .*'queue', got 1\. .* sea 40\.$",
+            r"^files:a\.csv .* 20 .*near-copies .*'queue', .* another class\. .* sea 40\.$",
         ),
         (
             ("body", "queue", "queue"),
@@ -192,6 +194,47 @@ def test_documents_without_a_class_are_left_out_and_numbers_are_whole(home, tmp_
     corpus = load(ClassFiles(str(path), "body"))
     assert corpus.classes == ("0", "1")
     assert re.search(": 22$|: 22;", corpus.edition)
+
+
+FEW = [*((text, "normal", "") for text in SEA), *((text, "odd", "") for text in LAW[:12])]
+KINDS = [
+    (text, queue if queue == "normal" else f"kind {n % 4}", "") for n, (text, queue, _) in enumerate(FEW)
+]
+
+
+@pytest.mark.parametrize(("rows", "n_kinds"), [(FEW, 1), (KINDS, 4)])
+def test_few_outliers_of_any_kinds_are_all_for_testing(home, tmp_path, rows, n_kinds):
+    source = ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue")
+    corpus = load(source)
+    assert (corpus.inliers, len(corpus.classes)) == (("normal",), 1 + n_kinds)
+    split = draw(corpus, SplitKey(corpus.name, "normal"))
+    assert (len(split.train), len(split.test), split.outlier.sum()) == (28, 24, 12)
+    assert {corpus.written_texts(split.places[split.outlier])[0]} <= {*LAW}
+    assert not len(split.pool)
+    assert source.contamination == (0,)
+    assert re.search("normal .*: 12, ", corpus.edition)
+    done = adbench(f"run -d llr -s files:{tmp_path / 'a.csv'} --label queue --text body --dry-run")
+    assert done.stdout.splitlines() == ["llr on files:a.csv/normal at 0%, seed 0"]
+
+
+def test_few_outliers_of_a_given_split_stay_in_their_part(home, tmp_path):
+    part = dict(enumerate(["train", "test"]))
+    rows = [(text, queue, part[number % 2]) for number, (text, queue, _) in enumerate(FEW)]
+    rows.append(("the only one of its class", "trained", "train"))
+    source = ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", split="part")
+    corpus = load(source)
+    assert corpus.classes == ("normal", "odd")  # nothing tests the other
+    assert "trained" in corpus.edition
+    split = draw(corpus, SplitKey(corpus.name, "normal"))
+    assert (len(split.train), split.outlier.sum(), len(split.pool)) == (20, 6, 6)
+    assert source.contamination == ()
+
+
+def test_small_classes_are_left_out_where_several_can_be_normal(home, tmp_path):
+    rows = [*ROWS, *((text, "few", "") for text in texts_about("sky", 8, 3))]
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert (corpus.classes, corpus.inliers) == (("law", "sea"), ())
+    assert "few" in corpus.edition
 
 
 def test_several_columns_are_one_text(home, tmp_path, monkeypatch):
