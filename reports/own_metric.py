@@ -5,6 +5,7 @@ from numbers import Real
 
 import pandas as pd
 
+from adbench_text.errors import DataError
 from adbench_text.failures import as_plugin_error
 from adbench_text.metrics import Metric, is_possible
 from adbench_text.plugins import registry
@@ -37,6 +38,8 @@ def with_metric(cells: pd.DataFrame, metric: Metric, evidence: Evidence) -> pd.D
 def _value(row: Row, given: float, metric: Metric, evidence: Evidence) -> float:
     table = evidence.table(row) if row.status == "ok" else None
     if table is None:
+        if not math.isnan(given) and not is_possible(given):
+            raise DataError(f"{row.source}: {metric.title} of {text_of(row)} is {given:g}, not in [0, 1].")
         return given
     with as_plugin_error(f"{metric.title} fails on {text_of(row)}", metric.function.__module__):
         outlier, scores = scored(table)

@@ -22,7 +22,9 @@ class FileRows:
     def __init__(self, source: DocumentFile) -> None:
         self._source = source
         self._ids: list[str] = []
-        self.id_name = "id" if source.id_column else "row"
+        has_other = "id" in source.columns and source.id_column != "id"
+        #: What identifies a document in lists and on the page.
+        self.id_name = "row" if not source.id_column else source.id_column if has_other else "id"
 
     def id(self, row: int) -> str:
         """Return the identifier of a document."""
@@ -52,15 +54,19 @@ class FileRows:
         from adbench_text.documents.marks import read_marks, row_named
 
         column = self._source.id_column
+        text = self._titles[self._source.text_columns[0]] if len(self._source.text_columns) == 1 else ""
         if not column:
-            return read_marks(path, row_named, ("row",))
+            return read_marks(path, row_named, ("row",), text=text, texts=self.texts)
         for _ in self.texts():  # the identifiers are not known before
             pass
         rows = {no_formula(name): row for row, name in enumerate(self._ids)}
-        columns = self._source.columns
-        title = column_titles(columns)[columns.index(column)]
-        names = tuple(dict.fromkeys([title, column, "id"]))
-        return read_marks(path, lambda name: rows.get(no_formula(name)), names, self.id)
+        names = tuple(dict.fromkeys([self._titles[column], column, self.id_name, "row"]))
+        return read_marks(path, lambda name: rows.get(no_formula(name)), names, self.id, text, self.texts)
+
+    @property
+    def _titles(self) -> dict[str, str]:
+        """The names that the columns of the file have in our table."""
+        return dict(zip(self._source.columns, column_titles(self._source.columns), strict=True))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""

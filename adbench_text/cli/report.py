@@ -25,11 +25,29 @@ if TYPE_CHECKING:
 
 _OF_BASELINE = "significance"  # the table that has it
 
+
+def _use_store(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
+    """Take the store that the file of a sweep names, as ``run --sweep`` does; options override it."""
+    if name is not None:
+        from adbench_text.run.sweep_options import read_checked
+
+        options = read_checked(name).options
+        stores = ("tracking-uri", "experiment")
+        ctx.default_map = {key.replace("-", "_"): options[key][-1] for key in stores if key in options}
+    return name
+
+
 _OPTIONS = [
     "Input",
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
     Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
-    click.Option(["--sweep"], type=Name("sweeps"), help="Only the cells of a sweep: a name or a TOML file."),
+    click.Option(
+        ["--sweep"],
+        type=Name("sweeps"),
+        is_eager=True,
+        callback=_use_store,
+        help="Only the cells of a sweep: a name or a TOML file, which may name its store.",
+    ),
     click.Option(
         ["--with", "files"],
         multiple=True,

@@ -1,6 +1,5 @@
 """Marks: a user has read some documents, and marks them as odd or fine."""
 
-import codecs
 import math
 import re
 import warnings
@@ -22,12 +21,15 @@ from adbench_text.contract.labels import KnownLabels
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
+from adbench_text.spreadsheet import decoded, separator
 
 ODD, FINE = MARKS = "odd", "fine"
 MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
 _ROW = "row"  # the column that numbers documents
 _REPLACED = "\ufffd"
+_NO_ASCII = re.compile("[^a-z0-9]+")  # a spreadsheet changes other characters, and may cut a text
+_N_COMPARED = 60  # of these characters
 
 Rows = NDArray[np.int64]
 
@@ -102,14 +104,17 @@ def read_marks(
     row_of: Callable[[str], int | None],
     names: tuple[str, ...],
     id_of: Callable[[int], str] = str,
+    text: str = "",
+    texts: Callable[[], Iterable[str]] | None = None,
 ) -> dict[int, str]:
     """Return the marks of a CSV by row, such as a table that ``odd`` has written and a spreadsheet has saved.
 
     It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents, by the first of
     `names` that is there. `row_of` returns the row of an identifier, None if there is none, and `id_of` the
     identifier of a row. Where a spreadsheet has made 23 of 00023, or the identifier is empty, a column
-    ``row`` says which document it is. Raise DataError if the file cannot be read, a column is missing, a mark
-    is wrong, or identifier and row contradict each other.
+    ``row`` says which document it is. `text` is the column of the text, and `texts` returns the documents:
+    one that is known by its row alone must have the same text. Raise DataError if the file cannot be read, a
+    column is missing, a mark is wrong, or identifier, row and text contradict each other.
     """
     try:
         table = _table(path)
@@ -126,10 +131,16 @@ def read_marks(
     marks: dict[int, str] = {}
     marked = table.assign(mark=table[MARK].str.strip().str.lower()).query(f"{MARK} != ''")
     rows = marked[_ROW] if _ROW in marked and name != _ROW else [""] * len(marked)
-    for own, mark, beside in zip(marked[name], marked[MARK], rows, strict=True):
-        row, there = row_of(own), row_named(beside)
+    written = marked[text] if text in marked else [""] * len(marked)
+    known_by_row: dict[int, str] = {}
+    find = row_named if name == _ROW != names[0] else row_of  # without the identifiers of the documents
+    for own, mark, beside, beginning in zip(marked[name], marked[MARK], rows, written, strict=True):
+        row, there = find(own), row_named(beside)
         if row is None and there is not None and _is_saved(own, id_of(there)):
             row, there = there, None
+            known_by_row[row] = beginning
+        elif row is not None and name == _ROW:
+            known_by_row[row] = beginning
         wrong = ""
         if mark not in MARKS:
             wrong = f"has the mark {mark!r}; a mark is odd, fine or empty"
@@ -143,19 +154,33 @@ def read_marks(
             wrong = "is marked odd and fine"
         if wrong:
             raise DataError(f"{path}: {name} {own!r} {wrong}.")
+    if known_by_row and texts is not None:
+        _check_texts(path, known_by_row, texts())
     return marks
+
+
+def _check_texts(path: Path, given: Mapping[int, str], texts: Iterable[str]) -> None:
+    """Raise DataError if a document of some rows is not there, or has another text than is given."""
+    found = {row: text for row, text in enumerate(texts) if row in given}
+    for row, text in given.items():
+        if row not in found:
+            raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
+        pair = _NO_ASCII.sub("", text.lower()), _NO_ASCII.sub("", found[row].lower())
+        if text and not pair[0].startswith(pair[1][:_N_COMPARED]) and not pair[1].startswith(pair[0]):
+            raise DataError(
+                f"{path}: row {row:,} has the text {text[:40]!r}, but the document there is "
+                f"{found[row][:40]!r}. Is it the table of another file?"
+            )
 
 
 def _table(path: Path) -> pd.DataFrame:
     """Return the texts of a CSV, with any separator; U+FFFD replaces what is not UTF-8."""
-    content = path.read_bytes()
-    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    text = content.decode("utf-16" if is_utf16 else "utf-8-sig", errors="replace")
-    header = re.sub('"[^"]*"', "", text.partition("\n")[0])
-    separator = max(",;\t", key=header.count)
+    text = decoded(path, "replace")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
-        return pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False)
+        return pd.read_csv(
+            StringIO(text), sep=separator(text), dtype=str, keep_default_na=False, index_col=False
+        )
 
 
 def _is_saved(text: str, identifier: str) -> bool:

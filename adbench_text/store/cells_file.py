@@ -2,9 +2,11 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from adbench_text.failures import message_of
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS
 from adbench_text.plugins.configure import choice_name
 from adbench_text.processes import STOPPED
+from adbench_text.spreadsheet import decoded, separator
 from adbench_text.store.cells import COLUMNS, SPLIT, table_of
 from adbench_text.store.run import impossible
 
@@ -31,6 +34,8 @@ _CHOICES = {"status": ("ok", "failed", *STOPPED), "protocol": PROTOCOLS}
 _FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _COUNTS = dict.fromkeys(("seed", "known", "n_train", "n_train_outliers", "n_test", "n_test_outliers"), 0)
 _COUNTS |= {"n_configurations": 1, "limit": 1}
+# A number with a decimal comma, after a separator and before the next.
+_DECIMAL_COMMA = re.compile(r"[;\t]\"?(-?\d+),(\d+(?:[eE][-+]?\d+)?)\"?(?=[;\t\r\n]|$)")
 _LARGEST = 2**53  # whole number that a file may have
 
 
@@ -40,10 +45,12 @@ def read_csv(path: Path) -> "pd.DataFrame":
     Raise DataError if it cannot be read, or is no such file; it names the line and the column.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            reader = csv.reader(stream, strict=True)
-            header = _header(next(reader, []))
-            lines = [(reader.line_num, line) for line in reader if any(line)]
+        text = decoded(path)
+        if (delimiter := separator(text)) != ",":  # then a comma may stand for the decimal point
+            text = _DECIMAL_COMMA.sub(rf"{delimiter}\1.\2", text)
+        reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        header = _header(next(reader, []))
+        lines = [(reader.line_num, line) for line in reader if any(map(str.strip, line))]
         if not lines:
             raise ValueError("it has a header and no cell")
         rows = [_row(number, dict(_fields(number, header, line))) for number, line in lines]
@@ -52,7 +59,8 @@ def read_csv(path: Path) -> "pd.DataFrame":
     except OSError as error:
         raise DataError(f"Cannot read the cells of {path}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"Cannot read the cells of {path}: it is not in UTF-8; save it so.") from error
+        reason = "it is neither in UTF-8 nor in UTF-16; save it as CSV in UTF-8"
+        raise DataError(f"Cannot read the cells of {path}: {reason}.") from error
     except (ValueError, csv.Error) as error:
         reason = message_of(error).removesuffix(".")
         raise DataError(f"Cannot read the cells of {path}: {reason}.") from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, is_possible
@@ -121,6 +122,6 @@ def impossible(metrics: Mapping[str, float]) -> str:
         kind = name.removesuffix("_low").removesuffix("_high")
         if (kind in METRICS or kind in OF_WORDS) and not is_possible(value):
             return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
-        if name in COSTS and value < 0:
-            return f"it has {value:g} as its {name!r}, which is negative"
+        if name in COSTS and not 0 <= value < inf:
+            return f"it has {value:g} as its {name!r}, which is negative or no number"
     return ""

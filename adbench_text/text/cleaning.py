@@ -11,7 +11,7 @@ import string
 import unicodedata
 from collections.abc import Iterator
 
-from adbench_text.text.languages import frequent_words
+from adbench_text.text.languages import frequent_words, letters_of_list
 from adbench_text.text.words import word_pattern
 
 #: NLTK's English stop words in the 179-word edition of the papers' time.
@@ -61,10 +61,10 @@ def clean(text: str) -> str:
 
 def foreign_words(text: str, language: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words that are left of a document, with their start and end in it."""
-    stop_words = frequent_words(language)
+    stop_words, letters = frequent_words(language), letters_of_list(language)
     # Python's lower case of this letter is two, an i and a combining dot, which would move all places.
     for match in word_pattern(r"\d_").finditer(text.replace("\u0130", "i").lower()):
-        word = unicodedata.normalize("NFC", match.group())  # as in lists of words
+        word = unicodedata.normalize("NFC", match.group()).translate(letters)  # as in lists of words
         if word not in stop_words:
             yield word, match.start(), match.end()
 

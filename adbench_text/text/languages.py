@@ -5,7 +5,8 @@ by that of its nearest relative if readers of one understand the other (a distan
 of CLDR) and both have the same script: Croatian by Serbo-Croatian, but not Occitan by French.
 """
 
-from collections.abc import Sequence
+import gzip
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -61,6 +62,25 @@ def _reads_other_script(language: str) -> bool:
     from wordfreq.language_info import get_language_info
 
     return bool(get_language_info(language)["lookup_transliteration"])
+
+
+@cache
+def letters_of_list(language: str) -> Mapping[int, str]:
+    """Return how the list of words of a language spells letters of another script, for `str.translate`.
+
+    These are traditional Chinese characters, and Cyrillic letters of Serbian.
+    """
+    if standard(language) == "sh":
+        from wordfreq.transliterate import SR_LATN_TABLE
+
+        return SR_LATN_TABLE
+    if standard(language) == "zh":  # wordfreq.chinese has the table, but needs a package for Chinese words
+        from msgpack import load
+        from wordfreq.util import data_path
+
+        with gzip.open(data_path("_chinese_mapping.msgpack.gz")) as stream:
+            return load(stream, raw=False, strict_map_key=False)  # type: ignore[no-any-return]
+    return {}
 
 
 def _hint(tag: str) -> str:

@@ -41,7 +41,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Document(NamedTuple):
     """A document as it was written."""
 
-    id: str  # from its column; its row, from 0 on, if there is no column or it is empty there
+    id: str  # from its column, "row 5" if it is empty there; without a column, its row from 0 on
     text: str
     fields: dict[str, Any]  # all columns of its row
     place: str  # for messages: "tickets.csv, line 12"
@@ -97,7 +97,7 @@ class DocumentFile:
     def __iter__(self) -> Iterator[Document]:
         for number, row in enumerate(self._rows()):
             text = _as_document(row, self.text_columns)
-            name = (_as_text(row, self.id_column) if self.id_column else "") or str(number)
+            name = _as_text(row, self.id_column) or f"row {number}" if self.id_column else str(number)
             yield Document(name, text, row.values, row.place, row.split)
 
     def texts(self) -> Iterator[str]:

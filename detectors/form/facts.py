@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.text.languages import has_frequencies, standard
+from adbench_text.text.languages import has_frequencies, letters_of_list, standard
 from adbench_text.text.words import in_blocks, words
 
 _MOST_CHARACTERS = 2**21  # that are counted at a time
@@ -65,7 +65,9 @@ _OF_KIND = {
 
 def numbers(texts: Sequence[str], language: str) -> Numbers:
     """Return what `FACTS` count in each document, of shape (n_texts, n_facts); the surprise is left 0."""
-    known = _known(language)
+    known, letters = _known(language), letters_of_list(language)
+    if letters:
+        texts = [text.translate(letters) for text in texts]
     return np.concatenate([_numbers(block, known) for block in in_blocks(texts, _MOST_CHARACTERS)])
 
 
@@ -163,6 +165,5 @@ def _known(language: str) -> frozenset[str] | None:
 
     if not has_frequencies(language):
         return None
-    return frozenset(
-        get_frequency_dict(standard(language), wordlist="small")
-    )  # large lists know all languages
+    # large lists know all languages
+    return frozenset(get_frequency_dict(standard(language), wordlist="small"))

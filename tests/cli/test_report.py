@@ -159,9 +159,32 @@ def test_a_file_that_holds_no_cells_is_one_line(theirs, content, quoted):
 def test_files_of_one_name_are_told_apart_by_their_folders(theirs):
     for folder in ("mine", "hers"):
         Path(folder).mkdir()
-        shutil.copy(theirs, Path(folder) / "cells.csv")
+        text = theirs.read_text()
+        for row in csv.DictReader(theirs.open()):
+            text = text.replace(row["run_id"], f"{folder}-{row['run_id']}")
+        (Path(folder) / "cells.csv").write_text(text)
     given = "--with", "mine/cells.csv", "--with", "hers/cells.csv", "--with", "mine/../mine/cells.csv"
     assert [row[3] for row in facts(*given)] == ["hers/cells.csv", "mine/cells.csv"] * 2
+
+
+def test_files_of_one_name_in_folders_of_one_name_are_told_apart(theirs):
+    paths = [Path(who) / "results" / "cells.csv" for who in ("alice", "bob")]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(parents=True)
+        rows = list(csv.DictReader(theirs.open()))
+        with path.open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0])
+            writer.writeheader()
+            writer.writerows(row | {"run_id": f"{number}{row['run_id']}"} for row in rows)
+    given = [word for path in paths for word in ("--with", str(path))]
+    assert [row[3] for row in facts(*given)] == [path.as_posix() for path in paths] * 2
+
+
+def test_cells_that_two_files_have_count_once_with_a_note(theirs):
+    shutil.copy(theirs, "copy.csv")
+    both = "--with", str(theirs), "--with", "copy.csv"
+    assert facts(*both) == THEIRS
+    assert "2 cells of copy.csv" in report(*both).stdout
 
 
 def test_a_source_is_kept_in_the_file_of_files(stores, theirs):
@@ -177,6 +200,30 @@ def test_cells_that_the_store_has_count_once_with_a_note(stores, theirs):
     assert "2 cells of theirs.csv" in " ".join(report(*both).output.split())
 
 
+def test_files_that_do_not_say_which_documents_they_are_of_are_not_compared(theirs):
+    rows = list(csv.DictReader(theirs.open()))
+    names = ("detector", "dataset", "inlier", "contamination", "seed", "status", "auroc")
+    for path in ("one.csv", "two.csv"):
+        with Path(path).open("w", newline="") as stream:
+            few = csv.DictWriter(stream, names)
+            few.writeheader()
+            few.writerows({name: row[name] for name in names} for row in rows)
+    table = report("--with", "one.csv", "--with", "two.csv", "--table", "main", "--format", "markdown").stdout
+    figures = [line.split("|")[3:5] for line in table.splitlines() if "| sea |" in line]
+    assert [["70" in figure for figure in row] for row in figures] == [[True, False], [False, True]]
+
+
+def test_the_store_that_a_sweep_file_names_is_that_of_its_report(stores):
+    Path("mine.toml").write_text(
+        f'dataset = "tiny"\ndetector = "llr"\ntracking-uri = "{stores[1].uri}"\nexperiment = "none"\n'
+    )
+    named = report("--sweep", "mine.toml")
+    assert named.exit_code == 1
+    assert stores[1].redacted in named.stderr
+    assert "'none'" in named.stderr
+    assert stores[0].redacted in report("--sweep", "mine.toml", "--tracking-uri", stores[0].uri).stderr
+
+
 @pytest.mark.usefixtures("own_files")
 def test_a_metric_of_ones_own_is_that_of_its_column_in_a_file(theirs):
     Path("mine.py").write_text("def of_mine(outlier, scores):\n    return 0.5\n")
@@ -189,3 +236,8 @@ def test_a_metric_of_ones_own_is_that_of_its_column_in_a_file(theirs):
     theirs.write_text("\n".join([f"{header},mine.py:of_mine", *(f"{line},0.25" for line in lines)]))
     assert [row["mine.py:of_mine"] for row in cells("--with", str(theirs), *metric)] == ["0.25", "0.25"]
     assert "1 cell of theirs.csv" not in " ".join(report("--with", str(theirs), *metric).output.split())
+    theirs.write_text("\n".join([f"{header},mine.py:of_mine", *(f"{line},5.5" for line in lines)]))
+    wrong = report("--with", str(theirs), *metric)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert " 5.5" in wrong.stderr
+    assert "theirs.csv" in wrong.stderr

@@ -318,6 +318,35 @@ def test_an_identifier_that_contradicts_its_row_is_an_error(tmp_path, text, quot
         read_marks(tmp_path / "marks.csv", rows.get, ("id",), IDS.__getitem__)
 
 
+def test_rows_are_enough_where_documents_have_identifiers(tmp_path):
+    (tmp_path / "marks.csv").write_text("row,mark\n4,odd\n")
+    assert read_marks(tmp_path / "marks.csv", {}.get, ("id", "row"), IDS.__getitem__) == {4: "odd"}
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("2,odd,Zinc pans hang high", None),
+        ("2,odd,'zinc pans; hang", None),  # as a spreadsheet escapes and cuts it
+        ("2,odd,", None),
+        ("1,odd,Zinc pans hang high", "row 1 .*'Zinc pans.*'the harbour"),
+        ("9,odd,Zinc pans hang high", "row 9 "),
+    ],
+)
+def test_a_document_known_by_its_row_has_the_text_of_the_table(tmp_path, line, quoted):
+    (tmp_path / "marks.csv").write_text(f"row,mark,text\n{line}\n")
+    texts = ["a storm", "the harbour", "Zinc pans hang high", "a ship"]
+
+    def given():
+        return read_marks(tmp_path / "marks.csv", row_named, ("row",), text="text", texts=lambda: texts)
+
+    if quoted is None:
+        assert given() == {2: "odd"}
+        return
+    with pytest.raises(DataError, match=quoted):
+        given()
+
+
 def test_a_file_of_marks_by_identifier_hints_at_its_option(tmp_path):
     with pytest.raises(DataError, match=r"'key'.*--id"):
         read(tmp_path, "key,mark\nT1,odd\n")

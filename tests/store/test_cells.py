@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -127,6 +128,17 @@ def test_a_file_that_a_spreadsheet_has_saved_is_the_same(read, content):
     pd.testing.assert_frame_equal(read(content), read(SIMPLE))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_file_of_a_spreadsheet_with_decimal_commas_is_the_same(read, separator, encoding):
+    rows = list(csv.reader(io.StringIO(cells_csv([stored(inlier="a, b", level=0.05), stored(seed=1)]))))
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=separator)
+    writer.writerows([re.sub(r"^(\d+)\.(\d+)$", r"\1,\2", field) for field in row] for row in rows)
+    given = read(text.getvalue().encode(encoding))
+    pd.testing.assert_frame_equal(given, table_of([stored(inlier="a, b", level=0.05), stored(seed=1)]))
+
+
 def test_a_column_of_notes_is_left_out(read):
     header, row = cells_csv([stored()]).splitlines()
     assert "remark" not in read(f"{header},remark\n{row},to be run again\n")
@@ -153,7 +165,7 @@ def changed(**values: str) -> str:
         *({"started": text} for text in ("never", "1", "9999-01-01", "99999-01-01", "12/31/2026", "1e9")),
         *({"known": text} for text in ("some", "-1", "0.5", "inf")),
         {"test_outliers": "2"},
-        {"fit_seconds": "-3"},
+        *({"fit_seconds": text} for text in ("-3", "inf", "nan")),
         *({"n_train": text} for text in ("-5", "nan", "many")),
         *({"n_configurations": text} for text in ("9" * 30, "0", "2.5")),
         *({"limit": text} for text in ("0", "-1")),
@@ -177,11 +189,11 @@ def test_a_value_that_no_cell_has_is_one_line(read, values, tmp_path):
     "content",
     [
         *("", "\n", "hello\n", SIMPLE[:50], SIMPLE[: len(SIMPLE) * 3 // 4]),
-        *(SIMPLE.replace("llr", '"llr', 1), SIMPLE.rstrip() + ",1,2\n", SIMPLE.replace(",", ";")),
-        *(SIMPLE.replace(",", "\t"), SIMPLE.replace("preset", "detector", 1), SIMPLE + "llr,tiny\n"),
+        *(SIMPLE.replace("llr", '"llr', 1), SIMPLE.rstrip() + ",1,2\n", SIMPLE.replace(",", "|")),
+        *(SIMPLE.replace(",", ":"), SIMPLE.replace("preset", "detector", 1), SIMPLE + "llr,tiny\n"),
         *(
             b"\x89PNG\r\n\x1a\n\0\0\xff",
-            SIMPLE.encode("utf-16"),
+            SIMPLE.encode("utf-32"),
             SIMPLE.replace("llr", "\xfc").encode("latin-1"),
         ),
     ],

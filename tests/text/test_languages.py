@@ -3,9 +3,17 @@
 import pytest
 
 from adbench_text.contract.cleaner import Cleaner
+from adbench_text.detectors.form.facts import COLUMN, numbers
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import InvalidValueError
-from adbench_text.text.languages import frequent_words, has_frequencies, is_language, languages, standard
+from adbench_text.text.languages import (
+    frequent_words,
+    has_frequencies,
+    is_language,
+    languages,
+    other_language,
+    standard,
+)
 
 GERMAN = ["Die Heizung im Keller", "verliert seit gestern Wasser und der Druck fällt"]
 
@@ -80,3 +88,23 @@ def test_documents_are_cleaned_alike_by_all_tags_of_their_language(tag, same):
     ]
     assert [Cleaner(tag)(text) for text in texts] == [Cleaner(same)(text) for text in texts]
     assert Cleaner(tag).spans(texts[1]) == Cleaner(same).spans(texts[1])
+
+
+@pytest.mark.parametrize(
+    ("tag", "other", "listed"),
+    [
+        ("zh-TW", "\u9019\u500b\u6a5f\u5668\u5f88\u8cb4", "\u8fd9\u4e2a\u673a\u5668\u5f88\u8d35"),
+        (
+            "sr",
+            "\u041a\u0443\u045b\u0430 \u0458\u0435 \u0432\u0435\u043b\u0438\u043a\u0430",
+            "ku\u0107a je velika",
+        ),
+    ],
+)
+def test_words_in_another_script_are_those_of_the_list(tag, other, listed):
+    assert Cleaner(tag)(other) == Cleaner(tag)(listed) != ""
+    assert other_language([Cleaner(tag)(other)] * 20, tag) is None
+    for span in Cleaner(tag).spans(other):
+        assert other[span.original_start : span.original_end].strip()
+    known = COLUMN["unknown"]
+    assert numbers([other], tag)[0, known] == numbers([listed], tag)[0, known]

@@ -289,7 +289,7 @@ def test_what_is_missing_is_no_text_and_no_identifier(tmp_path, kind):
         table.to_parquet(path)
     documents = list(DocumentFile(str(path), text="text"))
     assert [document.text for document in documents] == ["ship", "", "", "", "NaN", "None"]
-    assert [document.id for document in documents] == ["a", "1", "2", "3", "NaN", "null"]
+    assert [document.id for document in documents] == ["a", "row 1", "row 2", "row 3", "NaN", "null"]
     assert list(DocumentFile(str(path), text="text").texts()) == [document.text for document in documents]
     sizes = list(DocumentFile(str(path), text=["text", "size"]).texts())
     assert [text.partition(".")[0] for text in sizes[:3]] == ["ship\n1", "", ""]
