@@ -122,6 +122,6 @@ def impossible(metrics: Mapping[str, float]) -> str:
         kind = name.removesuffix("_low").removesuffix("_high")
         if (kind in METRICS or kind in OF_WORDS) and not is_possible(value):
             return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
-        if name in COSTS and not 0 <= value < inf:
-            return f"it has {value:g} as its {name!r}, which is negative or no number"
+        if name in COSTS and (value < 0 or value == inf):
+            return f"it has {value:g} as its {name!r}, which is negative or infinite"
     return ""

@@ -579,7 +579,7 @@ def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
     ("marks", "quoted"),
     [
         (None, ["marks.csv ", f": {os.strerror(errno.ENOENT)}"]),
-        ("key,text\nT1,odd\n", ["marks.csv ", " 'key' or 'id', ", " 'key', 'text'"]),
+        ("key,text\nT1,odd\n", ["marks.csv ", " 'key' or 'id' or 'row', ", " 'key', 'text'"]),
         ("key,mark\nT999,odd\n", ["marks.csv: ", " key 'T999' ", " odd"]),
         ("key,mark\n\x1b[31m,odd\n", ["marks.csv: ", r" key '\x1b[31m' "]),
     ],
