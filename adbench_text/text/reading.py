@@ -387,7 +387,7 @@ def _json(lines: Iterator[str], name: str) -> Iterator[_Row]:
             continue
         place = f"{name}, line {number:,}"
         try:
-            values = json.loads(line, parse_constant=_constant)
+            values = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{place} is not JSON: {error}. Each line must be one object.") from error
         if not isinstance(values, dict):
@@ -398,6 +398,9 @@ def _json(lines: Iterator[str], name: str) -> Iterator[_Row]:
 def _constant(name: str) -> float | None:
     """Return what Python writes into JSON as NaN, Infinity or -Infinity; NaN stands for a missing value."""
     return None if name == "NaN" else float(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant)  # `json.loads` would make one for each line
 
 
 def _plain(lines: Iterator[str], name: str) -> Iterator[_Row]:
