@@ -47,6 +47,11 @@ def here(home, tmp_path, monkeypatch, empty_database) -> Path:
     return folder
 
 
+def opened_store() -> Store:
+    """Return the default store; MLflow remembers a relative address of another test of this process."""
+    return Store(f"sqlite:///{Path('mlflow.db').absolute()}")
+
+
 def adbench(*words: str) -> tuple[int, str]:
     """Return the exit code and the output; nothing escapes, and a terminal may print all of it."""
     result = CliRunner().invoke(main, words)
@@ -83,7 +88,7 @@ def test_a_detector_that_cannot_be_identified_costs_its_cells(member, error, toy
     assert code == 3
     assert len(re.findall(f": counting .*identified: {type(error).__name__}", output)) == 1
     assert "2 of 4 cells failed" in output
-    assert Store().cells(["tiny"])["detector"].iloc[0] == "llr"
+    assert opened_store().cells(["tiny"])["detector"].iloc[0] == "llr"
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -134,10 +139,10 @@ def test_names_and_values_that_mlflow_refuses_are_stored_under_others(toy, monke
         code, output = adbench(*RUN, "--set", "weight=1")
         assert code == 0, output
         assert ("finished before" in output) == bool(n_finished)
-    (run,) = runs(Store(), "cell")
+    (run,) = runs(opened_store(), "cell")
     assert "detector.weight" in run.data.params
     assert "adbench_text.definition.resource.1" in run.data.tags
-    summaries = list(Store()._search("tiny", "summary"))
+    summaries = list(opened_store()._search("tiny", "summary"))
     assert summaries[0].data.metrics["cells"] == 1
 
 
@@ -198,7 +203,7 @@ def test_an_experiment_of_another_shape_is_refused(command, name, here):
 
 
 def test_a_locked_database_is_called_locked(monkeypatch):
-    store = Store()
+    store = opened_store()
     store.datasets()
 
     def wait_in_vain(*args):  # in earnest it takes SQLite 20 seconds
