@@ -10,12 +10,12 @@ from adbench_text.plugins import registry
 from adbench_text.reports.contents import FORMATS
 
 ROOT = Path(__file__).parents[1]
-FLOORS = ("ground", "text", "contract", "pages", "plugins", "corpora", "run", "store", "cli")
+FLOORS = ("ground", "text", "reading", "contract", "pages", "plugins", "corpora", "run", "store", "cli")
 ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
     "testing": {"ground", "text", "contract", "plugins", "corpora", "testing"},
     "detectors": {"ground", "text", "contract", "plugins", "detectors"},
     "datasets": {"ground", "text", "contract", "plugins", "datasets"},
-    "documents": {"ground", "text", "contract", "pages", "plugins", "documents"},
+    "documents": {"ground", "text", "reading", "contract", "pages", "plugins", "documents"},
     "reports": {"ground", "contract", "pages", "plugins", "corpora", "run", "store", "reports"},
 }
 ALLOWED["cli"] |= {"documents", "reports", "testing"}
@@ -117,7 +117,8 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/cli/odd.py: csv",
         "adbench_text/cli/odd.py: html",
         "adbench_text/documents/__init__.py: ensemble",
-        "adbench_text/text/reading.py: csv",
+        "adbench_text/reading/mail.py: html",
+        "adbench_text/reading/source.py: csv",
         "adbench_text/cli/report.py: form",
         "adbench_text/cli/report.py: html",
         "adbench_text/cli/report.py: terminal",

@@ -3,23 +3,24 @@
 import numpy as np
 import pytest
 from cells import build, compare, failed, stored
+from named_documents import Named
 
 from adbench_text import results
 from adbench_text.contract.labels import split_known
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.documents.fitting import fit_model
-from adbench_text.documents.marks import read_marks, row_named
+from adbench_text.documents.marks import read_marks
 from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.page import PageDocument, page_of_documents
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
+from adbench_text.reading.documents import DocumentFile
 from adbench_text.reports.build import Builder
 from adbench_text.reports.summary import headline
 from adbench_text.run.cell import Cell
 from adbench_text.store.cells import table_of
 from adbench_text.testing.topics import texts_about
-from adbench_text.text.reading import DocumentFile
 
 
 def message(call, *args, **options) -> str:
@@ -53,19 +54,8 @@ def test_a_column_that_is_not_there(tmp_path):
 def test_a_file_in_another_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"text\none\ncaf\xe9\n")
     assert message(lambda: list(DocumentFile(str(tmp_path / "a.csv")))) == (
-        "a.csv is not in utf-8, after line 0: invalid continuation byte. Give another --encoding, for "
-        "example latin-1."
-    )
-
-
-def test_a_file_that_changes_while_it_is_read(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("one\ntwo\n")
-    documents = DocumentFile(str(path))
-    list(documents)
-    path.write_text("one\ntwo\nthree\n")
-    assert message(list, documents) == (
-        f"{path} has changed while it was in use. Start again when no program writes to it, or copy it first."
+        "a.csv, line 3 is not in utf-8: byte 0xe9, invalid continuation byte. Give another --encoding, such "
+        "as cp1252, or --errors replace to go on."
     )
 
 
@@ -80,7 +70,7 @@ def test_links_of_a_folder_that_are_not_followed(tmp_path):
 def test_a_mark_of_no_document(tmp_path):
     path = tmp_path / "marks.csv"
     path.write_text("row,mark\nx,odd\n")
-    assert message(read_marks, path, row_named, ("row",)) == (
+    assert message(read_marks, path, Named()) == (
         f"{path}: row 'x' is marked odd, but there is no such document."
     )
 

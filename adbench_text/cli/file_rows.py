@@ -1,12 +1,13 @@
 """The rows of a file of documents: their texts, identifiers, columns and marks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adbench_text.errors import DataError
 from adbench_text.escaping import no_formula
-from adbench_text.text.reading import DocumentFile
+from adbench_text.reading.documents import DocumentFile, DocumentTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,64 +18,93 @@ MOST_WRITTEN = 100_000  # documents with all columns of the file
 
 
 class FileRows:
-    """The rows of FILE: their texts, identifiers and columns. The file is read again each time."""
+    """The rows of a file; no two identifiers may be equal, unless nobody asked for them."""
 
-    def __init__(self, source: DocumentFile) -> None:
-        self._source = source
-        self._ids: list[str] = []
-        has_other = "id" in source.columns and source.id_column != "id"
+    def __init__(self, file: DocumentFile, table: DocumentTable) -> None:
+        self._table, self._file = table, file
+        self.texts = table.texts
+        self.notes: list[str] = []
+        self._id_column = file.id_column
+        if file.id_column and (pair := _two_alike(table.ids)):
+            first, second = pair
+            alike = (
+                f"Two documents have the {file.id_column} {table.ids[first]!r:.40}: rows {first:,} and "
+                f"{second:,}."
+            )
+            if not file.is_id_guessed:
+                raise DataError(f"{alike} Give another --id, or --id '' to number them.")
+            self.notes.append(f"{alike} The documents are numbered instead; --id names another column.")
+            self._id_column = None
+        has_other = "id" in file.columns and self._id_column != "id"
         #: What identifies a document in lists and on the page.
-        self.id_name = "row" if not source.id_column else source.id_column if has_other else "id"
+        self.id_name = "row" if not self._id_column else self._id_column if has_other else "id"
 
     def id(self, row: int) -> str:
-        """Return the identifier of a document."""
-        return self._ids[row] if row < len(self._ids) else str(row)
+        """Return the identifier of a document; its row if it is not in the file."""
+        return self._table.ids[row] if self._id_column and row < len(self._table) else str(row)
 
-    def texts(self) -> Iterator[str]:
-        """Yield the documents; the first time, keep their identifiers, of which no two may be equal."""
-        import pandas as pd
+    def text(self, row: int) -> str:
+        """Return a document."""
+        return next(self._table.texts_at([row]))
 
-        if self._ids or not self._source.id_column:
-            yield from self._source.texts()
-            return
-        ids = []
-        for document in self._source:
-            ids.append(document.id)
-            yield document.text
-        is_copy = pd.Index(ids, dtype=object).duplicated()
-        for row in is_copy.nonzero()[0]:
-            raise DataError(
-                f"Two documents have the {self._source.id_column} {ids[row]!r:.40}: rows "
-                f"{ids.index(ids[row]):,} and {row:,}. Give another --id, or --id '' to number them."
-            )
-        self._ids = ids
+    def row_of(self, name: str) -> int | None:
+        """Return the row of an identifier, also as a spreadsheet has it; None if there is none."""
+        from adbench_text.documents.marks import row_named
+
+        return self._row_of.get(no_formula(name)) if self._id_column else row_named(name)
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {no_formula(name): row for row, name in enumerate(self._table.ids)}
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @property
+    def id_titles(self) -> tuple[str, ...]:
+        """The columns of our table that may identify a document, the best one first."""
+        if not (column := self._id_column):
+            return ("row",)
+        return tuple(dict.fromkeys([self._titles[column], column, self.id_name, "row"]))
+
+    @property
+    def text_title(self) -> str:
+        """The column of our table that has the text; empty if several columns make it."""
+        columns = self._file.text_columns
+        return self._titles[columns[0]] if len(columns) == 1 else ""
 
     def marks(self, path: Path) -> dict[int, str]:
         """Return the marks of a file by row."""
-        from adbench_text.documents.marks import read_marks, row_named
+        from adbench_text.documents.marks import read_marks
 
-        column = self._source.id_column
-        text = self._titles[self._source.text_columns[0]] if len(self._source.text_columns) == 1 else ""
-        if not column:
-            return read_marks(path, row_named, ("row",), text=text, texts=self.texts)
-        for _ in self.texts():  # the identifiers are not known before
-            pass
-        rows = {no_formula(name): row for row, name in enumerate(self._ids)}
-        names = tuple(dict.fromkeys([self._titles[column], column, self.id_name, "row"]))
-        return read_marks(path, lambda name: rows.get(no_formula(name)), names, self.id, text, self.texts)
+        return read_marks(path, self)
 
     @property
     def _titles(self) -> dict[str, str]:
         """The names that the columns of the file have in our table."""
-        return dict(zip(self._source.columns, column_titles(self._source.columns), strict=True))
+        return dict(zip(self._file.columns, column_titles(self._file.columns), strict=True))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""
         import pandas as pd
 
         if keep_all or n_rows <= MOST_WRITTEN:
-            return pd.DataFrame((document.fields for document in self._source), dtype=object)
-        return pd.DataFrame({"id": self._ids} if self._ids else {}, index=range(n_rows))
+            names = self._table.arrow.schema.names
+            columns = [name for name in self._file.columns if name in names]
+            columns += [name for name in names if name not in columns]
+            return pd.DataFrame({name: self._table.values(name) for name in columns}, dtype=object)
+        return pd.DataFrame({"id": self._table.ids} if self._id_column else {}, index=range(n_rows))
+
+
+def _two_alike(names: Sequence[str]) -> tuple[int, int] | None:
+    """Return the first two rows of one name; None if there are none."""
+    import pandas as pd
+
+    is_copy = pd.Series(names, dtype=object).duplicated()
+    if not is_copy.any():
+        return None
+    second = int(is_copy.argmax())
+    return names.index(names[second]), second
 
 
 def column_titles(columns: Sequence[str]) -> list[str]:

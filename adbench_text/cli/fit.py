@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import TRACKING_URI, SectionedCommand, say
-from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, form_notes, language_notes, opened, values_of
+from adbench_text.cli.own_text import (
+    CHOICE,
+    DOCUMENTS,
+    WORK,
+    form_notes,
+    how_read,
+    language_notes,
+    opened,
+    print_notes,
+    values_of,
+)
 from adbench_text.cli.progress import shown_documents
 from adbench_text.escaping import count, printable
 
@@ -68,13 +78,16 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         check_can_be_served(own.detector.get_params())
     # identifiers play no part in a fit: two documents may share one
     source = opened(file, {**options, "id": options["id"] or ""})
+    texts = source.table(()).texts
     outliers: list[str] = []
     if options["outliers"]:  # the suffix of this file gives its format
-        outliers = list(opened(options["outliers"], {**options, "id": "", "kind": None}).texts())
+        of_outliers = opened(options["outliers"], {**options, "id": "", "kind": None})
+        outliers = list(of_outliers.table(()).texts())
+        print_notes(of_outliers.late_notes)
     begin = time.perf_counter()
     with shown_documents() as progress:
         fitted = fit_model(
-            source.texts,
+            texts,
             **choice,
             source=Path(file).name,
             outliers=outliers,
@@ -86,9 +99,9 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     fitted.training.options.update(reading)
     save_model(fitted, model, overwrite=overwrite)
     say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
+    say(how_read(source))
     of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
-    for note in (*source.late_notes, *language_notes(choice), *form_notes(len(of_form))):
-        click.echo(f"Note: {note}", err=True)
+    print_notes([*source.late_notes, *language_notes(choice), *form_notes(len(of_form))])
     say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model

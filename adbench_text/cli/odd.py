@@ -16,9 +16,11 @@ from adbench_text.cli.own_text import (
     DOCUMENTS,
     WORK,
     check_outputs,
+    how_read,
     language_notes,
     odd_options,
     opened,
+    print_notes,
     values_of,
 )
 from adbench_text.cli.progress import shown_documents
@@ -96,8 +98,11 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     table, page = _outputs(output)
     check_outputs(file, table, page)
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
-    source = opened(file, options, again=True)
-    rows = FileRows(source)
+    source = opened(file, options)
+    most = float("inf") if with_text else MOST_WRITTEN
+    with shown_documents() as progress:
+        table_read = source.table(None, most, lambda n: progress("reading", n, None))
+    rows = FileRows(source, table_read)
     marks = rows.marks(marked) if marked else {}
     _check_marks(table, marked, marks, rows)
     begin = time.perf_counter()
@@ -121,7 +126,7 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     write_page(
         page,
         file,
-        summary=[*above, *below],
+        summary=[*above, how_read(source), *below],
         sections={headings[order] or "The most odd": documents for order, documents in lists.items()},
         middle=ranked.centre,
         notes=[*families, "About this share is called odd in any file, with or without outliers."],
@@ -133,10 +138,16 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
         for order, documents in lists.items():
             if shown := documents[: options["top"]]:
                 print_documents(shown, P_OF_ORDER[order], rows.id_name, headings[order])
-        click.echo("\n".join(below))
+        click.echo("\n".join([*below, how_read(source)]))
         click.echo(printable(f"All documents: {table}. Page: {page}."))
-    for note in (*source.late_notes, *language_notes(choice), *sentences.notes(ranked, choice["language"])):
-        click.echo(f"Note: {note}", err=True)
+    print_notes(
+        [
+            *source.late_notes,
+            *rows.notes,
+            *language_notes(choice),
+            *sentences.notes(ranked, choice["language"]),
+        ]
+    )
 
 
 def _outputs(output: Path) -> tuple[Path, Path]:

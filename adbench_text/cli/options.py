@@ -105,6 +105,35 @@ def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     return [seed for value in values for seed in parse_seeds(value)]
 
 
+#: Options that say how a file is read where a guess is wrong: those of `ReadOptions`.
+READING = [
+    click.Option(
+        ["--format", "kind"],
+        help="csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]",
+    ),
+    click.Option(["--delimiter"], help="Delimiter: a character, or tab.  [default: guessed]"),
+    click.Option(
+        ["--no-header", "header"],
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        show_default=False,
+        help="The first row is no header; the columns are column0, column1, ...",
+    ),
+    click.Option(
+        ["--quotes/--no-quotes"],
+        default=None,
+        help="Whether fields may be in double quotes.  [default: yes; guessed for tabs]",
+    ),
+    click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example cp1252."),
+    click.Option(
+        ["--errors"],
+        type=click.Choice(["strict", "replace"]),
+        default="strict",
+        help="At what cannot be read: stop, or go on: U+FFFD replaces wrong bytes, wrong rows are left out.",
+    ),
+]
+
 #: Options that choose splits of datasets.
 SPLITS = [
     Names(
@@ -130,6 +159,7 @@ SPLITS = [
         metavar="TAG",
         help="For files: their language, as de or pt-br.  [default: en]",
     ),
+    *READING,
     click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
     ),

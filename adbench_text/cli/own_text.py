@@ -1,19 +1,19 @@
 """Options that the commands for a user's own documents share, and what they read."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adbench_text.cli.options import ENCODER, QUIET, Name
+from adbench_text.cli.options import ENCODER, QUIET, READING, Name
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count, printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
-from adbench_text.text.reading import DocumentFile
+from adbench_text.reading.documents import DocumentFile
 
 STDIN = "-"  # the FILE that is standard input
 
@@ -27,10 +27,7 @@ DOCUMENTS = [
         ["--text"], multiple=True, metavar="COLUMN", help="Columns of the text.  [default: the one with text]"
     ),
     click.Option(["--id"], metavar="COLUMN", help="Column of identifiers; '' for the rows.  [default: id]"),
-    click.Option(
-        ["--format", "kind"], help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]"
-    ),
-    click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example latin-1."),
+    *READING,
 ]
 
 
@@ -146,12 +143,24 @@ def form_notes(n: int) -> list[str]:
     return [few] if 0 < n < _FEW else []
 
 
-def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> DocumentFile:
-    """Return the documents of a file, and print notes on what is left out; `again`: they are read twice."""
-    documents = DocumentFile(file, **values_of(DOCUMENTS, options), again=again)
-    for note in documents.notes:
-        click.echo(f"Note: {printable(note)}", err=True)
+def opened(file: str, options: Mapping[str, Any]) -> DocumentFile:
+    """Return the documents of a file, and print notes on what is left out."""
+    documents = DocumentFile(file, **values_of(DOCUMENTS, options))
+    print_notes(documents.notes)
     return documents
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print notes on standard error."""
+    for note in notes:
+        click.echo(f"Note: {printable(note)}", err=True)
+
+
+def how_read(file: DocumentFile) -> str:
+    """Return in a line how a file was read, what was guessed included."""
+    columns = [f"text {each!r}" for each in file.text_columns if len(file.columns) > 1]
+    columns += [f"identifiers {file.id_column!r}"] if file.id_column else []
+    return printable(f"Read as {file.description}{''.join(f'; {each}' for each in columns)}.")
 
 
 def check_outputs(file: str, *outputs: Path) -> None:

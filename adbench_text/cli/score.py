@@ -1,6 +1,5 @@
 """``adbench-text score``: Score documents with a model."""
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,15 @@ from click.core import ParameterSource
 from adbench_text.cli import score_sentences as sentences
 from adbench_text.cli.document_tables import explained_documents, write_page
 from adbench_text.cli.options import SectionedCommand, is_quiet, say
-from adbench_text.cli.own_text import DOCUMENTS, STDIN, WORK, check_outputs, odd_options
+from adbench_text.cli.own_text import (
+    DOCUMENTS,
+    STDIN,
+    WORK,
+    check_outputs,
+    how_read,
+    odd_options,
+    print_notes,
+)
 from adbench_text.cli.score_input import differences, opened_as_fitted
 from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
 from adbench_text.errors import InvalidValueError
@@ -84,7 +91,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     # what is called odd by the p-values of all documents has a p of at most fdr, too
     scorer = judge if fdr is None else Scorer(fitted, fdr, by)
     documents, used = opened_as_fitted(file, options, fitted.training.options)
-    _print_notes(map(printable, differences(used, fitted.training.options)))
+    print_notes(differences(used, fitted.training.options))
     suffix = output.suffix if output is not None else "" if page is not None else ".jsonl"
     n_kept = options["top"] if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
@@ -97,9 +104,9 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     families = [sentences.of_family(each) for each in drift.families[:_N_FAMILIES]]
     last_line = sentences.drift_line(found, drift, alpha, fdr)
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))
-    _print_notes([*documents.late_notes, *sentences.nothing_odd(found, least, alpha, fdr)])
+    print_notes([*documents.late_notes, *sentences.nothing_odd(found, least, alpha, fdr)])
     if page is not None:
-        above = [last_line, sentences.learned(fitted)]
+        above = [last_line, sentences.learned(fitted), how_read(documents)]
         sections = {"The most odd": explained_documents(scorer, found.most_odd, alpha)}
         write_page(page, file, middle=scorer.centre, summary=above, sections=sections, notes=families)
         say(printable(f"Page: {page}."), err=True)
@@ -115,8 +122,3 @@ def _check_paths(file: str, output: Path | None, page: Path | None) -> None:
         if path is not None and path.suffix not in suffixes:
             raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
     check_outputs(file, *filter(None, (output, page)))
-
-
-def _print_notes(notes: Iterable[str]) -> None:
-    for note in notes:
-        click.echo(f"Note: {note}", err=True)

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from adbench_text.cli.own_text import STDIN, opened
 from adbench_text.errors import UnknownNameError
-from adbench_text.text.reading import DocumentFile
+from adbench_text.reading.documents import DocumentFile
 
 
 def opened_as_fitted(

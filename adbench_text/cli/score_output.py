@@ -12,8 +12,8 @@ from adbench_text.cli.document_tables import score_lines
 from adbench_text.cli.progress import shown_documents
 from adbench_text.cli.streams import is_read
 from adbench_text.errors import AdbenchTextError
+from adbench_text.reading.documents import Document
 from adbench_text.storage import atomic_path
-from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
     import pandas as pd

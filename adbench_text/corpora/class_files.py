@@ -3,11 +3,11 @@
 import json
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
+from adbench_text.reading.documents import DocumentFile, DocumentTable
+from adbench_text.reading.hub import FOLDERS, HUB
 from adbench_text.text.copies import numbered_families
-from adbench_text.text.hub import FOLDERS, HUB
 from adbench_text.text.languages import standard
-from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
 _LEAST = 20  # different texts of a class
@@ -68,6 +68,7 @@ class ClassFiles(Dataset):
     split: str | None = None  # column with train or test
     odd_words: str | None = None  # column with the [start, end] pairs of the odd words of a document
     language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
+    reading: Mapping[str, Any] = field(default_factory=dict)  # see `ReadOptions`
     name: str = field(init=False)  # type: ignore[misc]  # likewise
     source = "a file of the user"
     licence = "unknown"
@@ -106,22 +107,28 @@ class ClassFiles(Dataset):
 
     @cached_property
     def _content(self) -> _Content:
-        file = DocumentFile(self.path, self.text)
+        file = DocumentFile(self.path, self.text, "", **self.reading)
         label, clean = self._label_column(file), Cleaner(self.language)
-        documents = list(file)
+        table = file.table([*filter(None, [label, self.split, self.odd_words])])
+        written, parts = [*table.texts()], self._parts(table)
         labelled = [
-            (document, _class_name(document.fields[label]), text)
-            for document in documents
-            if document.fields.get(label) not in (None, "") and (text := clean(document.text))
+            (row, _printable(name), text)
+            for row, name in enumerate(table.values(label))
+            if name and (text := clean(written[row]))
         ]
-        is_split = self.split is None and {document.split for document, *_ in labelled} >= _SPLITS
+        is_split = self.split is None and {parts[row] for row, *_ in labelled} >= _SPLITS
         is_drawn = self.split is None and not is_split
         families = numbered_families([text for *_, text in labelled]).tolist()
         different = families if is_drawn else [text for *_, text in labelled]
         names = [name for _, name, _ in labelled]
         sizes = Counter(name for name, _ in set(zip(names, different, strict=True)))
         large = sorted(name for name, size in sizes.items() if size >= _LEAST)
-        tested = {name for document, name, _ in labelled if is_drawn or self._is_test(document)}
+        is_test_row = np.zeros(len(table), dtype=np.bool_)
+        if not is_drawn:
+            is_test_row[[row for row, *_ in labelled]] = [
+                self._is_test(table, parts, row) for row, *_ in labelled
+            ]
+        tested = {name for row, name, _ in labelled if is_drawn or is_test_row[row]}
         small = sorted(tested - {*large}) if len(large) == 1 else []
         classes = tuple(sorted([*large, *small]))
         if len(classes) < 2:
@@ -135,29 +142,28 @@ class ClassFiles(Dataset):
         kept = [
             (*each, family)
             for each, family in zip(labelled, families, strict=True)
-            if each[1] in number_of and (not is_split or each[0].split in _SPLITS)
+            if each[1] in number_of and (not is_split or parts[each[0]] in _SPLITS)
         ]
-        written, of_kept = [document for document, *_ in kept], [family for *_, family in kept]
+        rows, of_kept = [row for row, *_ in kept], [family for *_, family in kept]
         labels = np.array([number_of[name] for _, name, *_ in kept], dtype=np.int64)
         is_outlier = np.isin(labels, [number_of[name] for name in small])
-        if is_drawn:
-            is_test = _drawn(labels, of_kept) | is_outlier
-        else:
-            is_test = np.array(list(map(self._is_test, written)), dtype=np.bool_)
-        words = [_odd_words(document, self.odd_words) for document in written] if self.odd_words else ()
-        every = Documents([document.text for document in written], labels, words)
-        train, test = (every.take(np.flatnonzero(rows)) for rows in (~is_test, is_test))
+        is_test = _drawn(labels, of_kept) | is_outlier if is_drawn else is_test_row[rows]
+        words = self._odd_words(table, written, rows) if self.odd_words else ()
+        every = Documents([written[row] for row in rows], labels, words)
+        train, test = (every.take(np.flatnonzero(chosen)) for chosen in (~is_test, is_test))
         left_out = sorted(sizes.keys() - set(classes))
-        notes = self._notes(label, test, left_out, len(documents) - len(labelled), is_split)
+        notes = self._notes(label, test, left_out, len(table) - len(labelled), is_split)
         few = _few_outliers(large[0], int((is_outlier & is_test).sum())) if small else []
         near = _near_copies([text for _, _, text, _ in kept], of_kept, None if is_drawn else is_test)
-        every_note = "; ".join([notes, *few, *near, *file.notes, *file.late_notes])
+        lost = [note.rstrip(".") for note in (*file.notes, *file.late_notes)]
+        every_note = "; ".join([f"read as {file.description}", notes, *few, *near, *lost])
         return _Content(classes, tuple(large) if small else (), train, test, every_note)
 
     def _label_column(self, file: DocumentFile) -> str:
         for column in (self.label, self.split, self.odd_words):
             if column is not None and column not in file.columns:
                 raise UnknownNameError("column", column, file.columns)
+            file.check_single(column)
         known = file.class_columns if len(file.class_columns) == 1 else _LABELS
         label = self.label or next((name for name in known if name in file.columns), None)
         if label is None:
@@ -168,16 +174,46 @@ class ClassFiles(Dataset):
             )
         if label in file.text_columns:
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
+        file.check_single(label)
         return label
 
-    def _is_test(self, document: Document) -> bool:
-        """Return whether a document is for testing, by the column or the data set."""
-        value = str(document.fields.get(self.split) if self.split else document.split).strip().lower()
-        if value not in _PARTS and self.split:
+    def _parts(self, table: DocumentTable) -> list[str]:
+        """Return for each document what says whether it is for testing."""
+        values = table.values(self.split) if self.split else table.splits
+        return [str(value).strip().lower() for value in values]
+
+    def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
+        """Return whether a document is for testing."""
+        if parts[row] not in _PARTS and self.split:
             raise InvalidValueError(
-                f"{document.place}: {self.split!r} must be train or test, got {value!r:.40}."
+                f"{table.place(row)}: {self.split!r} must be train or test, got {parts[row]!r:.40}."
             )
-        return _PARTS.get(value, False)
+        return _PARTS.get(parts[row], False)
+
+    def _odd_words(self, table: DocumentTable, texts: list[str], rows: list[int]) -> list[OddWords | None]:
+        """Return the odd words of some documents; None where a row has none."""
+        column = str(self.odd_words)
+        values = table.values(column)
+        found: list[OddWords | None] = []
+        for row in rows:
+            value = values[row]
+            if not value:
+                found.append(None)
+                continue
+            try:
+                pairs = json.loads(value)
+                words = OddWords([(operator.index(start), operator.index(end)) for start, end in pairs])
+            except (TypeError, ValueError) as error:
+                raise DataError(
+                    f"{table.place(row)}: {column!r} must be pairs of start and end, as in [[0, 5]], got "
+                    f"{value!r:.40}."
+                ) from error
+            try:
+                words.check(texts[row])
+            except ValueError as error:
+                raise DataError(f"{table.place(row)}: {column!r}: {error}.") from error
+            found.append(words)
+        return found
 
     def _notes(self, label: str, test: Documents, left_out: list[str], n_unused: int, is_split: bool) -> str:
         split = (
@@ -230,30 +266,6 @@ def _near_copies(texts: list[str], families: list[int], is_test: NDArray[np.bool
     known, trained = {texts[row] for row in training}, {families[row] for row in training}
     n_near = sum(families[row] in trained and texts[row] not in known for row in np.flatnonzero(is_test))
     return [f"{n_near:,} test documents are near-copies of training documents"] if n_near else []
-
-
-def _odd_words(document: Document, column: str) -> OddWords | None:
-    """Return the odd words of a document; None if its row has none."""
-    value = document.fields.get(column)
-    if value in (None, ""):
-        return None
-    try:
-        pairs = json.loads(value) if isinstance(value, str) else value
-        words = OddWords([(operator.index(start), operator.index(end)) for start, end in pairs])
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"{document.place}: {column!r} must be pairs of start and end, as in [[0, 5]], got {value!r:.40}."
-        ) from error
-    try:
-        words.check(document.text)
-    except ValueError as error:
-        raise DataError(f"{document.place}: {column!r}: {error}.") from error
-    return words
-
-
-def _class_name(value: object) -> str:
-    """Return the name of a class; a column of numbers with missing ones has 1.0 in place of 1."""
-    return _printable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
 
 
 def _printable(name: str) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from io import StringIO
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -99,23 +99,39 @@ class MarkEvidence:
         return cleaned[cleaned.map(str.strip) != ""]
 
 
-def read_marks(
-    path: Path,
-    row_of: Callable[[str], int | None],
-    names: tuple[str, ...],
-    id_of: Callable[[int], str] = str,
-    text: str = "",
-    texts: Callable[[], Iterable[str]] | None = None,
-) -> dict[int, str]:
+class NamedDocuments(Protocol):
+    """Documents that marks are about: their rows, from 0 on, their identifiers and texts."""
+
+    @property
+    def id_titles(self) -> tuple[str, ...]:
+        """The columns that may identify a document, the best one first."""
+
+    @property
+    def text_title(self) -> str:
+        """The column of the text; empty if there is none."""
+
+    def __len__(self) -> int: ...
+
+    def id(self, row: int) -> str:
+        """Return the identifier of a document."""
+
+    def row_of(self, name: str) -> int | None:
+        """Return the row of an identifier; None if there is none."""
+
+    def text(self, row: int) -> str:
+        """Return a document."""
+
+
+def read_marks(path: Path, documents: NamedDocuments) -> dict[int, str]:
     """Return the marks of a CSV by row, such as a table that ``odd`` has written and a spreadsheet has saved.
 
     It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents, by the first of
-    `names` that is there. `row_of` returns the row of an identifier, None if there is none, and `id_of` the
-    identifier of a row. Where a spreadsheet has made 23 of 00023, or the identifier is empty, a column
-    ``row`` says which document it is. `text` is the column of the text, and `texts` returns the documents:
-    one that is known by its row alone must have the same text. Raise DataError if the file cannot be read, a
-    column is missing, a mark is wrong, or identifier, row and text contradict each other.
+    their `id_titles` that is there. Where a spreadsheet has made 23 of 00023, or the identifier is empty, a
+    column ``row`` says which document it is. One that is known by its row alone must have the same text.
+    Raise DataError if the file cannot be read, a column is missing, a mark is wrong, or identifier, row and
+    text contradict each other.
     """
+    names, text = documents.id_titles, documents.text_title
     try:
         table = _table(path)
     except (OSError, ValueError) as error:  # also of pandas' parser
@@ -133,10 +149,14 @@ def read_marks(
     rows = marked[_ROW] if _ROW in marked and name != _ROW else [""] * len(marked)
     written = marked[text] if text in marked else [""] * len(marked)
     known_by_row: dict[int, str] = {}
-    find = row_named if name == _ROW != names[0] else row_of  # without the identifiers of the documents
+    find = row_named if name == _ROW != names[0] else documents.row_of
     for own, mark, beside, beginning in zip(marked[name], marked[MARK], rows, written, strict=True):
         row, there = find(own), row_named(beside)
-        if row is None and there is not None and _is_saved(own, id_of(there)):
+        if (
+            row is None
+            and there is not None
+            and _is_saved(own, documents.id(there) if there < len(documents) else "")
+        ):
             row, there = there, None
             known_by_row[row] = beginning
         elif row is not None and name == _ROW:
@@ -154,23 +174,22 @@ def read_marks(
             wrong = "is marked odd and fine"
         if wrong:
             raise DataError(f"{path}: {name} {own!r} {wrong}.")
-    if known_by_row and texts is not None:
-        _check_texts(path, known_by_row, texts())
+    for row, beginning in known_by_row.items():
+        _check_text(path, row, beginning, documents)
     return marks
 
 
-def _check_texts(path: Path, given: Mapping[int, str], texts: Iterable[str]) -> None:
-    """Raise DataError if a document of some rows is not there, or has another text than is given."""
-    found = {row: text for row, text in enumerate(texts) if row in given}
-    for row, text in given.items():
-        if row not in found:
-            raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
-        pair = _NO_ASCII.sub("", text.lower()), _NO_ASCII.sub("", found[row].lower())
-        if text and not pair[0].startswith(pair[1][:_N_COMPARED]) and not pair[1].startswith(pair[0]):
-            raise DataError(
-                f"{path}: row {row:,} has the text {text[:40]!r}, but the document there is "
-                f"{found[row][:40]!r}. Is it the table of another file?"
-            )
+def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> None:
+    """Raise DataError if a row is not there, or has another text than is given."""
+    if row >= len(documents):
+        raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
+    found = documents.text(row)
+    pair = _NO_ASCII.sub("", given.lower()), _NO_ASCII.sub("", found.lower())
+    if given and not pair[0].startswith(pair[1][:_N_COMPARED]) and not pair[1].startswith(pair[0]):
+        raise DataError(
+            f"{path}: row {row:,} has the text {given[:40]!r}, but the document there is {found[:40]!r}. "
+            "Is it the table of another file?"
+        )
 
 
 def _table(path: Path) -> pd.DataFrame:

@@ -4,25 +4,36 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adbench_text.checks import Whole
+from adbench_text.checks import Whole, check_choice
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.split import protocol_of, splits
 from adbench_text.corpora.split_key import AXES
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, setting
+from adbench_text.reading.hub import HUB
+from adbench_text.reading.options import ReadOptions
 from adbench_text.run.names import choices_of, expand, parse_seeds
 from adbench_text.run.sweep import Sweep, choose
 from adbench_text.run.sweep_file import SweepFile, find, read
-from adbench_text.text.hub import HUB
 
 #: Options on the user's own documents.
 OF_FILES = ("text", "label", "split", "odd_words", "language")
+#: Options on how these are read, and their names in `ReadOptions`.
+OF_READING = {
+    "format": "kind",
+    "delimiter": "delimiter",
+    "no_header": "header",
+    "quotes": "quotes",
+    "encoding": "encoding",
+    "errors": "errors",
+}
 _SHORTHANDS = ("device", "encoder", "vectors")  # for ``--set``
-_SINGLE = ("label", "split", "odd_words", "language", "protocol", "preset", *_SHORTHANDS)
+_SINGLE = ("label", "split", "odd_words", "language", "protocol", "preset", *OF_READING, *_SHORTHANDS)
 # What reads the values of keys of a file that are no texts, besides those of axes.
 _NUMBERS: dict[str, Callable[[str], Any]] = {"contamination": float, "limit": int}
 _LIMIT = Whole(1)
+_FLAGS = {"no_header": False, "quotes": True}  # and what they make of their values in `ReadOptions`
 # What an option is called where the sweep is made, if not as it is on the command line.
 _NAMES = {
     "dataset": "datasets",
@@ -32,6 +43,8 @@ _NAMES = {
     "known_outliers": "known",
     "detector": "detectors",
     "set": "settings",
+    "format": "kind",
+    "no_header": "header",
 }
 #: Keys of a file that decide which cells a sweep has.
 OF_CELLS = tuple(
@@ -67,7 +80,7 @@ def sweep_named(name: str) -> Sweep:
     """Return the sweep of a name or file, as ``run --sweep NAME`` would run it."""
     file = read_checked(name)
     options: dict[str, Any] = dict.fromkeys((*OF_FILES, *_NAMES.values(), *_SINGLE, *AXES), ())
-    options |= dict.fromkeys(_SINGLE) | {"limit": None, "sweep": file}
+    options |= dict.fromkeys((*_SINGLE, *OF_READING.values())) | {"limit": None, "sweep": file}
     for key, texts in file.options.items():
         if key in OF_EXECUTION:
             continue
@@ -82,6 +95,9 @@ def sweep_named(name: str) -> Sweep:
 
 def _typed(option: str, name: str, texts: Sequence[str]) -> Any:
     """Return the values of an option of a file of a sweep; numbers are separated by commas."""
+    if option in _FLAGS:
+        check_choice(f"value of {option}", texts[-1].lower(), ("true", "false"))
+        return (texts[-1].lower() == "true") == _FLAGS[option]
     if option in _SINGLE:
         return texts[-1]
     if option == "seed":
@@ -126,6 +142,10 @@ def splits_of(options: Mapping[str, Any]) -> Sweep:
     if not options["datasets"]:
         raise InvalidValueError("Give at least one --dataset; see 'adbench-text list datasets'.")
     of_files = {name: options[name] for name in OF_FILES if options[name]}
+    defaults = ReadOptions()
+    reading = {name: options[name] for name in OF_READING.values() if options[name] is not None}
+    changed = {name: value for name, value in reading.items() if value != getattr(defaults, name)}
+    of_files |= {"reading": changed} if changed else {}
     datasets = _with_own(expand("dataset", options["datasets"]), of_files)
     protocol = options["protocol"]
     known_from = _known_from(options, datasets)

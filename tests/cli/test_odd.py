@@ -78,10 +78,11 @@ def test_a_session(odd, tmp_path):
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
     assert re.match(r' +1 +X1 +0\.0066 +"preheat": unusual letters, \d+ % symbol.*Preheat the', lines[7])
-    for line, by in zip(lines[-4:-2], ("words", "form"), strict=True):
+    for line, by in zip(lines[-5:-3], ("words", "form"), strict=True):
         assert re.fullmatch(rf"Called odd by {by}: 1 of 151 .* 0\.01 \(--alpha\)\.", line)
-    assert lines[-2].startswith("p is ")
-    assert "mark" not in lines[-2]
+    assert lines[-3].startswith("p is ")
+    assert "mark" not in lines[-3]
+    assert lines[-2] == "Read as comma, header, UTF-8; text 'body'; identifiers 'key'."
     assert lines[-1] == "All documents: odd.csv. Page: odd.html."
     rows = table(tmp_path / "odd.csv")
     ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
@@ -324,7 +325,7 @@ def test_documents_with_many_copies_are_left_out_of_the_lists(odd, tmp_path):
     write(tmp_path / "b.csv", [[text] for text in [*SEA, *SEA]], ("text",))
     nothing = odd(tmp_path / "b.csv", *options, "--max-copies", 0)
     assert nothing.exit_code == 0, nothing.output
-    assert len(nothing.stdout.splitlines()) == 4
+    assert len(nothing.stdout.splitlines()) == 5
 
 
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):
@@ -341,7 +342,7 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
     rows = [(n, text) for n, text in enumerate(SEA)]
     result = odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine", "--top", 0)
     assert result.exit_code == 0, result.output
-    assert len(result.stdout.splitlines()) == 5
+    assert len(result.stdout.splitlines()) == 6
     assert {int(row["input_score"]) for row in table(tmp_path / "mine.csv")} == set(range(150))
 
 
@@ -421,8 +422,8 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; ensemble:robust, ")
     assert re.fullmatch(r"Marks: 3 odd, 1 fine; form .* 1\.\d times .*", lines[1])
     assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]  # one list
-    assert re.fullmatch(r"Called odd: 1 of 158 .* 0\.01 \(--alpha\)\.", lines[-3])
-    assert re.match("p is .* a mark ", lines[-2])
+    assert re.fullmatch(r"Called odd: 1 of 158 .* 0\.01 \(--alpha\)\.", lines[-4])
+    assert re.match("p is .* a mark ", lines[-3])
     assert lines[-1] == "All documents: odd.csv. Page: odd.html."
     first = {"T150": "odd", "T151": "odd", "T3": "fine", "'=1+1": "odd"}
     assert marks_of(tmp_path / "odd.csv") == first
@@ -531,7 +532,7 @@ def test_without_marks_there_are_two_lists(odd, tmp_path, marks):
 
 @pytest.mark.parametrize("by", ["words", "form", "both"])
 def test_the_numbers_of_documents_add_up(odd, tmp_path, by):
-    wordless = ["12 34 56", "78-90!", "12 34 56", "", " "]
+    wordless = ["12 34 56", "78-90!", "12 34 56", "", "\u00a0"]
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *wordless]], ("text",))
     printed = odd("a.csv", "--by", by).stdout
     numbers = re.match(r"(\d+) documents, (\d+) duplicates?, (\d+) empty", printed).groups()
@@ -645,7 +646,7 @@ def test_lone_surrogates_and_nul_are_ranked_and_noted_once(odd, tmp_path):
     assert (found["\ufffd"]["text"], found["\ufffd"]["k\ufffd"]) == ("half \ufffd of a smile", "\ufffd")
     assert found["a\ufffdb"]["text"] == "nul\ufffd"
     (note,) = [note for note in notes(result) if "surrogate" in note]
-    assert note.startswith("Note: 1 document ")
+    assert note.startswith("Note: 3 values ")
     assert "half \ufffd" in (tmp_path / "odd.html").read_text(encoding="utf-8")
 
 

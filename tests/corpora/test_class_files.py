@@ -315,5 +315,5 @@ def test_lone_surrogates_are_replaced_and_noted(home, tmp_path):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     corpus = load(ClassFiles(str(tmp_path / "a.jsonl")))
     assert corpus.classes == ("law", "sea\ufffd")
-    assert re.search(f"; {len(SEA)} documents [^;]*surrogates", corpus.edition)
+    assert re.search(f"; {2 * len(SEA)} values [^;]*surrogates", corpus.edition)
     assert [text[-1] == "\ufffd" for text in corpus.written_test.texts] == (corpus.test.labels == 1).tolist()

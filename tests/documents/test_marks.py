@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from named_documents import Named
 
 from adbench_text.calibration import form_weight, joined, p_values_within
 from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks, row_named
@@ -251,7 +252,7 @@ def row_of(name):
 def read(tmp_path, text, names=("row",), encoding="utf-8"):
     path = tmp_path / "marks.csv"
     path.write_bytes(text.encode(encoding))
-    return read_marks(path, row_of, names)
+    return read_marks(path, Named(row_of=row_of, id_titles=names))
 
 
 @pytest.mark.parametrize(
@@ -297,8 +298,7 @@ IDS = ["00023", "23", "123456789012", "1-2", "a", "007"]
 )
 def test_the_row_says_which_document_it_is_where_a_spreadsheet_changed_the_identifier(tmp_path, text, marks):
     (tmp_path / "marks.csv").write_text(text)
-    rows = {name: row for row, name in enumerate(IDS)}
-    assert read_marks(tmp_path / "marks.csv", rows.get, ("id",), IDS.__getitem__) == marks
+    assert read_marks(tmp_path / "marks.csv", Named(IDS, id_titles=("id",))) == marks
 
 
 @pytest.mark.parametrize(
@@ -313,14 +313,13 @@ def test_the_row_says_which_document_it_is_where_a_spreadsheet_changed_the_ident
 )
 def test_an_identifier_that_contradicts_its_row_is_an_error(tmp_path, text, quoted):
     (tmp_path / "marks.csv").write_text(text)
-    rows = {name: row for row, name in enumerate(IDS)}
     with pytest.raises(DataError, match=quoted):
-        read_marks(tmp_path / "marks.csv", rows.get, ("id",), IDS.__getitem__)
+        read_marks(tmp_path / "marks.csv", Named(IDS, id_titles=("id",)))
 
 
 def test_rows_are_enough_where_documents_have_identifiers(tmp_path):
     (tmp_path / "marks.csv").write_text("row,mark\n4,odd\n")
-    assert read_marks(tmp_path / "marks.csv", {}.get, ("id", "row"), IDS.__getitem__) == {4: "odd"}
+    assert read_marks(tmp_path / "marks.csv", Named(IDS, id_titles=("id", "row"))) == {4: "odd"}
 
 
 @pytest.mark.parametrize(
@@ -338,7 +337,7 @@ def test_a_document_known_by_its_row_has_the_text_of_the_table(tmp_path, line, q
     texts = ["a storm", "the harbour", "Zinc pans hang high", "a ship"]
 
     def given():
-        return read_marks(tmp_path / "marks.csv", row_named, ("row",), text="text", texts=lambda: texts)
+        return read_marks(tmp_path / "marks.csv", Named(texts=texts, text_title="text"))
 
     if quoted is None:
         assert given() == {2: "odd"}
@@ -388,9 +387,9 @@ def test_a_wrong_file_is_an_error_of_one_line(tmp_path, text, messages):
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(DataError, match=r"none\.csv .*No such file"):
-        read_marks(tmp_path / "none.csv", row_of, ("row",))
+        read_marks(tmp_path / "none.csv", Named())
     with pytest.raises(DataError, match=f"{re.escape(str(tmp_path))} .*directory"):
-        read_marks(tmp_path, row_of, ("row",))
+        read_marks(tmp_path, Named())
 
 
 @pytest.mark.parametrize(

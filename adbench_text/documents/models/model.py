@@ -19,8 +19,8 @@ from adbench_text.documents.models.evidence import Evidence
 from adbench_text.documents.scores_by_order import Array, scores_by_order
 from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS, P_OF_ORDER
+from adbench_text.reading.batch import check_length
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
-from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
 
 #: Kind of the `keys` of cleaned texts.

@@ -4,16 +4,16 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from adbench_text import storage
 from adbench_text.errors import DataError, PluginError
 from adbench_text.failures import message_of
+from adbench_text.reading.batch import MOST_ROWS, Batch
 
 HUB = "hf:"
 FOLDERS = (f"{HUB}.", f"{HUB}/", f"{HUB}~")  # what the path of a folder begins with
@@ -36,18 +36,18 @@ class HubData:
         folders = {Path(file["filename"]).parent.name for file in first.cache_files}
         self.notes = [f"revision {name} of the Hub" for name in folders if re.fullmatch("[0-9a-f]{40}", name)]
 
-    def rows(self, only: Sequence[str] | None = None) -> Iterator[tuple[dict[str, Any], str, str]]:
-        """Yield the values of each row, its place for messages, and its split."""
+    def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
+        """Yield the rows of each split; a number that is no class, such as -1, is missing."""
         for split, table in self._splits.items():
             columns = [name for name in table.column_names if only is None or name in only]
-            batches = table.select_columns(columns).with_format("arrow").iter(batch_size=1000)
-            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
-            for number, values in enumerate(rows, start=1):
-                missing = [name for name, each in values.items() if isinstance(each, float) and each != each]
-                values |= dict.fromkeys(missing)
+            number = 1
+            for rows in table.select_columns(columns).with_format("arrow").iter(batch_size=MOST_ROWS):
+                values: dict[str, Any] = {name: rows.column(name).combine_chunks() for name in columns}
                 for name in self.classes.keys() & values.keys():
-                    values[name] = self.classes[name].get(values[name])  # None for -1, which is no class
-                yield values, f"{self.name}, {split} row {number:,}", split
+                    values[name] = [self.classes[name].get(each) for each in values[name].to_pylist()]
+                numbers = range(number, number + len(rows))
+                yield Batch(values, numbers, f"{self.name}, {split}", "row", split)
+                number += len(rows)
 
 
 def _load(path: str) -> Any:

@@ -15,9 +15,9 @@ from servers import Handler, Server, serving
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError
+from adbench_text.reading.documents import DocumentFile
+from adbench_text.reading.hub import HubData
 from adbench_text.testing.topics import texts_about
-from adbench_text.text.hub import HubData
-from adbench_text.text.reading import DocumentFile
 
 SEA, LAW = texts_about("sea", 60, 0, compounds=True), texts_about("law", 60, 0, compounds=True)
 TEXTS = [text for pair in zip(SEA, LAW, strict=True) for text in pair]
@@ -101,9 +101,10 @@ def test_a_column_can_split_them_instead(save, home, library):
 
 def test_the_only_column_of_classes_is_found_or_asked_for(save, home, library):
     path = save({"train": [0, 1] * 60}, ["category"], topic=library.ClassLabel(names=NAMES))
-    rows = list(DocumentFile(path))
-    assert rows[1].fields == {"text": TEXTS[1], "label": "law", "category": "category 1", "topic": "law"}
-    assert (rows[1].place, rows[1].split) == ("hf:./saved, train row 2", "train")
+    table = DocumentFile(path).table()
+    names = ("text", "label", "category", "topic")
+    assert [table.values(name)[1] for name in names] == [TEXTS[1], "law", "category 1", "law"]
+    assert (table.place(1), table.splits[1]) == ("hf:./saved, train, row 2", "train")
     assert ClassFiles(path).classes == ("Sea/Ships", "law")  # of two columns the one with the usual name
     path = save({"train": [0, 1] * 60}, ["label_text"], label=library.Value("int64"))
     assert ClassFiles(path).classes == ("label_text 0", "label_text 1")
@@ -207,11 +208,11 @@ class Hub(Server):
 LOAD = """
 import json, sys
 from adbench_text.errors import DataError
-from adbench_text.text.hub import HubData
+from adbench_text.reading.hub import HubData
 for name in json.loads('NAMES'):
     try:
         data = HubData(f"hf:{name}")
-        print(len(list(data.rows())), *data.notes)
+        print(sum(map(len, data.batches())), *data.notes)
     except DataError as error:
         print(error)
 """

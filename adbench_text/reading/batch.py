@@ -1,0 +1,174 @@
+"""Rows of a file that are read together, as columns, and their values as text."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from adbench_text.errors import AdbenchTextError, DataError
+from adbench_text.escaping import without_surrogates
+from adbench_text.reading.options import Losses, ReadOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+MOST_ROWS = 4096  # of a batch
+MOST_CHARACTERS = 2**24  # after which a batch ends
+LONGEST = 10_000_000  # characters of a document
+_EXACT = 2**53  # below it a float has each integer
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows as they were read: `columns` has the values of each, of any type, None for a missing one."""
+
+    columns: Mapping[str, "Sequence[Any] | pa.Array"]
+    numbers: Sequence[int]  # of the lines, or rows, in their file
+    part: str  # the name of the file, for messages
+    unit: str = "line"
+    split: str = ""  # of a data set of Hugging Face
+
+    def place(self, index: int) -> str:
+        """Return where a row is, for messages."""
+        return f"{self.part}, {self.unit} {self.numbers[index]:,}"
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+def batch_of(
+    rows: Sequence[Mapping[str, Any]], numbers: Sequence[int], part: str, unit: str = "line"
+) -> Batch:
+    """Return rows as a batch; a column that a row lacks is missing there."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Batch({name: [row.get(name) for row in rows] for name in names}, numbers, part, unit)
+
+
+def take(rows: Iterator[T], size: int) -> tuple[list[T], AdbenchTextError | None]:
+    """Return the next rows, and the error that ends them; rows before an error are not lost."""
+    taken: list[T] = []
+    try:
+        taken.extend(islice(rows, size))  # it keeps what it has when the iterator fails
+    except AdbenchTextError as error:
+        return taken, error
+    return taken, None
+
+
+def check_length(text: str, place: str) -> None:
+    """Raise DataError, which names the place of a document, if it is too long."""
+    if len(text) > LONGEST:
+        raise DataError(
+            f"{place}: a document of {len(text):,} characters; at most {LONGEST:,} are allowed. Split it."
+        )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Makes Arrow strings of the columns of batches.
+
+    `texts` are columns of text, of which another type is an error. `kept` are columns that are kept as JSON
+    if they hold lists; others of this kind are left out.
+    """
+
+    texts: Collection[str]
+    kept: Collection[str]
+    options: ReadOptions
+    losses: Losses
+
+    def strings(self, batch: Batch, name: str) -> "pa.Array | None":
+        """Return the values of a column as strings; None if it holds lists and is not kept."""
+        import pyarrow as pa
+
+        values = batch.columns[name]
+        if isinstance(values, pa.Array):
+            values = self._of_arrow(values)
+            if isinstance(values, pa.Array):
+                return values
+        try:
+            return pa.array(values, pa.string())
+        except (pa.ArrowException, TypeError, UnicodeError):
+            return self._mixed(batch, name, values)
+
+    def _of_arrow(self, values: "pa.Array") -> "Sequence[Any] | pa.Array":
+        """Return a column of Arrow as strings, if it has some, or else its values."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        of = values.type
+        try:
+            if pa.types.is_string(of) or pa.types.is_large_string(of):
+                values.validate(full=True)
+                return values.cast(pa.string())
+            if pa.types.is_binary(of) or pa.types.is_large_binary(of):
+                return values.cast(pa.string())
+        except pa.ArrowException:  # no UTF-8: perhaps another encoding, perhaps nobody reads this column
+            return [self._decoded(each) for each in values.cast(pa.large_binary()).to_pylist()]
+        try:
+            found: list[Any] = values.to_pylist()
+        except (OverflowError, ValueError):  # Python has no year after 9999
+            width = pa.int32() if of.bit_width == 32 else pa.int64()
+            found = values.cast(width).cast(pa.string()).to_pylist()
+        return found
+
+    def _decoded(self, value: bytes | None) -> str | bytes | None:
+        try:
+            return value if value is None else value.decode(self.options.encoding)
+        except UnicodeDecodeError:
+            return value
+
+    def _mixed(self, batch: Batch, name: str, values: Sequence[Any]) -> "pa.Array | None":
+        """Return values of several types as strings."""
+        import pyarrow as pa
+
+        is_text, is_kept = name in self.texts, name in self.kept
+        found: list[str | None] = []
+        for index, value in enumerate(values):
+            if isinstance(value, str):
+                text = without_surrogates(value)
+                if text != value:
+                    self.losses.add("surrogates", batch.place(index))
+                found.append(text)
+            elif is_text:
+                found.append(self._no_text(batch, index, name, value))
+            elif isinstance(value, list | dict) and not is_kept:
+                self.losses.note(f"The column {name!r} holds lists or objects; it is left out.")
+                return None
+            else:
+                found.append(as_string(value))
+        return pa.array(found, pa.string())
+
+    def _no_text(self, batch: Batch, index: int, name: str, value: Any) -> str | None:
+        if as_string(value) is None:
+            return None
+        if self.options.goes_on:
+            if isinstance(value, bytes):
+                self.losses.add("bytes", batch.place(index))
+                return value.decode(self.options.encoding, "replace")
+            self.losses.add("no text", batch.place(index))
+            return None
+        raise DataError(
+            f"{batch.place(index)}: {name!r} must be text, got {type(value).__name__}: {value!r:.40}. Give "
+            "another --text, or --errors replace to count it as missing."
+        )
+
+
+def as_string(value: Any) -> str | None:
+    """Return a value of any type as text; None if it is missing.
+
+    >>> [as_string(value) for value in (1.0, 0.5, float("nan"), True, [1, "é"])]
+    ['1', '0.5', None, 'True', '[1, "é"]']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # NaN, and NaT of pandas
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return str(int(value))  # a column of integers that lacks some
+    if isinstance(value, list | dict):
+        return without_surrogates(json.dumps(value, ensure_ascii=False, default=str))
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return str(value)

@@ -1,0 +1,216 @@
+"""From the bytes of a file to its lines: compression, encoding, line ends."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import one_line
+from adbench_text.reading.batch import MOST_CHARACTERS, MOST_ROWS
+from adbench_text.reading.options import Losses, ReadOptions
+
+BUFFER = 2**18  # bytes that are decoded at a time
+_LONGEST_LINE = 41_000_000  # characters; a row has more than its document
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF8, _UTF16 = "utf-8", "utf-16"
+
+# by the first bytes
+_GZIP, _BZIP2, _XZ, _ZSTD, _ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"PK\3\4"
+#: What the names of compressed files end with.
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
+
+
+@contextmanager
+def named_errors(file: Path | str) -> Iterator[None]:
+    """Raise DataError, which names a file, for errors of the system and of what unpacks."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise DataError(f"{file} cannot be unpacked, it is damaged: {one_line(str(error))}.") from error
+    except (OSError, ArrowException) as error:
+        reason = one_line(getattr(error, "strerror", None) or str(error)).rstrip(".")
+        raise DataError(f"Cannot read {file}: {reason}.") from error
+
+
+def unpacked(stream: BinaryIO, name: str) -> Any:
+    """Return the bytes of a file, unpacked if it is compressed, whatever its name."""
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
+    start = buffered.peek(6)
+    if start.startswith(_GZIP):
+        return io.BufferedReader(gzip.GzipFile(fileobj=buffered), BUFFER)
+    if start.startswith(_BZIP2):
+        return bz2.BZ2File(buffered)
+    if start.startswith(_XZ):
+        return lzma.LZMAFile(buffered)
+    if start.startswith(_ZSTD):
+        from pyarrow import CompressedInputStream
+
+        return io.BufferedReader(CompressedInputStream(buffered, "zstd"), BUFFER)
+    if start.startswith(_ZIP):
+        if not buffered.seekable():
+            raise DataError(f"{name} is a ZIP archive, which cannot be read from a pipe; save it to a file.")
+        archive = zipfile.ZipFile(buffered)
+        try:
+            return archive.open(only_member(archive, name))
+        except RuntimeError as error:  # it has a password
+            raise DataError(f"{name} cannot be unpacked: {error}.") from error
+    return buffered
+
+
+def only_member(archive: zipfile.ZipFile, name: str) -> str:
+    """Return the name of the only file in a ZIP archive; raise DataError if there are others."""
+    members = [
+        each
+        for each in archive.namelist()
+        if not each.endswith("/") and not each.startswith(("__MACOSX/", "."))
+    ]
+    if "[Content_Types].xml" in members:
+        raise DataError(f"{name} is a document or spreadsheet of Office; export it as text or CSV.")
+    if len(members) != 1:
+        raise DataError(f"{name} is a ZIP archive of {len(members):,} files; unpack it to a folder.")
+    return members[0]
+
+
+class Lines:
+    """The lines of a text file with their ends, in UTF-8 or another encoding.
+
+    A line ends with a line feed. With `any_end`, and in a file without any line feed, it may end with a
+    carriage return too. What is not in the encoding, and NUL, is an error that has the number of the line.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        options: ReadOptions,
+        losses: Losses,
+        *,
+        any_end: bool = False,
+    ) -> None:
+        self._stream, self._name, self._losses = unpacked(stream, name), name, losses
+        self._goes_on = options.goes_on
+        start = self._stream.peek(2)
+        self.encoding = _UTF16 if start.startswith(_UTF16_MARKS) else options.encoding
+        try:
+            "".encode(self.encoding)  # there are others, of bytes, such as base64
+            codec = codecs.lookup(self.encoding).name
+            self._decoder = codecs.getincrementaldecoder("utf-8-sig" if codec == _UTF8 else codec)()
+        except LookupError as error:
+            raise InvalidValueError(
+                f"There is no encoding {self.encoding!r}; try utf-8 or cp1252."
+            ) from error
+        self._n_ends = 0  # of lines that are decoded
+        self.any_end = any_end
+        self._decoded_blocks = self._decode()
+        self._first = ""
+
+    def ahead(self) -> list[str]:
+        """Return the first lines of the file, as many as are there at once; they are not taken."""
+        while "\n" not in self._first and "\r" not in self._first[:-1] and len(self._first) < BUFFER:
+            if not (block := next(self._decoded_blocks, "")):
+                break
+            self._first += block
+        lines = list(io.StringIO(self._first, ""))
+        return lines[:-1] if len(lines) > 1 and len(self._first) >= BUFFER // 4 else lines
+
+    def sizes(self, *, grow: bool) -> Iterator[int]:
+        """Yield how many rows a batch has; of a pipe they grow, so that its first row comes at once."""
+        lines = self.ahead()
+        most = max(min(MOST_ROWS, MOST_CHARACTERS * len(lines) // max(sum(map(len, lines)), 1)), 1)
+        size = 1 if grow else most
+        while True:
+            yield size
+            size = min(2 * size, most)
+
+    def blocks(self) -> Iterator[str]:
+        """Yield the text of the file in pieces, as they come."""
+        if self._first:
+            yield self._first
+        yield from self._decoded_blocks
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self.groups())
+
+    def groups(self) -> Iterator[list[str]]:
+        """Yield the lines in groups, as they come."""
+        rest, newline = "", "" if self.any_end else None
+        for block in self.blocks():
+            text = rest + block
+            if newline is None and ("\n" in text or "\r" in text[:-1]):
+                newline = "\n" if "\n" in text else ""
+            end = text.rfind("\n") + 1
+            if newline == "":  # what follows a carriage return at the end of a block may be a line feed
+                end = max(end, text.rfind("\r", 0, len(text) - 1) + 1)
+            rest = text[end:]
+            if len(rest) > _LONGEST_LINE:
+                raise DataError(
+                    f"{self._name}, line {self._n_ends + 1:,} is longer than {_LONGEST_LINE / 1e6:g} million "
+                    "characters; split the document."
+                )
+            if end:
+                yield list(io.StringIO(text[:end], newline))
+        if rest:
+            yield list(io.StringIO(rest, newline or ""))
+
+    def _decode(self) -> Iterator[str]:
+        """Yield the text in blocks; what is before an error comes before it."""
+        is_end = False
+        while not is_end:
+            data = self._stream.read1(BUFFER)
+            is_end = not data
+            text, error = self._decoded(data, is_end)
+            if not error and "\0" in text:
+                text, error = self._without_nul(text)
+            if text:
+                yield text
+                self._n_ends += text.count("\n")
+            if error:
+                raise error
+
+    def _decoded(self, data: bytes, is_end: bool) -> tuple[str, DataError | None]:
+        """Return the text of some bytes; or what is before the first wrong one, and the error."""
+        try:
+            return self._decoder.decode(data, is_end), None
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].decode(self.encoding, "ignore")
+            place = self._place(before)
+            if not self._goes_on:
+                return before.removeprefix("\ufeff"), DataError(
+                    f"{place} is not in {self.encoding}: byte 0x{error.object[error.start]:02x}, "
+                    f"{error.reason}. Give another --encoding, such as cp1252, or --errors replace to go on."
+                )
+            self._decoder.errors = "replace"
+            text = self._decoder.decode(data, is_end)
+            self._decoder.errors = "strict"
+            self._losses.add("bytes", place, sum("\ufffd" in each for each in text.split("\n")))
+            return text, None
+        except UnicodeError as error:  # there is no byte order mark
+            return "", DataError(
+                f"{self._name} is not in {self.encoding}: {error}. Give another --encoding, such as "
+                "utf-16-le."
+            )
+
+    def _without_nul(self, text: str) -> tuple[str, DataError | None]:
+        before = text[: text.index("\0")]
+        if not self._goes_on:
+            return before, DataError(
+                f"{self._place(before)} has a NUL byte: this is no text, or in another --encoding, such as "
+                "utf-16-le. --errors replace goes on."
+            )
+        self._losses.add("bytes", self._place(before), sum("\0" in each for each in text.split("\n")))
+        return text.replace("\0", "\ufffd"), None
+
+    def _place(self, before: str) -> str:
+        """Return the line that a piece of text ends in, after what was decoded."""
+        return f"{self._name}, line {self._n_ends + before.count(chr(10)) + 1:,}"

@@ -1,0 +1,353 @@
+"""The documents of a user's file: read once into a table of Arrow, or a batch at a time."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.escaping import without_surrogates
+from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, Cells, check_length
+from adbench_text.reading.options import ReadOptions
+from adbench_text.reading.source import TEXT, source_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_N_LOOKED_AT = 100  # rows in which the columns are looked for
+_N_WORDS = 3  # of a text, on average
+_IN_MEMORY = 2**28  # bytes; above, documents are in temporary files
+
+
+class Document(NamedTuple):
+    """A document as it was written."""
+
+    id: str  # from its column, "row 5" if it is empty there; without a column, its row from 0 on
+    text: str
+
+
+class DocumentFile:
+    """A file of documents, a folder of files, ``"-"`` for standard input, or ``"hf:..."``.
+
+    It is read once: as a whole by `table`, or from its start to its end by an iteration, which gives the
+    documents of a pipe as they come.
+
+    Parameters
+    ----------
+    path : str
+        File, folder, ``"-"`` or the name of a data set.
+    text : str or sequence of str, optional
+        Columns of the text; several are joined by line breaks, those that are missing or empty in a row are
+        left out. By default the only column with text.
+    id : str, optional
+        Column of the identifiers; an empty one numbers the documents from 0 on. By default ``id``.
+    **options
+        How the file is read: `ReadOptions`.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read; the message has the line.
+    UnknownNameError
+        If it has no such column.
+    InvalidValueError
+        If several columns may hold the text, or an option is wrong.
+    """
+
+    def __init__(
+        self, path: str, text: str | Sequence[str] | None = None, id: str | None = None, **options: Any
+    ) -> None:
+        given = [*map(without_surrogates, filter(None, [text] if isinstance(text, str) else text or ()))]
+        id = id and without_surrogates(id)
+        self._source = source = source_of(path, given, ReadOptions(**options))
+        batches = source.batches()
+        first: list[Batch] = []
+        names: dict[str, None] = {}
+        for batch in batches:
+            first.append(_with_clean_names(batch))
+            names |= dict.fromkeys(first[-1].columns)
+            if sum(map(len, first)) >= _N_LOOKED_AT or (
+                given and names.keys() >= {*given, *filter(None, [id])}
+            ):
+                break  # a pipe gets its first answer with its first document
+        if not any(map(len, first)):
+            raise DataError(
+                " ".join([f"{source.name} has no documents.", *source.notes, *source.losses.notes])
+            )
+        # of these only the columns that are needed are read, from the start
+        is_read_anew = source.hub is not None or source.kind == "parquet"
+        self._reading: Iterator[Batch] | None = (
+            None if is_read_anew and not source.pipe else chain(first, batches)
+        )
+        self._is_read = False
+        self.columns = list(names)
+        self.class_columns = [*source.hub.classes] if source.hub else []
+        for column in (*given, id):
+            if column and column not in self.columns:
+                raise UnknownNameError("column", column, self.columns)
+        self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
+        others = [name for name in self.columns if name not in self.text_columns]
+        guessed = next((name for name in ("id", "file") if name in others), None) if id is None else None
+        self.id_column = id or guessed
+        self.is_id_guessed = guessed is not None
+        self.check_single(*self.text_columns, self.id_column)
+
+    @property
+    def description(self) -> str:
+        """What was guessed: ``comma, header, UTF-8``."""
+        return self._source.description
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of the file before it is read, such as files of a folder that are left out."""
+        return self._source.notes
+
+    @property
+    def late_notes(self) -> list[str]:
+        """What was lost while the file was read."""
+        return self._source.losses.notes
+
+    def check_single(self, *columns: str | None) -> None:
+        """Raise DataError if several columns have one of these names."""
+        for column in columns:
+            if column in self._source.doubled:
+                raise DataError(
+                    f"{self._source.name} has two columns named {column!r}; rename one, or give the second "
+                    f"as {column + '.1'!r}."
+                )
+
+    def __iter__(self) -> Iterator[Document]:
+        begin = 0
+        for rows, _ in self._strings(()):
+            table = DocumentTable(rows, self.text_columns, self.id_column, (), begin)
+            yield from map(Document, table.ids, table.texts())
+            begin += len(table)
+
+    def table(
+        self,
+        columns: Collection[str] | None = None,
+        most: float = float("inf"),
+        progress: Callable[[int], object] = lambda n: None,
+    ) -> "DocumentTable":
+        """Return all documents, with some other `columns`, or all of them if there are at most `most` rows.
+
+        `progress` is called with the number of documents that are read.
+        """
+        kept, pieces, n = _Kept(), [], 0
+        for rows, batch in self._strings(columns, most):
+            kept.add(rows)
+            pieces.append(_Piece(n, replace(batch, columns={})))
+            n += rows.num_rows
+            progress(n)
+        return DocumentTable(kept.table(), self.text_columns, self.id_column, pieces, 0, kept.folder)
+
+    def _strings(
+        self, others: Collection[str] | None, most: float = float("inf")
+    ) -> "Iterator[tuple[pa.RecordBatch, Batch]]":
+        """Yield the rows, whose columns are strings, and where these come from."""
+        import pyarrow as pa
+
+        if self._is_read:
+            raise DataError(f"{self._source.name} can be read once only.")
+        self._is_read = True
+        needed = list(filter(None, [*self.text_columns, self.id_column, *(others or ())]))
+        cells = Cells(self.text_columns, others or (), self._source.options, self._source.losses)
+        reading = self._reading or self._source.batches(None if others is None else needed)
+        n = 0
+        for batch in map(_with_clean_names, reading):
+            n += len(batch)
+            names = needed if others is not None or n > most else dict.fromkeys([*needed, *batch.columns])
+            arrays = {}
+            for name in names:
+                if name not in batch.columns:
+                    self._check_missing(name, batch)
+                    arrays[name] = pa.nulls(len(batch), pa.string())
+                elif (array := cells.strings(batch, name)) is not None:
+                    arrays[name] = array
+            for name in self.text_columns:
+                _check_lengths(arrays[name], batch)
+                arrays[name] = _without_escapes(arrays[name])
+            yield pa.RecordBatch.from_arrays([*arrays.values()], [*arrays]), batch
+
+    def _check_missing(self, name: str, batch: Batch) -> None:
+        """Raise DataError if a file of a folder lacks a column; an object of JSON may."""
+        if name in self.text_columns and self._source.kind not in ("jsonl", "folder", None):
+            raise DataError(f"{batch.part} has no column {name!r}, which other files have.")
+
+
+class _Piece(NamedTuple):
+    begin: int  # the first row
+    batch: Batch
+
+
+@dataclass
+class DocumentTable:
+    """Documents, their identifiers and other columns, as strings; a row is numbered from 0 on."""
+
+    arrow: Any  # a table, or a record batch, of Arrow
+    text_columns: Sequence[str]
+    id_column: str | None
+    pieces: Sequence[_Piece]
+    begin: int = 0  # the number of the first row
+    folder: "TemporaryDirectory[str] | None" = None  # of the files in which the table is; they go with it
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    def texts(self) -> Iterator[str]:
+        """Yield the documents; one that is missing is empty."""
+        columns = [_chunks(self.arrow.column(name)) for name in self.text_columns]
+        if len(columns) == 1:
+            for chunk in columns[0]:
+                yield from chunk.fill_null("").to_pylist()
+            return
+        for chunks in zip(*columns, strict=True):
+            for parts in zip(*(chunk.to_pylist() for chunk in chunks), strict=True):
+                yield "\n".join(filter(None, parts))
+
+    def texts_at(self, rows: Sequence[int]) -> Iterator[str]:
+        """Yield the documents of some rows."""
+        taken = self.arrow.select(list(dict.fromkeys(self.text_columns))).take(list(rows))
+        return DocumentTable(taken, self.text_columns, None, ()).texts()
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The identifier of each document."""
+        numbers = range(self.begin, self.begin + len(self))
+        if not self.id_column:
+            return [*map(str, numbers)]
+        return [name or f"row {row}" for row, name in zip(numbers, self.values(self.id_column), strict=True)]
+
+    def values(self, column: str) -> list[str | None]:
+        """Return a column, None where it is missing; empty if the table does not have it."""
+        if column not in self.arrow.schema.names:
+            return [None] * len(self)
+        values: list[str | None] = self.arrow.column(column).to_pylist()
+        return values
+
+    def place(self, row: int) -> str:
+        """Return where a document is, for messages: ``"tickets.csv, line 12"``."""
+        piece = self.pieces[bisect_right(self.pieces, row, key=lambda each: each.begin) - 1]
+        return piece.batch.place(row - piece.begin)
+
+    @property
+    def splits(self) -> list[str]:
+        """The split of each document of a data set of Hugging Face; empty elsewhere."""
+        return [piece.batch.split for piece in self.pieces for _ in range(len(piece.batch))]
+
+
+class _Kept:
+    """Record batches that are kept: in memory, or above some size in temporary files."""
+
+    def __init__(self) -> None:
+        self.folder: TemporaryDirectory[str] | None = None
+        self._batches: list[pa.Table] = []
+        self._n_bytes = 0
+        self._files: list[Path] = []
+
+    def add(self, batch: "pa.RecordBatch") -> None:
+        """Keep a batch."""
+        import pyarrow as pa
+
+        self._batches.append(pa.Table.from_batches([batch]))
+        self._n_bytes += batch.nbytes
+        if self._n_bytes > _IN_MEMORY:
+            with _disk_errors():
+                self._write()
+
+    def table(self) -> "pa.Table":
+        """Return all rows; a column that some of them lack is missing there."""
+        import pyarrow as pa
+
+        parts = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files]
+        return pa.concat_tables([*parts, *self._batches], promote_options="default")
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        self.folder = self.folder or TemporaryDirectory(prefix="adbench-text-")
+        file = Path(self.folder.name) / f"{len(self._files)}.arrow"
+        rows = pa.concat_tables(self._batches, promote_options="default")
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_table(rows, max_chunksize=MOST_ROWS)
+        self._files.append(file)
+        self._batches, self._n_bytes = [], 0
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"Cannot keep the documents in a temporary file: {error.strerror or error}. Set TMPDIR to a "
+            "folder with more space."
+        ) from error
+
+
+def _chunks(column: Any) -> list[Any]:
+    return getattr(column, "chunks", [column])
+
+
+def _with_clean_names(batch: Batch) -> Batch:
+    """Return a batch with U+FFFD in place of lone surrogates in the names of columns."""
+    if all(name.isascii() for name in batch.columns):
+        return batch
+    columns = {without_surrogates(name): values for name, values in batch.columns.items()}
+    if len(columns) < len(batch.columns):
+        raise DataError(f"{batch.part} has two columns whose names differ in lone surrogates; rename one.")
+    return replace(batch, columns=columns)
+
+
+def _check_lengths(texts: "pa.Array", batch: Batch) -> None:
+    import pyarrow.compute as pc
+
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST:
+        for index, text in enumerate(texts.to_pylist()):
+            check_length(text or "", batch.place(index))
+
+
+# colours and other orders to a terminal: ECMA-48, 5.4 and 5.6
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+
+
+def _without_escapes(texts: "pa.Array") -> "pa.Array":
+    """Return texts without the escape sequences of terminals."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring(texts, "\x1b")).as_py():
+        return texts
+    return pa.array([each and _ESCAPES.sub("", each) for each in texts.to_pylist()], pa.string())
+
+
+def _text_column(columns: Sequence[str], first: Sequence[Batch], notes: Sequence[str]) -> str:
+    """Return the only column, one of the name ``text``, or the only one that holds more than a few words."""
+    if len(columns) == 1:
+        return columns[0]
+    if TEXT in columns:
+        return TEXT
+    candidates = [name for name in columns if _n_words(name, first) >= _N_WORDS]
+    if len(candidates) == 1:
+        return candidates[0]
+    listed = ", ".join(candidates or columns)
+    raise InvalidValueError(
+        " ".join([f"Which column holds the text? Give --text with one of: {listed}.", *notes])
+    )
+
+
+def _n_words(column: str, first: Sequence[Batch]) -> float:
+    """Return the number of words that a column has on average."""
+    values: list[Any] = []
+    for batch in first:
+        of_batch = batch.columns.get(column, ())
+        some = of_batch[: _N_LOOKED_AT - len(values)]
+        values += some.to_pylist() if hasattr(some, "to_pylist") else some
+    texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in values]
+    return sum(len(each.split()) for each in texts if isinstance(each, str)) / max(len(values), 1)

@@ -1,0 +1,146 @@
+"""JSON: an object a line, an array of objects, or objects one after the other."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from adbench_text.errors import DataError
+from adbench_text.reading.batch import Batch, batch_of, take
+from adbench_text.reading.decoding import BUFFER, Lines
+from adbench_text.reading.options import Losses, ReadOptions
+
+TEXT = "text"  # column of what has no named columns
+_LONGEST = 100_000_000  # characters of a value that is not in one line
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def _constant(name: str) -> float | None:
+    """Return what Python writes into JSON as NaN, Infinity or -Infinity; NaN stands for a missing value."""
+    return None if name == "NaN" else float(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant)  # `json.loads` would make one for each line
+
+
+def batches(
+    lines: Lines, name: str, options: ReadOptions, losses: Losses, sizes: Iterator[int]
+) -> Iterator[Batch]:
+    """Yield the rows in batches of some sizes."""
+    first = next((line.strip() for line in lines.ahead() if not line.isspace()), "")
+    if is_array(first) or not _is_value(first):
+        values = _values(lines, name)
+    else:
+        values = _of_lines(lines, name, options, losses)
+    rows = _rows(values, name, options, losses)
+    for size in sizes:
+        taken, error = take(rows, size)
+        if taken:
+            yield batch_of([row for row, _ in taken], [number for _, number in taken], name)
+        if error:
+            raise error
+        if not taken:
+            return
+
+
+def is_array(first: str) -> bool:
+    """Return whether a first line begins an array of JSON, and is no plain line such as ``[10:30] ...``."""
+    return first == "[" or (first.startswith("[") and first[1:].lstrip()[:1] in ("{", '"'))
+
+
+def _is_value(line: str) -> bool:
+    """Return whether a line is complete; an unfinished one goes on in the next lines."""
+    if not line.startswith("{") or line.endswith("}"):
+        return True
+    try:
+        _DECODER.decode(line)
+    except (ValueError, RecursionError) as error:
+        return getattr(error, "pos", 0) < len(line)
+    return True
+
+
+def _of_lines(
+    lines: Iterable[str], name: str, options: ReadOptions, losses: Losses
+) -> Iterator[tuple[Any, int]]:
+    for number, line in enumerate(lines, start=1):
+        if line.isspace():
+            continue
+        try:
+            yield _DECODER.decode(line), number
+        except (ValueError, RecursionError) as error:
+            place = f"{name}, line {number:,}"
+            if not options.goes_on:
+                raise DataError(
+                    f"{place} is not JSON: {error}. Each line must be one object; --errors replace leaves "
+                    "others out."
+                ) from error
+            losses.add("left out", place)
+
+
+def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
+    """Yield the values of an array, or values one after the other, and the line where each begins."""
+    blocks = lines.blocks()
+    text, position, line, is_open = "", 0, 1, False
+    while True:
+        begin = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches anywhere
+        line, position = line + text.count("\n", position, begin), begin
+        if position == len(text):
+            text, position = next(blocks, ""), 0
+            if not text:
+                break
+        elif text[position] == ("]" if is_open else "["):
+            is_open, position = not is_open, position + 1
+        else:
+            try:
+                value, end = _DECODER.raw_decode(text, position)
+            except (ValueError, RecursionError) as error:
+                more = "".join(islice(blocks, 1 + len(text) // BUFFER)) if len(text) < _LONGEST else ""
+                if not more or isinstance(error, RecursionError):
+                    raise DataError(f"{name}, line {line:,} is not JSON: {error}.") from error
+                text, position = text[position:] + more, 0
+                continue
+            yield value, line
+            line, position = line + text.count("\n", position, end), end
+    if is_open:
+        raise DataError(f"{name}, line {line:,}: the array of JSON does not end; the file is cut off.")
+
+
+def _rows(
+    values: Iterator[tuple[Any, int]], name: str, options: ReadOptions, losses: Losses
+) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield an object for each value; a text alone is the column ``text``."""
+    first = next(values, None)
+    if first is None:
+        return
+    if table := _by_columns(first[0]):
+        yield from ((row, first[1]) for row in table)
+        return
+    for value, number in chain([first], values):
+        yield from _row(value, number, name, options, losses)
+
+
+def _row(
+    value: Any, number: int, name: str, options: ReadOptions, losses: Losses
+) -> Iterator[tuple[Mapping[str, Any], int]]:
+    if isinstance(value, dict):
+        yield value, number
+    elif isinstance(value, str):
+        yield {TEXT: value}, number
+    elif options.goes_on:
+        losses.add("left out", f"{name}, line {number:,}")
+    else:
+        raise DataError(
+            f"{name}, line {number:,} is JSON, but not an object: {json.dumps(value):.40}. --errors replace "
+            "leaves such lines out."
+        )
+
+
+def _by_columns(value: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table that pandas writes by columns: ``{"text": {"0": ..., "1": ...}}``."""
+    if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
+        return []
+    keys = list(next(iter(value.values())))
+    if any(list(each) != keys for each in value.values()):
+        return []
+    return [{name: column[key] for name, column in value.items()} for key in keys]

@@ -1,0 +1,109 @@
+"""How a file is to be read, and what was lost when it was."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from adbench_text.errors import InvalidValueError
+
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is to be read; what is None is guessed.
+
+    Attributes
+    ----------
+    kind : str, optional
+        One of ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``lines``, ``mbox``, ``folder``.
+    encoding : str
+        Of text files; a byte order mark takes precedence.
+    delimiter : str, optional
+        One character, or its name: ``tab``, ``comma``, ``semicolon``, ``pipe``, ``space``.
+    header : bool
+        Whether the first row of CSV and TSV has the names of the columns.
+    quotes : bool, optional
+        Whether fields of CSV and TSV may be in double quotes; if not, a quote is a character.
+    errors : {"strict", "replace"}
+        Whether an error is raised where a file cannot be read, or U+FFFD replaces wrong bytes, and rows that
+        cannot be read are left out.
+    """
+
+    kind: str | None = None
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    header: bool = True
+    quotes: bool | None = None
+    errors: str = "strict"
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None:
+            delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
+            if len(delimiter) != 1 or delimiter in '"\r\n\0':
+                raise InvalidValueError(
+                    f"The delimiter is {self.delimiter!r}; give one character, or one of "
+                    f"{', '.join(_DELIMITERS)}."
+                )
+            object.__setattr__(self, "delimiter", delimiter)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether reading goes on where something cannot be read."""
+        return self.errors == "replace"
+
+
+# what is lost: of one, and of several, given their number; then what to know
+_SENTENCES = {
+    "bytes": ("1 line has", "{n:,} lines have", "bytes that are no characters; U+FFFD replaces them"),
+    "surrogates": (
+        "1 value has",
+        "{n:,} values have",
+        "lone surrogates, which are no characters; U+FFFD replaces them",
+    ),
+    "left out": (
+        "1 row is",
+        "{n:,} rows are",
+        "left out, since it cannot be read; later rows have smaller numbers",
+    ),
+    "no text": ("1 row has", "{n:,} rows have", "a value that is no text; it counts as missing"),
+    "short": (
+        "1 row has",
+        "{n:,} rows have",
+        "fewer fields than the header; the others are missing. A field with a line break must be in quotes",
+    ),
+    "merged": (
+        "1 row holds",
+        "{n:,} rows hold",
+        "lines that look like rows, in quotes. If a quote is a character in this file, give --no-quotes",
+    ),
+    "no file": ("1 file is", "{n:,} files are", "left out, since it is no text"),
+    "attachments": ("1 attachment is", "{n:,} attachments are", "left out"),
+}
+
+
+@dataclass
+class Losses:
+    """What was lost while a file was read: how often each kind, and where first."""
+
+    numbers: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+    others: dict[str, None] = field(default_factory=dict)  # notes of their own
+
+    def add(self, kind: str, place: str, n: int = 1) -> None:
+        """Count a loss."""
+        self.numbers[kind] += n
+        self.first.setdefault(kind, place)
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence, once."""
+        self.others[sentence] = None
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each kind."""
+        sentences = [*self.others]
+        for kind, n in self.numbers.items():
+            one, several, what = _SENTENCES[kind]
+            where = self.first[kind] if n == 1 else f"first: {self.first[kind]}"
+            sentences.append(f"{one if n == 1 else several.format(n=n)} {what} ({where}).")
+        return sentences

@@ -1,0 +1,31 @@
+"""Parquet: the columns that are needed, a batch at a time."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from adbench_text.errors import DataError
+from adbench_text.escaping import one_line
+from adbench_text.reading.batch import MOST_ROWS, Batch
+from adbench_text.reading.decoding import BUFFER
+
+
+def batches(stream: Any, name: str, only: Collection[str] | None, doubled: set[str]) -> Iterator[Batch]:
+    """Yield the rows of a file; of `only` some columns, if given. Names of several columns are `doubled`."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    number = 1
+    try:
+        with ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False) as table:
+            names = table.schema_arrow.names
+            doubled |= {each for each, n in Counter(names).items() if n > 1}
+            chosen = None if only is None else [each for each in names if each in only]
+            for batch in table.iter_batches(batch_size=MOST_ROWS, columns=chosen):
+                columns: dict[str, Any] = {}
+                for place, column in enumerate(batch.schema.names):
+                    columns.setdefault(column, batch.column(place))
+                yield Batch(columns, range(number, number + batch.num_rows), name, "row")
+                number += batch.num_rows
+    except (ArrowException, OverflowError, ValueError) as error:
+        raise DataError(f"{name} is not a Parquet file, or is damaged: {one_line(str(error))}") from error

@@ -1,0 +1,257 @@
+"""CSV and TSV: the dialect of a file, and its rows, which are those of `pandas.read_csv`.
+
+The parser is that of Python's ``csv``, from which the one of pandas comes. Here are the guesses: delimiter,
+quotes, header; and what is done where a row does not fit.
+"""
+
+import csv
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from itertools import chain
+from typing import Any, NamedTuple
+
+from adbench_text.errors import DataError
+from adbench_text.escaping import count
+from adbench_text.reading.batch import Batch, take
+from adbench_text.reading.decoding import Lines
+from adbench_text.reading.options import Losses, ReadOptions
+
+_DELIMITERS = ",;\t|"
+_NONE = "\x1f"  # the delimiter of a file that has none
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space", _NONE: "one column"}
+_N_LOOKED_AT = 1000  # lines
+_N_WORDS_OF_TEXT = 5  # a name of a column has fewer
+_NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
+
+
+class Dialect(NamedTuple):
+    """How the fields of a row are separated."""
+
+    delimiter: str
+    quotes: bool
+    spaces: bool = False  # whether a space follows each delimiter
+
+    def __str__(self) -> str:
+        quotes = [] if self.quotes else ["no quotes"]
+        return ", ".join([_NAMES.get(self.delimiter, repr(self.delimiter)), *quotes])
+
+    def reader(self, lines: Any) -> Any:
+        """Return the parser of Python for some lines."""
+        quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
+        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting, skipinitialspace=self.spaces)
+
+
+class Table:
+    """The rows of a CSV or TSV file."""
+
+    def __init__(self, lines: Lines, name: str, options: ReadOptions, losses: Losses) -> None:
+        csv.field_size_limit(2**31 - 1)  # lines are limited already
+        self._lines, self._name, self._options, self._losses = lines, name, options, losses
+        sample = lines.ahead()[:_N_LOOKED_AT]
+        self.dialect = _dialect(sample, options)
+        self._raw: list[str] = []  # lines that are read, and not yet `_taken`
+        self._n_taken = 0
+        self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
+        first: list[str] = []
+        for fields in self._reader:
+            if not _is_blank(fields, "".join(self._taken())):
+                first = fields
+                break
+        is_header = options.header
+        self._first = None if is_header else first
+        self.doubled: set[str] = set()  # names that several columns have
+        if is_header:
+            first = self._with_index(first, sample)
+            self.doubled = {name for name, n in Counter(first).items() if name and n > 1}
+            self.names = _as_in_pandas(first) if first else []
+        else:
+            self.names = [f"column{number}" for number in range(len(first))]
+        if is_header and _is_like_a_row(first):
+            losses.note(
+                f"The first line of {name} is taken for the names of the columns; if it is a row, give "
+                "--no-header."
+            )
+
+    def batches(self, sizes: Iterator[int]) -> Iterator[Batch]:
+        """Yield the rows in batches of some sizes."""
+        n = len(self.names)
+        if self._first:
+            yield self._batch([self._first], range(1, 2))
+        for size in sizes:
+            before = self._n_taken
+            rows, error = take(self._reader, size)
+            raw = self._taken()
+            numbers: Sequence[int] = range(before + 1, before + 1 + len(rows))
+            # a row has a line and all fields, or else each is looked at
+            is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
+            if not is_usual or (n == 1 and any(map(_is_spaces, rows))):
+                found, wrong = take(self._looked_at(raw, before), len(raw))
+                error = wrong or error
+                rows, numbers = [fields for fields, _ in found], array("q", [number for _, number in found])
+            if rows:
+                yield self._batch(rows, numbers)
+            if error:
+                raise error
+            if not raw:
+                return
+
+    def _batch(self, rows: list[list[str]], numbers: Sequence[int]) -> Batch:
+        columns = dict(zip(self.names, zip(*rows, strict=True), strict=True))
+        return Batch(columns, numbers, self._name)
+
+    def _noted(self) -> Iterator[list[str]]:
+        for lines in self._lines.groups():
+            self._raw += lines
+            yield lines
+
+    def _taken(self) -> list[str]:
+        """Return the lines of the rows since the last call."""
+        n = self._reader.line_num - self._n_taken
+        taken, self._n_taken = self._raw[:n], self._reader.line_num
+        del self._raw[:n]
+        return taken
+
+    def _looked_at(self, lines: list[str], before: int) -> Iterator[tuple[list[str], int]]:
+        """Yield the fields of each row in some lines, and the number of its first line."""
+        n, is_plain, raw = len(self.names), not self.dialect.quotes, []
+
+        def noted() -> Iterator[str]:
+            for line in lines:
+                raw.append(line)
+                yield line
+
+        for fields in self.dialect.reader(noted()):
+            number, n_lines = before + 1, len(raw)
+            if n_lines > 1 and not is_plain:
+                self._check_merged(raw, number)
+            if _is_blank(fields, raw[0]):
+                pass
+            elif len(fields) == n:
+                yield fields, number
+            elif fitted := self._fitted(fields, number):
+                yield fitted, number
+            before += n_lines
+            raw.clear()
+
+    def _fitted(self, fields: list[str], number: int) -> list[str] | None:
+        """Return a row of another length than the header has; None if it is left out."""
+        n, place = len(self.names), f"{self._name}, line {number:,}"
+        if len(fields) < n:
+            self._losses.add("short", place)
+            return fields + [""] * (n - len(fields))
+        if not any(fields[n:]):
+            return fields[:n]
+        if self._options.goes_on:
+            self._losses.add("left out", place)
+            return None
+        raise DataError(
+            f"{place} has {len(fields)} fields, but the header has {n}. A field with a "
+            f"{self.dialect.delimiter!r} or a line break in it must be in double quotes. Give another "
+            "--delimiter, or --errors replace to leave such rows out."
+        )
+
+    def _check_merged(self, raw: list[str], first: int) -> None:
+        """Note a row in quotes over several lines that look like rows; raise DataError if it does not end."""
+        try:
+            list(csv.reader(raw, delimiter=self.dialect.delimiter, strict=True))
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                raise DataError(
+                    f"{self._name}, line {first:,}: a quote opens here, and nothing closes it in the "
+                    f"{count(len(raw), 'line')} to the end of the file. If a quote is a character in this "
+                    "file, give --no-quotes."
+                ) from error
+        n, delimiter = len(self.names), self.dialect.delimiter
+        begins = [line.split(delimiter)[0].strip(' "') for line in raw]
+        is_like = n > 1 and all(line.count(delimiter) == n - 1 for line in raw)
+        if is_like and len({(begin.isdigit(), " " in begin) for begin in begins}) == 1:
+            self._losses.add("merged", f"{self._name}, line {first:,}")
+
+    def _with_index(self, header: list[str], sample: list[str]) -> list[str]:
+        """Return a header with a first column without a name, if all rows have one field more."""
+        widths = {len(fields) for fields in self.dialect.reader(sample[1:]) if fields}
+        is_filled = any(fields[-1] for fields in self.dialect.reader(sample[1:]) if fields)
+        return ["", *header] if widths == {len(header) + 1} and is_filled and len(header) > 1 else header
+
+
+def _is_blank(fields: Sequence[str], line: str) -> bool:
+    """Return whether a row is an empty line, or one of white space, which pandas leaves out."""
+    return not fields or (_is_spaces(fields) and '"' not in line)
+
+
+def _is_spaces(fields: Sequence[str]) -> bool:
+    return len(fields) == 1 and bool(fields[0]) and not fields[0].strip(" \t")
+
+
+def _as_in_pandas(header: Sequence[str]) -> list[str]:
+    """Return the names of columns as pandas gives them: ``Unnamed: 2`` and ``note.1``."""
+    if len(set(header)) == len(header) and "" not in header:
+        return [*header]
+    from pandas import read_csv
+
+    with StringIO(newline="") as stream:
+        csv.writer(stream).writerow(header)
+        stream.seek(0)
+        return [str(name) for name in read_csv(stream, nrows=0).columns]
+
+
+def _is_like_a_row(header: Sequence[str]) -> bool:
+    """Return whether a header may be a row: it has a number, a date or an address, or is one sentence."""
+    is_sentence = len(header) == 1 and len(header[0].split()) >= _N_WORDS_OF_TEXT
+    return is_sentence or any(_NO_NAME.fullmatch(name.strip()) for name in header)
+
+
+def _dialect(sample: list[str], options: ReadOptions) -> Dialect:
+    """Return the dialect in which the rows of a sample have as many fields as its first one."""
+    delimiter = options.delimiter or ("\t" if options.kind == "tsv" else _delimiter(sample))
+    quotes = options.quotes
+    if quotes is None:
+        quotes = delimiter != "\t" or _tabs_are_quoted(sample)
+    spaces = all(
+        f"{delimiter} " in line and re.search(rf"{re.escape(delimiter)}\S", line) is None
+        for line in sample[:2]
+        if line.strip()
+    )
+    return Dialect(delimiter, quotes, spaces and bool(sample) and delimiter not in (" ", _NONE))
+
+
+def _delimiter(sample: list[str]) -> str:
+    found = []
+    for delimiter in _DELIMITERS:
+        widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample) if fields]
+        if widths and widths[0] > 1:
+            others = widths[1:]
+            share = sum(width in (widths[0], widths[0] + 1) for width in others) / max(len(others), 1)
+            found.append((share if others else 1.0, widths[0], -_DELIMITERS.index(delimiter), delimiter))
+    if found:
+        return max(found)[-1]
+    widths = [len(fields) for fields in Dialect(",", True).reader(sample) if fields]
+    return _NONE if max(widths, default=1) > 1 else ","
+
+
+def _tabs_are_quoted(sample: list[str]) -> bool:
+    """Return whether the fields of a TSV are in quotes, as some programs write them.
+
+    A quote is a character, unless a field has doubled quotes in quotes, or the rows have as many fields as
+    the header only if quotes hold them together.
+    """
+    plain = [fields for fields in Dialect("\t", False).reader(sample) if fields]
+    if not any('"' in line for line in sample) or not plain:
+        return False
+    n = len(plain[0])
+    for field in (field for fields in plain for field in fields):
+        if len(field) > 1 and field[0] == field[-1] == '"':
+            inner = field[1:-1]
+            if '""' in inner and '"' not in inner.replace('""', ""):
+                return True
+    if all(len(fields) == n for fields in plain):
+        return False
+    return all(len(fields) == n for fields in Dialect("\t", True).reader(sample) if fields)
+
+
+def header_of(sample: list[str]) -> list[str]:
+    """Return the fields of the first line of a sample, whether it is a header or not."""
+    return next(iter(_dialect(sample, ReadOptions()).reader(sample)), [])

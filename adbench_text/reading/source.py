@@ -1,0 +1,272 @@
+"""What is read: a file, the files of a folder, a pipe, or a data set of Hugging Face."""
+
+import sys
+import zipfile
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import unquote
+
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.reading import json_rows, mail, parquet, separated
+from adbench_text.reading.batch import Batch, batch_of, take
+from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
+from adbench_text.reading.hub import HUB, HubData
+from adbench_text.reading.options import Losses, ReadOptions
+
+STDIN, STDIN_NAME = "-", "standard input"
+TEXT = json_rows.TEXT
+_TABLES = ("csv", "tsv", "jsonl", "parquet", "mbox")
+KINDS = (*_TABLES, "lines", "folder")
+_OF_SUFFIX = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "mbox": "mbox",
+    "txt": "lines",
+    "log": "lines",
+}
+_WIDE = ("utf-16", "utf16", "utf-32", "utf32")  # encodings of text with NUL bytes
+_LOOKED_AT = 8192  # bytes
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # of a folder label=..., as Hive and Spark write it
+
+
+@dataclass
+class Source:
+    """Where rows are read from, as batches; a pipe can be read once.
+
+    `files` are by their names in messages. `description` says what was guessed, once rows were read.
+    """
+
+    name: str
+    options: ReadOptions
+    text: Collection[str] = ()  # columns that the user named
+    files: dict[str, Path] = field(default_factory=dict)
+    pipe: BinaryIO | None = None
+    hub: HubData | None = None
+    losses: Losses = field(default_factory=Losses)
+    notes: list[str] = field(default_factory=list)  # known before anything is read
+    doubled: set[str] = field(default_factory=set)  # names that several columns have
+    description: str = ""
+
+    @property
+    def kind(self) -> str | None:
+        """The format; None for a pipe whose first line shows it."""
+        return self.options.kind
+
+    def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
+        """Yield the rows from the first on; of Parquet and Hugging Face `only` some columns, if given."""
+        if self.hub:
+            self.description = "a data set of Hugging Face"
+            yield from self.hub.batches(only)
+        elif self.pipe:
+            with named_errors(self.name):
+                yield from self._parsed(self.pipe, self.name, only)
+        elif self.kind == "folder":
+            yield from self._texts()
+        else:
+            for name, file in self.files.items():
+                with named_errors(file), file.open("rb") as stream:
+                    partition = _partition(Path(name))
+                    for batch in self._parsed(stream, name, only):
+                        more = {key: [value] * len(batch) for key, value in partition.items()}
+                        yield replace(batch, columns={**batch.columns, **more})
+            if len(self.files) > 1:
+                self.description = f"{len(self.files):,} files, each {self.description}"
+
+    def _parsed(self, stream: BinaryIO, name: str, only: Collection[str] | None) -> Iterator[Batch]:
+        kind = self.kind
+        if kind == "parquet":
+            self.description = "Parquet"
+            yield from parquet.batches(stream, name, only, self.doubled)
+            return
+        if kind == "mbox":
+            self.description = "mails"
+            yield from mail.batches(self.files[name], name, self.losses)
+            return
+        lines = Lines(stream, name, self.options, self.losses, any_end=kind in ("csv", "tsv"))
+        if kind is None:
+            kind = _kind_of_lines(lines.ahead(), self.text, self.options)
+            lines.any_end = kind in ("csv", "tsv")
+        encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
+        if kind == "lines":
+            self.description = f"lines, {encoding}"
+            yield from _plain(lines, name, sizes)
+        elif kind == "jsonl":
+            self.description = f"JSON, {encoding}"
+            yield from json_rows.batches(lines, name, self.options, self.losses, sizes)
+        else:
+            table = separated.Table(lines, name, replace(self.options, kind=kind), self.losses)
+            self.doubled |= table.doubled
+            header = "header" if self.options.header else "no header"
+            self.description = f"{table.dialect}, {header}, {encoding}"
+            yield from table.batches(sizes)
+
+    def _texts(self) -> Iterator[Batch]:
+        """Yield the files of a folder, each a document; what is no text costs itself alone."""
+        n_mails = 0
+        for name, file in self.files.items():
+            try:
+                with named_errors(file), file.open("rb") as stream:
+                    content = unpacked(stream, name)
+                    is_mail = mail.is_mail(name, content.peek(100))
+                    row = (
+                        mail.row(content.read(), name, self.losses) if is_mail else self._text(content, name)
+                    )
+            except DataError as error:
+                self.losses.add("no file", str(error).rstrip("."))
+                continue
+            n_mails += is_mail
+            yield batch_of([{"file": name, **row}], [1], name)
+        mails = f", {n_mails:,} of them mails" if n_mails else ""
+        self.description = (
+            f"{len(self.files):,} files, a document each{mails}, {self.options.encoding.upper()}"
+        )
+
+    def _text(self, content: Any, name: str) -> dict[str, Any]:
+        """Return the text of a file; wrong bytes are replaced, but a file of bytes is refused."""
+        lines = Lines(content, name, replace(self.options, errors="replace"), self.losses)
+        if b"\0" in content.peek(_LOOKED_AT)[:_LOOKED_AT] and not lines.encoding.lower().startswith(_WIDE):
+            raise DataError(f"{name} has a NUL byte")
+        return {TEXT: "".join(lines.blocks())}
+
+
+def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
+    """Return what a path, ``"-"`` or ``"hf:..."`` names."""
+    kind = options.kind
+    if kind is not None and kind not in KINDS:
+        raise UnknownNameError("format of documents", kind, KINDS)
+    if not path:  # of an unset variable of the shell; as a path it is the current folder
+        raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
+    if path.startswith(HUB):
+        data = HubData(path)
+        return Source(path, options, text, notes=data.notes, hub=data)
+    if path == STDIN:
+        return _of_pipe(STDIN_NAME, sys.stdin.buffer, options, text)
+    file = Path(path).expanduser()
+    with named_errors(file):
+        if file.is_dir():
+            return _of_folder(path, file, options, text)
+        if not file.exists():
+            raise DataError(f"There is no file {file}.")
+        if not file.is_file():  # a named pipe, or that of <(command) in a shell
+            return _of_pipe(file.name, file.open("rb"), options, text)
+        kind = kind or _kind_of(file)
+    return Source(path, replace(options, kind=kind), text, {file.name: file})
+
+
+def _of_pipe(name: str, pipe: BinaryIO, options: ReadOptions, text: Collection[str]) -> Source:
+    if options.kind in ("mbox", "folder"):
+        raise DataError(f"{name} cannot be read as {options.kind}; save it to a file.")
+    if options.kind == "parquet":
+        from io import BytesIO
+
+        pipe = BytesIO(pipe.read())  # its table of contents is at its end
+    return Source(name, options, text, pipe=pipe)
+
+
+def _of_folder(path: str, folder: Path, options: ReadOptions, text: Collection[str]) -> Source:
+    """Return the files of a folder: the parts of one table, or else a document each."""
+    source = Source(path, options, text)
+    names = _files_of_folder(folder, source.notes)
+    data = [name for name in names if not any(part.startswith("_") for part in name.parts)]  # Spark's others
+    kinds = {name: _kind_of_name(name.name) for name in data}
+    found = set(kinds.values())
+    kind = options.kind
+    if kind is None:
+        kind = found.pop() if len(found) == 1 and found <= set(_TABLES) else "folder"
+        n_tables = sum(each in _TABLES for each in kinds.values())
+        if kind == "folder" and n_tables:
+            source.notes.append(
+                f"Each file of {path} is one document, also {n_tables:,} tables; for the rows of these give "
+                f"--format {next(each for each in _TABLES if each in found)}."
+            )
+    chosen = names
+    if kind != "folder":
+        chosen = [name for name in data if kinds[name] == kind] or ([] if kind == "parquet" else data)
+        if n_others := len(data) - len(chosen):
+            source.notes.append(f"{n_others:,} other files of {path} are left out.")
+    source.options = replace(options, kind=kind)
+    source.files = {str(name): folder / name for name in chosen}
+    return source
+
+
+def _kind_of_name(name: str) -> str | None:
+    """Return the format that the name of a file shows; None if it shows none."""
+    lower = name.lower()
+    for packed in PACKED_SUFFIXES:
+        lower = lower.removesuffix(packed)
+    return _OF_SUFFIX.get(Path(lower).suffix.removeprefix("."))
+
+
+def _kind_of(file: Path) -> str:
+    kind = _kind_of_name(file.name)
+    if kind is None and zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            kind = _kind_of_name(only_member(archive, file.name))
+    if kind is None:
+        raise InvalidValueError(
+            f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(KINDS)}. "
+            "Export a spreadsheet as CSV first."
+        )
+    return kind
+
+
+def _kind_of_lines(first: list[str], text: Collection[str], options: ReadOptions) -> str:
+    """Return the format of a pipe by its first lines; only a column that is named shows a header."""
+    line = first[0].strip() if first else ""
+    if line.startswith("{") or json_rows.is_array(line):
+        return "jsonl"
+    if options.delimiter or not options.header:
+        return "csv"
+    header = separated.header_of(first)
+    # plain lines have the column "text" only: another one must be in a header
+    return "csv" if text and (TEXT in header or [*text] != [TEXT]) else "lines"
+
+
+def _plain(lines: Lines, name: str, sizes: Iterator[int]) -> Iterator[Batch]:
+    number, each = 1, iter(lines)
+    for size in sizes:
+        taken, error = take(each, size)
+        if taken:
+            texts = [line.rstrip("\r\n") for line in taken]
+            yield Batch({TEXT: texts}, range(number, number + len(texts)), name)
+        if error:
+            raise error
+        if not taken:
+            return
+        number += len(taken)
+
+
+def _partition(name: Path) -> dict[str, str | None]:
+    """Return the columns in the names of folders, such as ``label=garden/``."""
+    pairs = [part.partition("=") for part in name.parts[:-1] if "=" in part]
+    return {unquote(key): None if value == _NO_VALUE else unquote(value) for key, _, value in pairs}
+
+
+def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:
+    """Return the visible files of a folder and of its folders, in the order of their paths.
+
+    A link may be anybody's, and lead to any file of this machine: one that leaves the folder is left out, and
+    noted.
+    """
+    names = [file.relative_to(folder) for file in sorted(folder.rglob("*"))]
+    visible = [name for name in names if not any(part.startswith(".") for part in name.parts)]
+    root = folder.resolve()
+    files = [
+        name
+        for name in visible
+        if (path := folder / name).is_file() and (not path.is_symlink() or root in path.resolve().parents)
+    ]
+    n_links = sum((folder / name).is_symlink() for name in set(visible).difference(files))
+    if n_links:
+        notes.append(
+            f"{n_links:,} links of {folder} are left out: they lead out of it, to a folder, or nowhere."
+        )
+    return files

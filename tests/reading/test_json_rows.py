@@ -1,0 +1,71 @@
+"""JSON as programs write it."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from adbench_text.errors import DataError
+from adbench_text.reading import decoding, json_rows
+from adbench_text.reading.documents import DocumentFile
+
+ROWS = [{"id": f"T{n}", "text": f'the "text", {n} [x]\n}}{{ ünï', "size": n} for n in range(50)]
+FORMS = {
+    "lines": "\n".join(map(json.dumps, ROWS)),
+    "lines with empty ones": "\n\n".join(map(json.dumps, ROWS)),
+    "an array": json.dumps(ROWS),
+    "an array in lines": json.dumps(ROWS, indent=2, ensure_ascii=False),
+    "an array, a row a line": "[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]\n",
+    "an array, a row a line, no break": "[" + ",\n".join(map(json.dumps, ROWS)) + "]",
+    "objects in lines": "\n".join(json.dumps(row, indent=1) for row in ROWS),
+    "columns of pandas": pd.DataFrame(ROWS).to_json(),
+    "records of pandas": pd.DataFrame(ROWS).to_json(orient="records"),
+    "index of pandas, with a mark": "\ufeff" + pd.DataFrame(ROWS).to_json(orient="records"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+@pytest.mark.parametrize("size", [3, 2**18])
+def test_every_form_has_the_same_rows(tmp_path, monkeypatch, form, suffix, size):
+    for module in (decoding, json_rows):
+        monkeypatch.setattr(module, "BUFFER", size)
+    (tmp_path / f"a.{suffix}").write_text(FORMS[form])
+    file = DocumentFile(str(tmp_path / f"a.{suffix}"))
+    table = file.table()
+    assert list(table.texts()) == [row["text"] for row in ROWS]
+    assert table.ids == [row["id"] for row in ROWS]
+    assert table.values("size") == [str(row["size"]) for row in ROWS]
+    assert file.late_notes == []
+
+
+def test_a_place_is_the_line_where_an_object_begins(tmp_path):
+    (tmp_path / "a.json").write_text(FORMS["an array in lines"])
+    table = DocumentFile(str(tmp_path / "a.json")).table()
+    assert [table.place(row) for row in (0, 1, 49)] == [
+        "a.json, line 2",
+        "a.json, line 7",
+        "a.json, line 247",
+    ]
+
+
+def test_texts_alone_are_rows(tmp_path):
+    (tmp_path / "a.json").write_text('["one", "two"]')
+    (tmp_path / "b.jsonl").write_text('"one"\n"two"\n')
+    for name in ("a.json", "b.jsonl"):
+        assert list(DocumentFile(str(tmp_path / name)).table().texts()) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("content", "quoted"),
+    [
+        ('{"data": [{"text": "one"}]}', "'data' .*got list"),
+        ("[[1, 2], [3, 4]]", "line 1 .*\\[1, 2\\]"),
+        ('[{"text": "one"}, {"text": tw}]', "line 1 is not JSON"),
+        ("17", "line 1 .*17"),
+    ],
+)
+def test_other_json_is_refused(tmp_path, content, quoted):
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(DataError, match=quoted):
+        DocumentFile(str(tmp_path / "a.json")).table()

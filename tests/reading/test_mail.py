@@ -1,0 +1,102 @@
+"""Folders of mails, and mbox files."""
+
+import mailbox
+from email.message import EmailMessage
+
+import pytest
+
+from adbench_text.reading.documents import DocumentFile
+from adbench_text.reading.mail import html_text
+
+TEXT = "Dear all,\nthe bücket is full, the ferry leaves at nine.\n"
+HTML = (
+    "<html><head><style>p {color: red}</style></head><body><p>the b&uuml;cket</p><p>is full</p></body></html>"
+)
+
+
+def mail(text=TEXT, subject="ferries", **options):
+    message = EmailMessage()
+    message["Subject"], message["From"], message["To"] = subject, "Ann <ann@sea.org>", "crew@sea.org"
+    message.set_content(text, **options)
+    return message
+
+
+def html_alone():
+    return mail(HTML, subtype="html")
+
+
+def with_attachment():
+    message = mail()
+    message.add_attachment(b"\x89PNG" * 500, maintype="image", subtype="png", filename="a.png")
+    return message
+
+
+def both():
+    message = mail()
+    message.add_alternative(HTML, subtype="html")
+    return message
+
+
+MAILS = {
+    "plain": (mail(), TEXT),
+    "base64": (mail(cte="base64"), TEXT),
+    "quoted-printable": (mail(cte="quoted-printable"), TEXT),
+    "latin-1": (mail(charset="latin-1"), TEXT),
+    "windows": (mail("a “quoted” word\n", charset="cp1252"), "a “quoted” word\n"),
+    "html": (html_alone(), "the bücket\nis full"),
+    "both": (both(), TEXT),
+    "attachment": (with_attachment(), TEXT),
+}
+
+
+@pytest.mark.parametrize("kind", MAILS)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_mail_is_decoded(tmp_path, kind, end):
+    message, text = MAILS[kind]
+    (tmp_path / "1.eml").write_bytes(message.as_bytes().replace(b"\n", end))
+    file = DocumentFile(str(tmp_path))
+    table = file.table()
+    assert [each.strip() for each in table.texts()] == [text.strip()]
+    assert table.values("subject") == ["ferries"]
+    assert table.ids == ["1.eml"]
+    assert "1 of them mails" in file.description
+    assert [note[:12] for note in file.late_notes] == ["1 attachment"] * (kind == "attachment")
+
+
+def test_mails_and_other_files_may_be_in_one_folder(tmp_path):
+    (tmp_path / "a.txt").write_text("a note")
+    (tmp_path / "b.eml").write_bytes(mail(subject="=?utf-8?q?F=C3=A4hren?=").as_bytes())
+    (tmp_path / "c").write_bytes(
+        b"Received: from here\n" + mail("the crew\n").as_bytes()
+    )  # as a server keeps it
+    (tmp_path / "d").write_text("Subject: words that a person wrote\n")
+    table = DocumentFile(str(tmp_path)).table()
+    assert list(table.texts()) == ["a note", TEXT, "the crew\n", "Subject: words that a person wrote\n"]
+    assert table.values("subject") == [None, "Fähren", "ferries", None]
+
+
+def test_a_broken_mail_is_read_as_far_as_it_goes(tmp_path):
+    header = b"Subject: \xff\xfe\nContent-Type: text/plain; charset=nothing"
+    (tmp_path / "a.eml").write_bytes(header + b"\n\ncaf\xe9 and tea\n")
+    (tmp_path / "b.eml").write_bytes(b"")
+    (tmp_path / "c.eml").write_bytes(b"Content-Type: multipart/mixed; boundary=x\n\n--x\n\nthe crew\n")
+    table = DocumentFile(str(tmp_path)).table()
+    assert list(table.texts()) == ["caf\ufffd and tea\n", "", "the crew"]
+
+
+def test_an_mbox_file_has_a_row_for_each_mail(tmp_path):
+    box = mailbox.mbox(tmp_path / "sent.mbox")
+    for message, _ in MAILS.values():
+        box.add(message)
+    box.close()
+    file = DocumentFile(str(tmp_path / "sent.mbox"))
+    table = file.table()
+    assert [each.strip() for each in table.texts()] == [text.strip() for _, text in MAILS.values()]
+    assert table.place(2) == "sent.mbox, mail 3"
+    assert file.late_notes[0].startswith("1 attachment")
+
+
+def test_a_page_is_what_a_reader_sees():
+    assert html_text(HTML) == "the bücket\nis full"
+    assert html_text("one<br>two &lt;three&gt;<script>x = 1</script>") == "one\ntwo <three>"
+    assert html_text("no tag at all") == "no tag at all"

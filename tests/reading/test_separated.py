@@ -1,0 +1,241 @@
+"""CSV and TSV as people have them: each file has the rows that `pandas.read_csv` reads."""
+
+import csv
+import random
+
+import pandas as pd
+import pytest
+
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.reading.documents import DocumentFile
+
+# by name: content, options, and what pandas is given to read the same rows
+FILES = {
+    "names that are missing": (
+        "a.csv",
+        "v1,v2,,,\nham,at nine,,,\nspam,win a prize,x,,\n",
+        {"text": "v2"}, {},
+    ),
+    "names that are there twice": (
+        "a.csv",
+        "id,text,note,note\n1,one two,a,b\n2,three,c,d\n",
+        {"text": "text"}, {},
+    ),
+    "a name that pandas would give": ("a.csv", "a,a,a.1,text\n1,2,3,ship\n", {"text": "text"}, {}),
+    "spaces in names": ("a.csv", " id ,my text\n1,ship\n", {"text": "my text"}, {}),
+    "an index without a name": (
+        "a.csv",
+        "text,label\n0,one two,x\n1,three four,y\n",
+        {"text": "text"}, {"names": ["Unnamed: 0", "text", "label"], "header": 0},
+    ),
+    "semicolons of a spreadsheet": ("a.csv", 'id;text\n1;"one; two"\n2;three, four\n', {}, {"sep": ";"}),
+    "bars": ("a.csv", "id|text\n1|one, two\n2|three\n", {}, {"sep": "|"}),
+    "tabs in a CSV": ("a.csv", "id\ttext\n1\tone, two\n2\tthree\n", {}, {"sep": "\t"}),
+    "separators in the header": (
+        "a.csv",
+        "id,Rating (1 = low; 2 = fair; 3 = good; 4 = high),comment\n0,3,the ship\n1,4,the crew\n",
+        {"text": "comment"}, {},
+    ),
+    "bars in the header": (
+        "a.csv",
+        "id,yes|no|maybe|none,comment\n0,3,the ship\n1,4,the crew\n",
+        {"text": "comment"}, {},
+    ),
+    "separators in the texts": ("a.csv", "id;text\n1;one, two, three\n2;four, five, six\n", {}, {"sep": ";"}),
+    "spaces after commas": ("a.csv", 'id, text\n1, "one, two"\n2, "three"\n', {}, {"skipinitialspace": True}),
+    "one column with commas": ("a.csv", "text\nwell, well, well\nno\nyes, sir\n", {}, {"sep": "\x1f"}),
+    "empty lines and lines of spaces": ("a.csv", "\ntext\none\n   \n\ntwo\n\t\nthree\n", {}, {}),
+    "a space in quotes": ("a.csv", 'text\none\n" "\ntwo\n""\n', {}, {}),
+    "a quote of a TSV": (
+        "a.tsv",
+        'id\ttext\n1\t"see you tonight\n2\tthe ferry\n3\tall is well"\n4\tthe crew\n',
+        {}, {"sep": "\t", "quoting": 3},
+    ),
+    "a quote inside a TSV": (
+        "a.tsv",
+        'id\ttext\n1\tshe said "no" and left\n2\t"no" she said\n',
+        {}, {"sep": "\t", "quoting": 3},
+    ),
+    "a TSV of pandas": ("a.tsv", 'id\ttext\n1\t"she said ""no"""\n2\t"two\nlines"\n', {}, {"sep": "\t"}),
+    "a TSV with lines in quotes": (
+        "a.tsv",
+        'id\ttext\tlabel\n1\t"two\nlines"\tx\n2\tone\ty\n',
+        {"text": "text"}, {"sep": "\t"},
+    ),
+    "text after a quote": ("a.csv", 'id,text\n1,"no" she said\n2,5" disk\n', {}, {}),
+    "quotes in quotes": ("a.csv", 'id,text\n1,"she said ""no"""\n2,"two\r\nlines, and a comma"\n', {}, {}),
+    "a comma at the end of each row": ("a.csv", "id,text\n1,one,\n2,two,\n", {}, {"index_col": False}),
+    "rows that lack fields": ("a.csv", "id,text,label\n1,one two,x\n2\n3,three\n", {"text": "text"}, {}),
+    "carriage returns": ("a.csv", "id,text\r1,one\r2,two\r", {}, {}),
+    "no end of the last line": ("a.csv", "id,text\n1,one\n2,two", {}, {}),
+    "a byte order mark": ("a.csv", "\ufeffid,text\n1,one\n2,two\n", {}, {}),
+    "letters that say missing": ("a.csv", "id,text\n1,NA\n2,nan\n3,None\n4,null\n", {}, {}),
+    "no header": (
+        "a.csv",
+        "0,the ship left\n4,the crew came home\n",
+        {"header": False, "text": "column1"}, {"header": None},
+    ),
+    "another delimiter": ("a.csv", "id^text\n1^one, two\n", {"delimiter": "^"}, {"sep": "^"}),
+    "quotes that are characters": ("a.csv", 'id,text\n1,"one\n2,two"\n', {"quotes": False}, {"quoting": 3}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_rows_are_those_of_pandas(tmp_path, case, recwarn):
+    name, content, options, of_pandas = FILES[case]
+    (tmp_path / name).write_bytes(content.encode())
+    file = DocumentFile(str(tmp_path / name), **options)
+    table = file.table()
+    expected = pd.read_csv(tmp_path / name, dtype=str, keep_default_na=False, **of_pandas).fillna("")
+    if not options.get("header", True):
+        expected.columns = [f"column{number}" for number in expected.columns]
+    assert file.columns == [str(column) for column in expected.columns]
+    for column in file.columns:
+        assert [value or "" for value in table.values(column)] == expected[column].tolist()
+    assert list(table.texts()) == expected[file.text_columns[0]].tolist()
+
+
+SILENT = {name for name, (_, _, options, _) in FILES.items()} - {
+    "rows that lack fields",
+    "an index without a name",
+}
+
+
+@pytest.mark.parametrize("case", sorted(SILENT))
+def test_nothing_is_noted_of_what_is_read_well(tmp_path, case):
+    name, content, options, _ = FILES[case]
+    (tmp_path / name).write_bytes(content.encode())
+    file = DocumentFile(str(tmp_path / name), **options)
+    file.table()
+    assert file.late_notes == file.notes == []
+
+
+DESCRIBED = {
+    "semicolons of a spreadsheet": "semicolon, header, UTF-8",
+    "a quote of a TSV": "tab, no quotes, header, UTF-8",
+    "a TSV of pandas": "tab, header, UTF-8",
+    "one column with commas": "one column, header, UTF-8",
+    "no header": "comma, no header, UTF-8",
+    "another delimiter": "'^', header, UTF-8",
+    "quotes that are characters": "comma, no quotes, header, UTF-8",
+}
+
+
+@pytest.mark.parametrize("case", DESCRIBED)
+def test_what_was_guessed_is_described(tmp_path, case):
+    name, content, options, _ = FILES[case]
+    (tmp_path / name).write_bytes(content.encode())
+    assert DocumentFile(str(tmp_path / name), **options).description == DESCRIBED[case]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_tables_come_back_as_pandas_reads_them(tmp_path, seed):
+    draw = random.Random(seed)
+    pieces = ["ship", '"', "'", ",", ";", " ", "\n", "\r\n", "ünï", '""', "|", "\t", "5", ""]
+    n_columns, delimiter = draw.randint(1, 4), draw.choice(",;|")
+    names = ["text", "label", "note", "size"][:n_columns]
+    rows = [
+        ["".join(draw.choice(pieces) for _ in range(draw.randint(1, 6))) for _ in names]
+        for _ in range(draw.randint(1, 30))
+    ]
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator=draw.choice(["\n", "\r\n"]))
+        writer.writerows([names, *rows])
+    options = {"delimiter": delimiter} if n_columns == 1 else {}
+    table = DocumentFile(str(path), "text", **options).table()
+    expected = pd.read_csv(path, sep=delimiter, dtype=str, keep_default_na=False)
+    found = {name: [value or "" for value in table.values(name)] for name in names}
+    assert found == {name: expected[name].tolist() for name in names}
+
+
+def notes(path, content, **options):
+    path.write_text(content)
+    file = DocumentFile(str(path), **options)
+    file.table()
+    return file.late_notes
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "quoted"),
+    [
+        ("the ferry leaves the harbour at nine\nwaves broke over the wall\n", {}, ["a.csv", "--no-header"]),
+        ("0,1467810369,I am late again today\n4,1467810370,so are we\n", {"text": 2}, ["--no-header"]),
+        ("2026-01-02,the ship left\n2026-01-03,the crew came\n", {"text": 1}, ["--no-header"]),
+        ("id,text,label\n1,one\n2\n3,three,x\n", {"text": 1}, ["2 rows", "a.csv, line 2", "quotes"]),
+        (
+            'id,text\n1,"see you tonight\n2,the ferry leaves\n3,all is well"\n4,the crew\n',
+            {"text": 1},
+            ["1 row", "a.csv, line 2", "--no-quotes"],
+        ),
+    ],
+)
+def test_a_guess_that_may_lose_text_is_noted(tmp_path, content, options, quoted):
+    if "text" in options:
+        header = content.partition("\n")[0].split(",")
+        options = {"text": header[options["text"]]}
+    (note,) = notes(tmp_path / "a.csv", content, **options)
+    assert all(each in note for each in quoted)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'id,text\n1,"Dear all,\nthe ferry leaves at nine, as always.\nYours, Ann"\n2,the crew\n',
+        'text\n"two\nlines"\n"three\nlines\nmore"\n',
+        "How satisfied are you with the ferry?,comment\n3,the ship was late\n",
+        "id,text\n1,\n2,the crew\n",
+    ],
+)
+def test_ordinary_files_are_not_noted(tmp_path, content):
+    column = content.partition("\n")[0].split(",")[-1]
+    assert notes(tmp_path / "a.csv", content, text=column) == []
+
+
+def test_names_are_checked_only_where_they_are_asked_for(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,note,text,note\n1,a,the ship,b\n2,c,the crew,d\n")
+    assert DocumentFile(str(path), "note.1").table().values("note.1") == ["b", "d"]
+    for options in ({"text": "note"}, {"text": "text", "id": "note"}):
+        with pytest.raises(DataError, match=r"a\.csv .*'note'.*'note\.1'"):
+            DocumentFile(str(path), **options)
+    path.write_text("text,text\nthe ship,the crew\n")
+    with pytest.raises(DataError, match="'text'"):
+        DocumentFile(str(path))
+
+
+def test_without_a_header_columns_have_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('3,"Stocks fall again","The markets fell on Monday, again."\n' * 3)
+    assert DocumentFile(str(path), ["column1", "column2"], header=False).columns == [
+        f"column{n}" for n in range(3)
+    ]
+    with pytest.raises(InvalidValueError, match="column1, column2"):
+        DocumentFile(str(path), header=False)
+    with pytest.raises(UnknownNameError, match="column0"):
+        DocumentFile(str(path), "text", header=False)
+
+
+def test_a_wrong_delimiter_is_an_error(tmp_path):
+    for delimiter in ("", "||", '"', "\n", "commas"):
+        with pytest.raises(InvalidValueError, match="delimiter"):
+            DocumentFile(str(tmp_path / "a.csv"), delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("tab", "\t"), ("\\t", "\t"), ("semicolon", ";"), ("space", " ")]
+)
+def test_delimiters_have_names(tmp_path, name, delimiter):
+    (tmp_path / "a.csv").write_text(f"id{delimiter}text\n1{delimiter}ship\n")
+    assert list(DocumentFile(str(tmp_path / "a.csv"), delimiter=name).table().texts()) == ["ship"]
+
+
+def test_the_guess_needs_no_whole_file(tmp_path):
+    path = tmp_path / "a.csv"
+    with path.open("w") as stream:
+        stream.write("id;text\n")
+        stream.writelines(f"{n};the ship, number {n}\n" for n in range(50_000))
+    table = DocumentFile(str(path)).table()
+    assert len(table) == 50_000
+    assert table.place(49_999) == "a.csv, line 50,001"
+    assert list(table.texts_at([49_999])) == ["the ship, number 49999"]
