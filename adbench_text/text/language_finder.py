@@ -1,0 +1,149 @@
+"""The language of a document, found by its letters, and the languages of a file.
+
+py3langid knows 139 languages, and what is no language. It takes letters that it has not learned for Amharic, so
+a script that one language has decides by itself. A language counts from a probability of 0.5 on: of texts of
+five words in 20 languages of SIB-200, 92 % have one, and 98.8 % of these are right.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Self
+
+from adbench_text.text.languages import standard
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+#: Documents that show whether a language was forgotten.
+N_LOOKED_AT = 200
+#: Takes the place of a tag: the language of most documents is found.
+AUTO = "auto"
+
+_N_CHARACTERS = 500  # of a document
+_LEAST_PROBABILITY = 0.5
+_LEAST_SHARE, _LEAST_DOCUMENTS = 0.01, 2  # of a language that is named; single errors are fewer
+_MOST = 0.5  # of the documents, in which a language is that of the file
+_NO_LANGUAGE = "zxx"
+_LEAST_KANA = 0.1  # of Chinese characters in a Japanese text
+_LIKE_OTHERS = ("ary", "yue")  # taken for Arabic and Chinese
+
+# The first words of the names that Unicode gives to letters. py3langid knows languages of the shared scripts.
+_SHARED_SCRIPTS = frozenset("LATIN CYRILLIC GREEK ARABIC HEBREW DEVANAGARI BENGALI ETHIOPIC CJK".split())
+_LANGUAGE_OF_SCRIPT = {
+    "ARMENIAN": "hy",
+    "CHEROKEE": "chr",
+    "GEORGIAN": "ka",
+    "GUJARATI": "gu",
+    "GURMUKHI": "pa",
+    "HANGUL": "ko",
+    "HIRAGANA": "ja",
+    "KANNADA": "kn",
+    "KATAKANA": "ja",
+    "KHMER": "km",
+    "LAO": "lo",
+    "MALAYALAM": "ml",
+    "MYANMAR": "my",
+    "NKO": "nqo",
+    "OL": "sat",  # Ol Chiki
+    "ORIYA": "or",
+    "SINHALA": "si",
+    "TAMIL": "ta",
+    "TELUGU": "te",
+    "THAANA": "dv",
+    "THAI": "th",
+    "TIBETAN": "bo",
+    "TIFINAGH": "zgh",
+    "YI": "ii",
+}
+
+
+def language_of(text: str) -> str | None:
+    """Return the language of a text as `standard` names it; None if the text shows too little.
+
+    >>> [language_of(text) for text in ("Die Heizung im Keller ist kalt", "ขอบคุณ", "0x7f3a 12:40", "")]
+    ['de', 'th', None, None]
+    """
+    text = " ".join(text[:_N_CHARACTERS].split())  # spaces make py3langid less sure
+    if text.isascii():
+        return _by_letters(text)
+    scripts = Counter(unicodedata.name(each, "").partition(" ")[0] for each in text if each.isalpha())
+    kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+    if kana > _LEAST_KANA * scripts["CJK"]:
+        scripts["HIRAGANA"] = kana + scripts.pop("CJK", 0)
+    script = max(scripts, key=lambda name: scripts[name], default="")
+    if script in _LANGUAGE_OF_SCRIPT:
+        return standard(_LANGUAGE_OF_SCRIPT[script])
+    return _by_letters(text) if script in _SHARED_SCRIPTS else None
+
+
+def languages_of(texts: Iterable[str]) -> list[str | None]:
+    """Return the language of each text; a worker process may do it."""
+    return list(map(language_of, texts))
+
+
+def _by_letters(text: str) -> str | None:
+    found, probability = _identifier().classify(text)
+    return None if probability < _LEAST_PROBABILITY or found == _NO_LANGUAGE else standard(found)
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+@cache
+def _is_told_from_others(language: str) -> bool:
+    """Return whether texts of a language are not taken for another one."""
+    found = {*_LANGUAGE_OF_SCRIPT.values(), *_identifier().labels}.difference(_LIKE_OTHERS, [_NO_LANGUAGE])
+    return language in map(standard, found)
+
+
+@dataclass(frozen=True)
+class LanguageCounts:
+    """How many documents are in each language."""
+
+    documents: Mapping[str, int]
+    n_documents: int  # of all, also those without a language
+
+    @classmethod
+    def of(cls, languages: Sequence[str | None]) -> Self:
+        """Return the numbers of documents by their languages."""
+        return cls(Counter(filter(None, languages)), len(languages))
+
+    @classmethod
+    def of_some(cls, texts: Sequence[str]) -> Self:
+        """Return the numbers of some of the documents, as they were written."""
+        return cls.of(languages_of(texts[:: max(len(texts) // N_LOOKED_AT, 1)]))
+
+    @property
+    def main(self) -> str | None:
+        """The language of most documents; None if none has one."""
+        return max(self.documents, key=lambda name: (self.documents[name], name), default=None)
+
+    def named(self) -> dict[str, float]:
+        """Return the shares of languages that mean something, the largest first.
+
+        The documents without a language do not count.
+
+        >>> LanguageCounts.of(["en"] * 190 + ["de"] * 9 + ["la", None]).named()
+        {'en': 0.95, 'de': 0.045}
+        """
+        total = sum(self.documents.values())
+        shares = {name: n / total for name, n in self.documents.items() if n >= _LEAST_DOCUMENTS}
+        ordered = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
+        return {name: share for name, share in ordered if share >= _LEAST_SHARE}
+
+    def other_than(self, language: str) -> str | None:
+        """Return the language in which most documents are, if it is another than the one given.
+
+        None if the given one is not told from others: its documents may be taken for any.
+        """
+        main, language = self.main, standard(language)
+        if main in (None, language) or self.documents[main] <= _MOST * self.n_documents:
+            return None
+        return main if _is_told_from_others(language) else None
