@@ -11,6 +11,7 @@ from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
     WORK,
+    forgotten_language,
     form_notes,
     how_read,
     language_notes,
@@ -101,7 +102,9 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
     say(how_read(source))
     of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
-    print_notes([*source.late_notes, *language_notes(choice), *form_notes(len(of_form))])
+    other = fitted.training.options.get("other_language")
+    forgotten = [forgotten_language(other, choice["language"])] if other else []
+    print_notes([*source.late_notes, *language_notes(choice), *forgotten, *form_notes(len(of_form))])
     say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model

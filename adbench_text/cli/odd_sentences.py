@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.cli.document_tables import rounded
-from adbench_text.cli.own_text import form_notes
+from adbench_text.cli.own_text import forgotten_language, form_notes
 from adbench_text.escaping import count, one_line
 from adbench_text.orders import P_OF_ORDER
 
@@ -94,9 +94,6 @@ def notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
             yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
     yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
     if ranked.other_language is not None:
-        yield (
-            f"few of the words are common in the language {language!r}, more in "
-            f"{ranked.other_language!r}; give --language {ranked.other_language}."
-        )
+        yield forgotten_language(ranked.other_language, language)
     if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."

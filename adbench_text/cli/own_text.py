@@ -137,6 +137,11 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
     return notes
 
 
+def forgotten_language(found: str, given: str) -> str:
+    """Return that most documents are in another language than the one given."""
+    return f"most documents are in the language {found!r}, not {given!r}; give --language {found}."
+
+
 def form_notes(n: int) -> list[str]:
     """Return what is to be known of p by form among `n` documents; 0 if form is not looked at."""
     few = f"p by form among {count(n, 'document')} is rough; {_FEW} or more are needed."

@@ -19,7 +19,7 @@ from adbench_text.cli.own_text import (
     odd_options,
     print_notes,
 )
-from adbench_text.cli.score_input import differences, opened_as_fitted
+from adbench_text.cli.score_input import differences, keeping_some, opened_as_fitted
 from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
@@ -80,6 +80,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model
     from adbench_text.documents.models.model import Scorer
+    from adbench_text.text.language_finder import N_LOOKED_AT, LanguageCounts
 
     _check_paths(file, output, page)
     alpha, by, fdr = (options[name] for name in ("alpha", "by", "fdr"))
@@ -96,7 +97,9 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     n_kept = options["top"] if page is not None else 0
     jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
     score = partial(score_batch, scorer, n_kept > 0)
-    tables = results_of(score, batches(documents), options["address"] or jobs)
+    some: list[str] = []
+    read = keeping_some(documents, some, N_LOOKED_AT)
+    tables = results_of(score, batches(read), options["address"] or jobs)
     if output is None and suffix and not options["fail_on_drift"]:
         tables = while_read(tables)
     found = write_scores(tables, scorer, n_kept, output, suffix, fdr)
@@ -104,7 +107,10 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     families = [sentences.of_family(each) for each in drift.families[:_N_FAMILIES]]
     last_line = sentences.drift_line(found, drift, alpha, fdr)
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))
-    print_notes([*documents.late_notes, *sentences.nothing_odd(found, least, alpha, fdr)])
+    language = fitted.training.options.get("language", "en")
+    other = LanguageCounts.of_some(some).other_than(language)
+    of_language = [sentences.other_language(other, language)] if other else []
+    print_notes([*documents.late_notes, *of_language, *sentences.nothing_odd(found, least, alpha, fdr)])
     if page is not None:
         above = [last_line, sentences.learned(fitted), how_read(documents)]
         sections = {"The most odd": explained_documents(scorer, found.most_odd, alpha)}

@@ -1,8 +1,9 @@
 """FILE of score: read as the file of the model was, where no option says otherwise."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ from click.core import ParameterSource
 
 from adbench_text.cli.own_text import STDIN, opened
 from adbench_text.errors import UnknownNameError
-from adbench_text.reading.documents import DocumentFile
+from adbench_text.reading.documents import Document, DocumentFile
 
 
 def opened_as_fitted(
@@ -56,3 +57,14 @@ def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[
 
 def _listed(value: str | list[str] | None) -> list[str]:
     return value if isinstance(value, list) else [value] if value else []
+
+
+def keeping_some(documents: Iterable[Document], some: list[str], n: int) -> Iterator[Document]:
+    """Yield documents, and keep the texts of n of them, each as likely as another one."""
+    draw = Random(0)
+    for number, document in enumerate(documents):
+        if number < n:
+            some.append(document.text)
+        elif (place := draw.randint(0, number)) < n:
+            some[place] = document.text
+        yield document

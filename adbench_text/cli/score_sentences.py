@@ -20,6 +20,14 @@ def nothing_odd(found: "FileScores", least: float, alpha: float, fdr: float | No
         yield f"--fdr {fdr:g} calls nothing odd: {why}, or use --alpha."
 
 
+def other_language(found: str, of_model: str) -> str:
+    """Return that most documents are in another language than those of the model."""
+    return (
+        f"most documents are in the language {found!r}, and the model is for {of_model!r}. "
+        f"Score them with a model of such documents: fit --language {found}."
+    )
+
+
 def of_family(family: "Family") -> str:
     """Return a family of near-copies in a line, named by its first document."""
     like = f"id {family.id:.60}: {family.text:.60}" if family.id else f"row {family.row}"

@@ -23,6 +23,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.copies import OF_MODEL
+from adbench_text.text.language_finder import LanguageCounts
 from adbench_text.text.languages import standard
 
 _LEAST_SINGLE = 0.5  # of the different documents
@@ -105,6 +106,8 @@ def fit_model(
         **_counts(found),
         "n_outliers": len(known_odd),
     }
+    if other := LanguageCounts.of_some(found.raw.tolist()).other_than(language):
+        facts["other_language"] = other
     return Model(
         own.detector,
         own.name,

@@ -18,7 +18,8 @@ from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey, survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.foreign import Detector
-from adbench_text.text.languages import other_language, standard
+from adbench_text.text.language_finder import LanguageCounts
+from adbench_text.text.languages import standard
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class OddDocuments:
     alpha : float
         Largest p of a document that is called odd.
     other_language : str or None
-        The likely language, if only few of the words are common in the given one.
+        The language of most documents, if it is another than the one given.
     n_learned : int
         Number of different documents that the detector has learned from.
     n_near_copies : int
@@ -206,7 +207,7 @@ def odd_documents(
         method=scores.words.method,
         centre=scores.words.centre,
         alpha=alpha,
-        other_language=other_language(found.cleaned.tolist(), language),
+        other_language=LanguageCounts.of_some(found.raw.tolist()).other_than(language),
         n_learned=len(scores.words.scores),
         n_near_copies=int(found.is_near.sum()),
         marked=scores.marked,

@@ -91,6 +91,11 @@ class Survey:
         """The documents of the sample that have words, cleaned."""
         return self.sample["cleaned"][self.has_words[self.sample.index]]
 
+    @property
+    def raw(self) -> pd.Series:
+        """The same documents, as they were written."""
+        return self.sample["raw"][self.has_words[self.sample.index]]
+
     def rest(self, *, with_words: bool) -> NDArray[np.int64]:
         """Return the originals outside the sample, in order: all, or those with words."""
         is_rest = self.is_original & self.has_words if with_words else self.is_original

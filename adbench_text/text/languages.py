@@ -6,19 +6,16 @@ of CLDR) and both have the same script: Croatian by Serbo-Croatian, but not Occi
 """
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from adbench_text.errors import InvalidValueError
-from adbench_text.text.words import words
 
 LANGUAGE_TAG = "a language tag such as 'en', 'de' or 'pt-BR'"
 _FARTHEST = 10  # distance of langcodes, at which most readers understand the other language
 _UNDETERMINED = "und"
-_N_LOOKED_AT, _N_CHARACTERS = 200, 1000  # documents from which the language is guessed, and of each
-_LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
 
@@ -118,21 +115,3 @@ def frequent_words(language: str) -> frozenset[str]:
 
     name = standard(language)
     return frozenset(top_n_list(name, _N_STOP_WORDS) if name in languages() else ())
-
-
-def other_language(texts: Sequence[str], language: str) -> str | None:
-    """Return the language in which most words of some documents are common, if few are in the one given."""
-    from wordfreq import available_languages, get_frequency_dict
-
-    some = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
-    found = [word for text in some for word in words(text[:_N_CHARACTERS])]
-
-    def share(language: str) -> float:
-        table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
-        return sum(word in table for word in found) / len(found)
-
-    language, known = standard(language), sorted(available_languages("small"))
-    if language not in known or not found or share(language) >= _LEAST_COMMON:
-        return None
-    likely = max(known, key=share)
-    return likely if share(likely) > share(language) else None

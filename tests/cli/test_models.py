@@ -586,3 +586,46 @@ def test_lone_surrogates_are_learned_and_scored_and_noted(adbench, tmp_path):
         assert (scored.exit_code, "have lone surrogates" in scored.stderr) == (0, True)
     assert [row["p"] for row in pd.read_csv("s.csv").to_dict("records")] == [1.0] * 32  # all are known
     assert pd.read_csv("s.csv")["id"].tolist()[-2] == "\ufffd"
+
+
+GERMAN = [
+    f"{what} {does}, und der Hausmeister kommt erst am {day}"
+    for what in ("Der Kessel im Keller", "Die Heizung im Flur", "Das Ventil an der Pumpe")
+    for does in ("verliert Wasser", "bleibt kalt", "macht seit gestern ein Geräusch")
+    for day in ("Montag", "Dienstag", "Freitag")
+]
+
+
+def written(path, texts):
+    path.write_text("text\n" + "".join(f'"{text}"\n' for text in texts), encoding="utf-8")
+    return path
+
+
+def about_languages(result):
+    assert result.exit_code == 0, result.output
+    return [line for line in result.stderr.splitlines() if "language" in line]
+
+
+def test_a_language_that_was_forgotten_is_noted_by_fit_and_by_score(adbench, tmp_path):
+    german = written(tmp_path / "de.csv", GERMAN)
+    (note,) = about_languages(adbench("fit", german, "-d", "llr", "-m", "forgotten", "-q"))
+    assert all(each in note for each in ("Note: ", "'de'", "'en'", "--language de."))
+    fitted = adbench("fit", german, "-d", "knn-words", "-m", "de", "--language", "de-AT", "-q")
+    assert about_languages(fitted) == []
+    assert about_languages(adbench("score", "de", german, "-q")) == []
+    for options in ([], ["--page", "page.html", "-o", "scored.csv"], ["--fdr", 0.1]):
+        (note,) = about_languages(adbench("score", "forgotten", german, "-q", *options))
+        assert all(each in note for each in ("Note: ", "'de'", "'en'", "--language de."))
+    english = written(tmp_path / "en.csv", [f"the boiler in cellar {n} is losing water" for n in range(9)])
+    (note,) = about_languages(adbench("score", "de", english, "-q"))
+    assert "'en'" in note
+    assert about_languages(adbench("score", "forgotten", english, "-q")) == []
+
+
+@pytest.mark.parametrize("n_german", [3, 6000])
+def test_score_finds_the_language_of_most_documents_wherever_they_are(adbench, tmp_path, n_german):
+    adbench("fit", "normal.csv", "-d", "llr", "-m", "kept")
+    others = ["the boiler in the cellar of this house is losing water"] * (6003 - n_german)
+    mixed = [*GERMAN[:3], *others, *GERMAN[:1] * (n_german - 3)]
+    result = adbench("score", "kept", "-", "--format", "lines", "-q", stdin="\n".join(mixed))
+    assert [("'de'" in note) for note in about_languages(result)] == [True] * (n_german > 3)

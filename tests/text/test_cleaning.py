@@ -7,7 +7,6 @@ from nltk.tokenize import NLTKWordTokenizer
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.text.cleaning import STOP_WORDS, clean
-from adbench_text.text.languages import other_language
 
 
 def clean_by_the_papers_code(text: str) -> str:
@@ -115,31 +114,3 @@ def test_words_of_other_scripts_stay_complete():
     assert Cleaner("hi")("जहाज 12 बंदरगाह") == "जहाज बंदरगाह"
     assert Cleaner("quy")("e\u0301le\u0300ve") == "\u00e9l\u00e8ve"  # the form that lists of words have
     assert Cleaner("quy")("東京 123 タワー") == "東 京 タワー"
-
-
-GERMAN = ["Die Heizung im Keller", "verliert seit gestern Wasser und der Druck fällt"]
-CHINESE = ["我们今天在北京的公司开会", "他说这个问题很重要"]
-
-
-@pytest.mark.parametrize(
-    ("texts", "language", "other"),
-    [
-        (GERMAN, "en", "de"),
-        (GERMAN, "de", None),
-        (CHINESE, "en", "zh"),
-        (["the heating in the cellar is losing water"], "en", None),
-        ([], "en", None),
-        (["", "!"], "en", None),
-        (GERMAN, "quy", None),  # wordfreq does not know it
-    ],
-)
-def test_another_language_shows_in_the_words_that_are_common(texts, language, other):
-    assert other_language(texts, language) == other
-
-
-def test_the_language_of_a_large_file_is_recognised_by_the_start_of_some_documents():
-    beginnings = [
-        f"{GERMAN[1]} {' ' * 1000} the heating and the water of the house" if n % 10 == 0 else "the" * 9
-        for n in range(2000)
-    ]
-    assert other_language(beginnings, "en") == "de"

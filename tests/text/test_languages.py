@@ -11,7 +11,6 @@ from adbench_text.text.languages import (
     has_frequencies,
     is_language,
     languages,
-    other_language,
     standard,
 )
 
@@ -103,7 +102,6 @@ def test_documents_are_cleaned_alike_by_all_tags_of_their_language(tag, same):
 )
 def test_words_in_another_script_are_those_of_the_list(tag, other, listed):
     assert Cleaner(tag)(other) == Cleaner(tag)(listed) != ""
-    assert other_language([Cleaner(tag)(other)] * 20, tag) is None
     for span in Cleaner(tag).spans(other):
         assert other[span.original_start : span.original_end].strip()
     known = COLUMN["unknown"]
