@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.file_rows import COLUMNS_OF_ODD, FileRows, column_titles
+from adbench_text.cli.file_rows import FileRows, column_titles
 from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
 from adbench_text.escaping import no_formula
@@ -104,7 +104,7 @@ def write_odd_table(
     import pandas as pd
 
     columns = rows.columns(len(table), keep_all)
-    header: Any = [*COLUMNS_OF_ODD, *column_titles([*map(str, columns)])]
+    header: Any = [*rows.columns_of_odd, *column_titles([*map(str, columns)], rows.columns_of_odd)]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
@@ -124,7 +124,7 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataF
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
     why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
     copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
-    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of)[list(COLUMNS_OF_ODD)]
+    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of)[list(rows.columns_of_odd)]
 
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":

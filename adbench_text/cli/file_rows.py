@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 #: The columns of the table of odd, before those of the file.
 COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
+LANGUAGE = "language"  # the last of our columns, if it is found
 MOST_WRITTEN = 100_000  # documents with all columns of the file
 
 
 class FileRows:
     """The rows of a file; no two identifiers may be equal, unless nobody asked for them."""
 
-    def __init__(self, file: DocumentFile, table: DocumentTable) -> None:
+    def __init__(self, file: DocumentFile, table: DocumentTable, *, with_language: bool = False) -> None:
         self._table, self._file = table, file
+        #: Our columns of the table of odd.
+        self.columns_of_odd = (*COLUMNS_OF_ODD, LANGUAGE) if with_language else COLUMNS_OF_ODD
         self.texts = table.texts
         self.notes: list[str] = []
         self._id_column = file.id_column
@@ -82,7 +85,8 @@ class FileRows:
     @property
     def _titles(self) -> dict[str, str]:
         """The names that the columns of the file have in our table."""
-        return dict(zip(self._file.columns, column_titles(self._file.columns), strict=True))
+        titles = column_titles(self._file.columns, self.columns_of_odd)
+        return dict(zip(self._file.columns, titles, strict=True))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""
@@ -107,14 +111,14 @@ def _two_alike(names: Sequence[str]) -> tuple[int, int] | None:
     return names.index(names[second]), second
 
 
-def column_titles(columns: Sequence[str]) -> list[str]:
+def column_titles(columns: Sequence[str], ours: Sequence[str] = COLUMNS_OF_ODD) -> list[str]:
     """Return the names of the columns of the file in our table, where no two are equal.
 
     >>> column_titles(["p", "text", "input_p", "input_input_p"])
     ['input_input_input_p', 'text', 'input_p', 'input_input_p']
     """
-    kept = {name for name in columns if name not in COLUMNS_OF_ODD and no_formula(name) == name}
-    taken, titles = {*COLUMNS_OF_ODD, *kept}, []
+    kept = {name for name in columns if name not in ours and no_formula(name) == name}
+    taken, titles = {*ours, *kept}, []
     for name in columns:
         title = no_formula(name)
         while name not in kept and title in taken:

@@ -13,6 +13,7 @@ from adbench_text.cli.own_text import (
     WORK,
     forgotten_language,
     form_notes,
+    found_languages,
     how_read,
     language_notes,
     opened,
@@ -21,6 +22,7 @@ from adbench_text.cli.own_text import (
 )
 from adbench_text.cli.progress import shown_documents
 from adbench_text.escaping import count, printable
+from adbench_text.text.language_finder import AUTO
 
 if TYPE_CHECKING:
     from adbench_text.documents.models.model import Model
@@ -78,6 +80,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     if registered:
         check_can_be_served(own.detector.get_params())
     # identifiers play no part in a fit: two documents may share one
+    is_auto = choice["language"] == AUTO
     source = opened(file, {**options, "id": options["id"] or ""})
     texts = source.table(()).texts
     outliers: list[str] = []
@@ -102,9 +105,13 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
     say(how_read(source))
     of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
-    other = fitted.training.options.get("other_language")
-    forgotten = [forgotten_language(other, choice["language"])] if other else []
-    print_notes([*source.late_notes, *language_notes(choice), *forgotten, *form_notes(len(of_form))])
+    facts = fitted.training.options
+    choice["language"] = facts["language"]
+    of_language = found_languages(facts["languages"]) if is_auto else []
+    if other := facts.get("other_language"):
+        of_language.append(forgotten_language(other, choice["language"]))
+    of_language += language_notes(choice)
+    print_notes([*source.late_notes, *of_language, *form_notes(len(of_form))])
     say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model

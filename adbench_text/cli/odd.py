@@ -16,6 +16,7 @@ from adbench_text.cli.own_text import (
     DOCUMENTS,
     WORK,
     check_outputs,
+    found_languages,
     how_read,
     language_notes,
     odd_options,
@@ -27,6 +28,7 @@ from adbench_text.cli.progress import shown_documents
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, no_formula, printable
 from adbench_text.orders import P_OF_ORDER
+from adbench_text.text.language_finder import AUTO
 
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
 
@@ -98,11 +100,12 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     table, page = _outputs(output)
     check_outputs(file, table, page)
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
+    is_auto = choice["language"] == AUTO
     source = opened(file, options)
     most = float("inf") if with_text else MOST_WRITTEN
     with shown_documents() as progress:
         table_read = source.table(None, most, lambda n: progress("reading", n, None))
-    rows = FileRows(source, table_read)
+    rows = FileRows(source, table_read, with_language=is_auto)
     marks = rows.marks(marked) if marked else {}
     _check_marks(table, marked, marks, rows)
     begin = time.perf_counter()
@@ -140,14 +143,9 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
                 print_documents(shown, P_OF_ORDER[order], rows.id_name, headings[order])
         click.echo("\n".join([*below, how_read(source)]))
         click.echo(printable(f"All documents: {table}. Page: {page}."))
-    print_notes(
-        [
-            *source.late_notes,
-            *rows.notes,
-            *language_notes(choice),
-            *sentences.notes(ranked, choice["language"]),
-        ]
-    )
+    choice["language"] = ranked.language
+    of_language = [*(found_languages(ranked.languages) if is_auto else []), *language_notes(choice)]
+    print_notes([*source.late_notes, *rows.notes, *of_language, *sentences.notes(ranked)])
 
 
 def _outputs(output: Path) -> tuple[Path, Path]:

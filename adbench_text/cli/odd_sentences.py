@@ -82,7 +82,7 @@ def _called_odd(ranked: "OddDocuments", order: str) -> str:
     )
 
 
-def notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
+def notes(ranked: "OddDocuments") -> Iterator[str]:
     """Yield what is to be known of the p, the language and the marks."""
     from adbench_text.documents.models.model import FORM
 
@@ -94,6 +94,6 @@ def notes(ranked: "OddDocuments", language: str) -> Iterator[str]:
             yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
     yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
     if ranked.other_language is not None:
-        yield forgotten_language(ranked.other_language, language)
+        yield forgotten_language(ranked.other_language, ranked.language)
     if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."

@@ -14,6 +14,7 @@ from adbench_text.escaping import count, printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
 from adbench_text.reading.documents import DocumentFile
+from adbench_text.text.language_finder import AUTO
 
 STDIN = "-"  # the FILE that is standard input
 
@@ -39,7 +40,7 @@ def _set_encoder(ctx: click.Context, param: click.Parameter, value: str | None) 
 def _language(ctx: click.Context, param: click.Parameter, tag: str) -> str:
     from adbench_text.text.languages import standard  # slow: it needs langcodes
 
-    return standard(tag)
+    return tag if tag == AUTO else standard(tag)
 
 
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
@@ -62,7 +63,10 @@ CHOICE = [
         help=ENCODER,
     ),
     click.Option(
-        ["--language"], default="en", callback=_language, help="Language of the documents: en, de, pt-br, ..."
+        ["--language"],
+        default="en",
+        callback=_language,
+        help="Language of the documents: en, de, pt-br, ..., or auto: find that of most.",
     ),
     click.Option(
         ["--clean/--no-clean"], default=True, help="Remove stop words, punctuation and digits first."
@@ -135,6 +139,14 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
             f"language {language!r}."
         )
     return notes
+
+
+def found_languages(shares: Mapping[str, float]) -> list[str]:
+    """Return in which languages documents are, if there are several, or none was found."""
+    if not shares:
+        return ["no document has enough text to find its language; they are read as English."]
+    named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
+    return [f"the documents are in {named}; all are read as {next(iter(shares))}."] if len(shares) > 1 else []
 
 
 def forgotten_language(found: str, given: str) -> str:

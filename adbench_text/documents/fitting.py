@@ -13,6 +13,7 @@ from adbench_text.contract.labels import KnownLabels
 from adbench_text.contract.scores import TEST_BATCH, check_texts
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.left_out import N_FOLDS, LeftOut
 from adbench_text.documents.models.model import WORDS, Model, Training, keys
 from adbench_text.documents.own_detector import OwnDetector, own_detector
@@ -23,7 +24,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.copies import OF_MODEL
-from adbench_text.text.language_finder import LanguageCounts
+from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
 
 _LEAST_SINGLE = 0.5  # of the different documents
@@ -80,11 +81,12 @@ def fit_model(
     >>> model.calibrated_by, len(model.calibration)
     ('leave-one-out', 2)
     """
-    language = standard(language)
+    documents, raw_keys = TextSource.of(texts), array("Q")
+    spoken = FoundLanguages.of(documents, jobs, progress) if language == AUTO else None
+    language = spoken.language if spoken else standard(language)
     own = own_detector(detector, preset, settings, language, seed, normal=True)
     _check_can_be_fitted(own, outliers)
     pair = DetectorPair.of(own, None, language=language, clean=clean, n_folds=n_folds, seed=seed)
-    documents, raw_keys = TextSource.of(texts), array("Q")
 
     def noted() -> Iterator[str]:
         for text in documents:
@@ -106,7 +108,9 @@ def fit_model(
         **_counts(found),
         "n_outliers": len(known_odd),
     }
-    if other := LanguageCounts.of_some(found.raw.tolist()).other_than(language):
+    if spoken:
+        facts["languages"] = spoken.counts.named()
+    elif other := LanguageCounts.of_some(found.raw.tolist()).other_than(language):
         facts["other_language"] = other
     return Model(
         own.detector,

@@ -10,6 +10,7 @@ from adbench_text.checks import Number
 from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
 from adbench_text.documents.own_detector import own_detector
@@ -18,7 +19,7 @@ from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey, survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.foreign import Detector
-from adbench_text.text.language_finder import LanguageCounts
+from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
 
 
@@ -43,6 +44,7 @@ class OddDocuments:
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
         - ``n_copies``: number of documents that are copies of this one
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
+        - ``language``: only with the language ``"auto"``; missing for a document without enough text
     lists : mapping of str to DataFrame
         By order (``"words"``, ``"form"``, ``"both"``): the different documents that are odd, or among the
         first. The columns are those of the table, with the ranks of this order; and ``text``, the document
@@ -57,6 +59,11 @@ class OddDocuments:
         Score above which a word speaks for odd.
     alpha : float
         Largest p of a document that is called odd.
+    language : str
+        Of the cleaning and the detector: the one given, or with ``"auto"`` that of most documents (English if
+        none has enough text).
+    languages : mapping of str to float
+        With ``"auto"``: the shares of the languages that mean something, the largest first.
     other_language : str or None
         The language of most documents, if it is another than the one given.
     n_learned : int
@@ -78,6 +85,8 @@ class OddDocuments:
     method: str
     centre: float
     alpha: float
+    language: str
+    languages: Mapping[str, float]
     other_language: str | None
     n_learned: int
     n_near_copies: int
@@ -130,7 +139,8 @@ def odd_documents(
     settings : mapping, optional
         Hyper-parameters that override it.
     language : str
-        Language of the documents, for the cleaning and the detector.
+        Language of the documents, for the cleaning and the detector. With ``"auto"`` the language of each
+        document is found, for which they are read once more, and that of most documents is used.
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
@@ -187,10 +197,11 @@ def odd_documents(
     ['beat', 'eggs', 'oven', 'preheat']
     """
     Number("(0, 1)").check("alpha", alpha)
-    language = standard(language)
+    source = TextSource.of(texts)
+    spoken = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
+    language = spoken.language if spoken else standard(language)
     words = own_detector(detector, preset, settings, language, seed)
     pair = DetectorPair.of(words, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
-    source = TextSource.of(texts)
     surveyor = pair.surveyor(keep_copies=keep_copies or words.detector.reads_raw)
     found = survey(source, surveyor, sample, jobs, progress)
     _check_sample(found, pair, sample)
@@ -199,15 +210,22 @@ def odd_documents(
     )
     progress("explaining", 0, None)
     lists = odd_lists(source, found, scores, pair.cleaner, ListRule(by, alpha, top, max_copies))
+    table, other = lists.table, None
+    if spoken:
+        table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
+    else:
+        other = LanguageCounts.of_some(found.raw.tolist()).other_than(language)
     return OddDocuments(
-        table=lists.table,
+        table=table,
         lists=lists.by_order,
         families=lists.families,
         detector=words.label,
         method=scores.words.method,
         centre=scores.words.centre,
         alpha=alpha,
-        other_language=LanguageCounts.of_some(found.raw.tolist()).other_than(language),
+        language=language,
+        languages=spoken.counts.named() if spoken else {},
+        other_language=other,
         n_learned=len(scores.words.scores),
         n_near_copies=int(found.is_near.sum()),
         marked=scores.marked,

@@ -629,3 +629,27 @@ def test_score_finds_the_language_of_most_documents_wherever_they_are(adbench, t
     mixed = [*GERMAN[:3], *others, *GERMAN[:1] * (n_german - 3)]
     result = adbench("score", "kept", "-", "--format", "lines", "-q", stdin="\n".join(mixed))
     assert [("'de'" in note) for note in about_languages(result)] == [True] * (n_german > 3)
+
+
+def test_fit_finds_the_language_of_a_file_and_of_a_pipe_and_score_takes_it_from_the_model(adbench, tmp_path):
+    english = ["the boiler in the cellar is losing water", "the heating has been cold since yesterday"]
+    german = written(tmp_path / "de.csv", [*GERMAN, *english])
+    fit = ["-d", "llr", "--language", "auto", "-q", "-m"]
+    (note,) = about_languages_of_file(adbench("fit", german, *fit, "found"))
+    assert "de (93 %), en (7 %)" in note
+    piped = adbench("fit", "-", "--format", "csv", *fit, "piped", stdin=german.read_text(encoding="utf-8"))
+    assert about_languages_of_file(piped) == [note]
+    adbench("fit", german, "-d", "llr", "--language", "de", "-q", "-m", "given")
+    scored = [lines(adbench("score", model, german)) for model in ("found", "piped", "given")]
+    assert scored[0] == scored[1] == scored[2]
+    assert about_languages(adbench("score", "found", german, "-q")) == []
+
+
+def about_languages_of_file(result):
+    assert result.exit_code == 0, result.output
+    return [line for line in result.stderr.splitlines() if "the documents are in" in line]
+
+
+def test_score_and_run_take_no_language_but_a_tag(adbench):
+    assert_refused(adbench("score", "kept", "new.jsonl", "--language", "auto"), 2, "--language")
+    assert_refused(adbench("run", "-d", "llr", "-s", "files:normal.csv", "--language", "auto"), 2, "'auto'")

@@ -267,6 +267,77 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     assert_refused(odd(tmp_path / "a.csv", "--language", "cz"), 2, "got 'cz'", "'cs'?")
 
 
+GERMAN = [
+    f"{what} {does}, und der Hausmeister kommt am {day}"
+    for what in ("Der Kessel im Keller", "Die Heizung im Flur", "Das Ventil an der Pumpe")
+    for does in ("verliert Wasser", "bleibt kalt", "macht seit gestern ein Geräusch")
+    for day in ("Montag", "Dienstag", "Freitag")
+]
+
+
+def test_auto_finds_the_language_of_each_document_and_reads_all_by_that_of_most(odd, tmp_path):
+    texts = [
+        *GERMAN,
+        "the boiler in the cellar is losing water",
+        "the heating has been cold since",
+        "12:40",
+        "ขอบคุณ",
+    ]
+    write(tmp_path / "a.csv", [[f"T{n}", text] for n, text in enumerate(texts)], ("id", "body"))
+    result = odd("a.csv", "--language", "auto", "--by", "words", "-d", "llr")
+    assert result.exit_code == 0, result.output
+    assert has_note(result, " de (90 %), en (7 %);", " as de.")  # one Thai document means nothing
+    assert not has_note(result, "--language")
+    rows = {row["id"]: row for row in table(tmp_path / "odd.csv")}
+    assert list(rows["T0"])[11:] == ["language", "id", "body"]
+    assert [rows[f"T{n}"]["language"] for n in range(len(texts))] == [*["de"] * 27, "en", "en", "", "th"]
+    found = (tmp_path / "odd.csv").read_bytes()
+    assert "language" not in table_of(odd, tmp_path, "--language", "de", "--by", "words", "-d", "llr")[0]
+    given = table(tmp_path / "odd.csv")
+    assert [{**row, "language": ""} for row in given] == [
+        {**row, "language": ""} for row in csv.DictReader(found.decode().splitlines())
+    ]
+
+
+def table_of(odd, folder, *options):
+    assert odd("a.csv", *options).exit_code == 0
+    return table(folder / "odd.csv")
+
+
+def test_a_column_of_the_user_that_is_called_language_is_kept_beside_ours(odd, tmp_path):
+    rows = [[text, f"L{n}", "mine"] for n, text in enumerate(GERMAN)]
+    write(tmp_path / "a.csv", rows, ("body", "language", "input_language"))
+    options = ["--text", "body", "-d", "llr"]
+    for name, of_auto in (("language", False), ("input_input_language", True)):
+        written = table_of(odd, tmp_path, *options, *(["--language", "auto"] if of_auto else []))
+        assert {row["input_language"] for row in written} == {"mine"}
+        assert {row[name] for row in written} == {f"L{n}" for n in range(27)}
+        assert ({row["language"] for row in written} == {"de"}) == of_auto
+    (tmp_path / "marks.csv").write_text("input_input_language,mark\nL3,odd\n")
+    again = odd("a.csv", *options, "--language", "auto", "--id", "language", "--marked", "marks.csv")
+    assert again.exit_code == 0, again.output
+    assert [row["input_input_language"] for row in table(tmp_path / "odd.csv") if row["mark"]] == ["L3"]
+
+
+def test_one_language_is_not_noted_and_none_is_read_as_english(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in GERMAN], ("text",))
+    assert not has_note(odd("a.csv", "--language", "auto", "-d", "llr"), "language")
+    write(tmp_path / "a.csv", [[f"{n} qx{n} zz"] for n in range(30)], ("text",))
+    result = odd("a.csv", "--language", "auto", "-d", "knn-words", "--no-clean")
+    assert result.exit_code == 0, result.output
+    assert has_note(result, " English")
+    assert {row["language"] for row in table(tmp_path / "odd.csv")} == {""}
+
+
+def test_documents_of_a_pipe_and_of_several_processes_have_languages_too(odd, tmp_path):
+    texts = [*GERMAN, "the boiler in the cellar is losing water"]
+    result = CliRunner().invoke(
+        main, ["odd", "-", "--language", "auto", "-d", "llr", "--jobs", "2"], input="\n".join(texts)
+    )
+    assert result.exit_code == 0, result.output
+    assert [row["row"] for row in table(tmp_path / "odd.csv") if row["language"] == "en"] == ["27"]
+
+
 def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
     result = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm")

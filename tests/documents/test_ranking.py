@@ -488,3 +488,23 @@ def test_lone_surrogates_in_python_are_replaced(as_function):
     model = fit_model(given, "llr")
     assert Scorer(model).score(BROKEN)["p"].tolist() == [1.0] * 3
     assert Scorer(model).score(["half \ufffd of a smile"])["p_form"].tolist() == [1.0]  # the same text
+
+
+def test_auto_is_the_language_of_most_documents():
+    german = [
+        f"die Heizung im Keller Nummer {n} verliert seit gestern Wasser" for n in ("eins", "zwei", "drei")
+    ]
+    texts = [*german, "the heating in the cellar is cold", "12:40 17.5"]
+    found = odd_documents(texts, "llr", language="auto", keep_copies=True)
+    assert (found.language, found.languages, found.other_language) == ("de", {"de": 0.75}, None)
+    of_row = found.table.set_index("row")["language"]
+    assert [of_row[row] for row in range(4)] == ["de", "de", "de", "en"]
+    assert of_row.isna().tolist() == [row == 4 for row in of_row.index]
+    given = odd_documents(texts, "llr", language="de", keep_copies=True)
+    pd.testing.assert_frame_equal(given.table, found.table.drop(columns="language"))
+    assert (given.language, given.languages) == ("de", {})
+    assert odd_documents(iter_again(texts), "llr", language="auto", keep_copies=True).language == "de"
+
+
+def iter_again(texts):
+    return lambda: iter(texts)

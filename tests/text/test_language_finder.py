@@ -101,6 +101,8 @@ def test_a_language_is_named_if_it_means_something():
     assert counts.main == "en"
     assert counts.named() == {"en": 290 / 300, "de": 0.02}
     assert LanguageCounts.of(["en", "en", "en", "la"]).named() == {"en": 0.75}  # a single document
+    assert LanguageCounts.of(["en", None]).named() == {"en": 1.0}
+    assert LanguageCounts.of([None]).named() == {}
     assert LanguageCounts.of([None]).main is None
 
 

@@ -1,0 +1,37 @@
+"""The languages of documents that are read for it once, before everything else."""
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Self
+
+import pandas as pd
+
+from adbench_text.documents import OnProgress
+from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.source import TextSource
+from adbench_text.text.language_finder import LanguageCounts, languages_of
+
+_IF_NONE = "en"
+
+
+@dataclass(frozen=True)
+class FoundLanguages:
+    """The language of each document, by row."""
+
+    of_rows: pd.Categorical  # missing without enough text
+    counts: LanguageCounts
+
+    @classmethod
+    def of(cls, source: TextSource, jobs: int | str, progress: OnProgress) -> Self:
+        """Find the languages of documents."""
+        found: list[str | None] = []
+        with closing(results_of(languages_of, in_chunks(source), jobs)) as of_chunks:
+            for languages in of_chunks:
+                found += languages
+                progress("finding languages", len(found), None)
+        return cls(pd.Categorical(found), LanguageCounts.of(found))
+
+    @property
+    def language(self) -> str:
+        """The language of most documents; English if none has enough text."""
+        return self.counts.main or _IF_NONE
