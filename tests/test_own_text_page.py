@@ -20,6 +20,7 @@ from adbench_text.metrics import auroc
 
 PAGE = Path(__file__).parents[1] / "docs" / "own-text.md"
 BLOCK = [line.removeprefix("    ") for line in PAGE.read_text().splitlines() if line.startswith("    ")]
+WORDS = " ".join(PAGE.read_text().split())
 
 
 def command(start):
@@ -70,18 +71,31 @@ def write(path, rows, label="group"):
         csv.writer(stream).writerows([("id", label, "body"), *rows])
 
 
-def test_odd_prints_what_readme_shows(folder):
-    line = command("adbench-text odd")
+def test_odd_prints_what_the_page_shows(folder):
+    line = command("adbench-text odd --example")
     first = BLOCK.index("$ " + line) + 1
     shown = BLOCK[first : BLOCK.index("All documents: odd.csv. Page: odd.html.") + 1]
     width = max(map(len, shown))
     printed = run(folder, f"COLUMNS={width} {line}").stdout.splitlines()
     assert [without_seconds(each) for each in printed] == [without_seconds(each) for each in shown]
+    with (folder / "odd.csv").open(newline="", encoding="utf-8") as stream:
+        planted = [row for row in csv.DictReader(stream) if row["planted"]]
+    by_words = {row["row"] for row in planted if row["odd"] == "1"}
+    by_form = {row["row"] for row in planted if float(row["p_form"]) <= 0.01}
+    assert (
+        f"{len(by_words)} of the 18 documents called odd by words are such, {len(by_form)} by form" in WORDS
+    )
+    assert "all 20 by one of the two" in WORDS
+    assert len(by_words | by_form) == len(planted) == 20
+
+
+def test_the_posts_have_the_auroc_of_the_page(folder):
+    run(folder, "adbench-text odd posts.csv --text body -q")
     with (folder / "odd.csv").open(newline="") as stream:
         scored = [row for row in csv.DictReader(stream) if row["score"]]
     is_odd = np.array([not row["group"].startswith("rec.") for row in scored])
     area = 100 * auroc(is_odd, np.array([float(row["score"]) for row in scored]))
-    assert f"the AUROC of the scores is {area:.1f} %" in " ".join(PAGE.read_text().split())
+    assert f"the AUROC of the scores is {area:.1f} %" in WORDS
 
 
 def without_seconds(line):

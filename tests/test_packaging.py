@@ -20,7 +20,7 @@ from adbench_text.plugins import registry
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("adbench_text", "detectors", "datasets", "reports")
-SOURCES = (".py", ".pyi", ".json", ".toml", ".html", ".css", ".js", ".typed")
+SOURCES = (".py", ".pyi", ".json", ".toml", ".html", ".css", ".js", ".typed", ".gz", ".txt")
 
 
 def in_folders() -> set[str]:

@@ -25,6 +25,7 @@ from adbench_text.cli.own_text import (
     values_of,
 )
 from adbench_text.cli.progress import shown_documents
+from adbench_text.documents import EXAMPLE
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, no_formula, printable
 from adbench_text.orders import P_OF_ORDER
@@ -50,6 +51,7 @@ _RANKING = [
 _OPTIONS = [
     "Input",
     *DOCUMENTS,
+    click.Option(["--example"], is_flag=True, help="Rank 2,000 texts of this package instead of FILE."),
     "Detector",
     *CHOICE,
     "Odd",
@@ -78,8 +80,8 @@ _OPTIONS = [
 
 
 @click.command("odd", cls=SectionedCommand, listed=_OPTIONS)
-@click.argument("file")
-def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
+@click.argument("file", required=False)
+def command(file: str | None, example: bool, output: Path, with_text: bool, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), also compressed (.csv.gz), a folder of text or
@@ -94,9 +96,13 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     table, and give the file to --marked: the others are ranked again. So marking goes on in rounds of ten.
 
     Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
+
+    --example ranks a file of this package: docstrings of numpy, pandas, scipy and scikit-learn, and 20 other
+    texts among them, which the column planted of the table names.
     """
     from adbench_text.documents.ranking import odd_documents
 
+    file = _file(file, example)
     table, page = _outputs(output)
     check_outputs(file, table, page)
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
@@ -146,6 +152,15 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     choice["language"] = ranked.language
     of_language = [*(found_languages(ranked.languages) if is_auto else []), *language_notes(choice)]
     print_notes([*source.late_notes, *rows.notes, *of_language, *sentences.notes(ranked)])
+
+
+def _file(file: str | None, is_example: bool) -> str:
+    """Return the file to read: one that is given, or the example."""
+    if is_example and file is not None:
+        raise click.UsageError(f"--example takes the place of FILE; leave out {file!r} or --example.")
+    if not is_example and file is None:
+        raise click.UsageError("Missing argument 'FILE'. Give a file, or --example.")
+    return str(EXAMPLE) if file is None else file
 
 
 def _outputs(output: Path) -> tuple[Path, Path]:

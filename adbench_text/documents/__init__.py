@@ -1,12 +1,16 @@
 """A user's own documents: read from files, ranked against each other, scored by a model."""
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 #: The detector of the commands for own documents, and of `odd_documents`.
 DEFAULT_DETECTOR = "ensemble"
 
 #: Different documents that a detector learns from, unless asked for more.
 SAMPLE = 20_000
+
+#: The file of `odd --example`; a note beside it has its licences.
+EXAMPLE = Path(__file__).with_name("example.csv.gz")
 
 #: Documents, or what yields them each time it is called, such as those of a file.
 Texts = Sequence[str] | Callable[[], Iterable[str]]

@@ -90,7 +90,8 @@ def _as_mlflow_model(folder: Path, package: str, temporary: Path) -> Path:
 def _copied_code(folder: Path) -> Path:
     """Copy the code of this package to a folder; return its path there."""
     package = Path(adbench_text.__file__).parent
-    ignored = shutil.ignore_patterns("__pycache__", "results")  # of reports; not installed
+    # results of reports are not installed; a model needs no example
+    ignored = shutil.ignore_patterns("__pycache__", "results", "example*")
     copied = shutil.copytree(package, folder / package.name, ignore=ignored)
     for name in () if (package / "detectors").is_dir() else ("detectors", "datasets", "reports"):
         shutil.copytree(package.parent / name, copied / name, ignore=ignored)  # of a checkout

@@ -736,3 +736,41 @@ def test_no_two_columns_of_the_table_are_equal(odd, tmp_path):
     marked = odd("own.csv", "--id", "row", "--marked", "odd.csv")
     assert "Marks: 1 odd, 0 fine" in marked.stdout
     assert [row["input_input_row"] for row in table(tmp_path / "odd.csv") if row["mark"]] == ["K7"]
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.mark.usefixtures("odd")
+def test_the_example_gives_the_lists_of_readme_to_the_letter_without_any_other_file(tmp_path, monkeypatch):
+    shown = textwrap.dedent(
+        re.search(r"^    Odd by words:\n(    .*\n)+", README.read_text(), re.MULTILINE)[0]
+    )
+    (command,) = re.findall("^    adbench-text (odd --example.*)$", README.read_text(), re.MULTILINE)
+    monkeypatch.setenv("COLUMNS", str(max(map(len, shown.splitlines()))))
+    result = CliRunner().invoke(main, command.split())
+    assert result.exit_code == 0, result.output
+    assert notes(result) == []
+    printed = [line.rstrip() for line in result.stdout.splitlines()]
+    begin = printed.index("Odd by words:")
+    assert printed[begin : begin + len(shown.splitlines())] == shown.splitlines()
+    rows = table(tmp_path / "odd.csv")
+    assert len(rows) == 2000
+    assert sum(row["planted"] != "" for row in rows[:20]) >= 12
+    assert "example.csv.gz" in (tmp_path / "odd.html").read_text(encoding="utf-8")
+
+
+def test_either_a_file_or_the_example_is_given(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
+    for arguments, quoted in ((["a.csv", "--example"], "'a.csv'"), (["", "--example"], "''"), ([], "'FILE'")):
+        assert_refused(odd(*arguments), 2, quoted, "--example")
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.csv"]
+
+
+def test_other_options_hold_for_the_example(odd, tmp_path):
+    result = odd("--example", "--language", "auto", "--by", "form", "-d", "llr", "-o", "mine", "-q")
+    assert (result.exit_code, result.stdout) == (0, ""), result.output
+    written = table(tmp_path / "mine.csv")
+    assert {row["language"] for row in written if row["planted"] == "German"} == {"de"}
+    assert sum(row["language"] == "en" for row in written) > 1900
+    assert_refused(odd("--example", "--text", "body"), 2, "'body'")
