@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from adbench_text.contract.scores import check_texts
-from adbench_text.text.cleaning import clean, english_words, foreign_words
+from adbench_text.text.cleaning import clean, english_words, word_spans, words_of
 from adbench_text.text.languages import standard
 
 _WORDS = re.compile(r"\S+")
@@ -23,15 +23,21 @@ class WordSpan(NamedTuple):
 
 
 class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
-    """Cleans documents as the benchmark does; the first step of a pipeline that a detector ends.
+    """Cleans documents; the first step of a pipeline that a detector ends.
 
     Of an English document, words of three letters and more are left, in lower case, without digits,
-    punctuation and stop words; of another language its words without the most frequent ones.
+    punctuation and stop words; of another language its words without the most frequent ones. Everything but
+    letters, their marks and digits separates words, such as emoji; characters that nobody sees, such as soft
+    hyphens, and the colours of a terminal are left out. Words are spelled as in wordfreq's lists: ligatures
+    and letters of full width are plain letters, and case is folded.
 
     Parameters
     ----------
     language : str or None, default "en"
         Tag of the language of the documents, such as ``"de"`` or ``"pt-BR"``; None leaves them as they are.
+    as_papers : bool, default False
+        Whether English documents are cleaned as those of the benchmark's corpora, as the papers do: only ASCII
+        punctuation and some quotes and dashes separate words. Of ASCII texts, the same words are left.
 
     Examples
     --------
@@ -39,6 +45,8 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     >>> from adbench_text import KNNWords
     >>> Cleaner().transform(["The 2 ships can't leave: a storm is coming!"])
     ['ships leave storm coming']
+    >>> Cleaner()("\u201cThe of\ufb01ce\u2122\u2026 \U0001f600\u201d")
+    'office'
     >>> sea = ["The ship left the harbour.", "A storm hit the crew!", "The crew sailed the ship."] * 10
     >>> pipeline = Pipeline([("clean", Cleaner()), ("detect", KNNWords(k=3))]).fit(sea)
     >>> near, far = pipeline.decision_function(["The ship, and its crew", "The court heard a witness"])
@@ -46,8 +54,14 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     True
     """
 
-    def __init__(self, language: str | None = "en") -> None:
+    def __init__(self, language: str | None = "en", *, as_papers: bool = False) -> None:
         self.language = language
+        self.as_papers = as_papers
+
+    @property
+    def cleans_as_papers(self) -> bool:
+        """Whether documents are English, and cleaned as the papers do."""
+        return self.as_papers and self.language is not None and standard(self.language) == "en"
 
     def fit(self, texts: object = None, y: object = None) -> Self:
         """Check the language; nothing is learned."""
@@ -66,16 +80,15 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         """Return the words that are left of a document, joined by single spaces; may be empty."""
         if self.language is None:
             return text
-        if (language := standard(self.language)) == "en":
+        if self.cleans_as_papers:
             return clean(text)
-        return " ".join([word for word, _, _ in foreign_words(text, language)])
+        return " ".join(words_of(text, standard(self.language)))
 
     def spans(self, text: str) -> list[WordSpan]:
         """Return the span of each word of the cleaned document, in its order."""
         if self.language is None:
             return [WordSpan(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
-        language = standard(self.language)
-        kept = english_words(text) if language == "en" else foreign_words(text, language)
+        kept = english_words(text) if self.cleans_as_papers else word_spans(text, standard(self.language))
         spans, begin = [], 0
         for word, start, end in kept:
             spans.append(WordSpan(begin, begin + len(word), start, end))

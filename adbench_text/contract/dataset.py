@@ -168,6 +168,9 @@ class Dataset(ABC):
     is_cleaned : bool, default True
         Whether detectors read cleaned documents: the words that are left of them. If not, they read documents
         as they were written.
+    as_papers : bool, default True
+        Whether English documents are cleaned as the papers do, or else by Unicode, as those of other languages
+        are. See `Cleaner`.
     files : tuple of RemoteFile, default ()
         The published files that it reads.
     inliers : tuple of str, default ()
@@ -208,6 +211,7 @@ class Dataset(ABC):
     citation: ClassVar[str]
     language: ClassVar[str] = "en"
     is_cleaned: ClassVar[bool] = True
+    as_papers: ClassVar[bool] = True
     files: ClassVar[tuple[RemoteFile, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str] = ONE_VS_REST

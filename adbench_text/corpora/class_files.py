@@ -70,6 +70,7 @@ class ClassFiles(Dataset):
     language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
     reading: Mapping[str, Any] = field(default_factory=dict)  # see `ReadOptions`
     name: str = field(init=False)  # type: ignore[misc]  # likewise
+    as_papers = False  # no published figure depends on its words
     source = "a file of the user"
     licence = "unknown"
     citation = "none"

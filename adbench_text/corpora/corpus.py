@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adbench_text.contract.cleaner import Cleaner
 
 _PARTS = ("training", "test")
+_BY_UNICODE = "unicode 1"  # the cleaning of corpora that are not cleaned as the papers do; raise its number
 _COLUMNS = ["part", "label", "text", "cleaned", "words"]  # of a table of documents
 
 
@@ -48,6 +49,7 @@ class Corpus:
     # facts of the dataset, see `Dataset`
     language: str = Dataset.language
     is_cleaned: bool = Dataset.is_cleaned
+    as_papers: bool = Dataset.as_papers
     inliers: tuple[str, ...] = ()
     protocol: str = Dataset.protocol
     redraw: Redraw | None = None
@@ -147,7 +149,8 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     import pandas as pd
 
     edition = edition_of(dataset)
-    key = digest([edition.digest, *dataset.classes, code_version(type(dataset)), *_COLUMNS])[:16]
+    cleaning = [_BY_UNICODE] if dataset.is_cleaned and not cleaner_of(dataset).cleans_as_papers else []
+    key = digest([edition.digest, *dataset.classes, code_version(type(dataset)), *_COLUMNS, *cleaning])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{HARNESS_VERSION}.parquet"
     documents = storage.read_cache(path, pd.read_parquet)
     if documents is None:
@@ -161,7 +164,7 @@ def cleaner_of(source: Dataset | Corpus) -> "Cleaner":
     """Return what cleans the documents of a dataset or corpus; it may leave them as they are."""
     from adbench_text.contract.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
 
-    return Cleaner(source.language if source.is_cleaned else None)
+    return Cleaner(source.language if source.is_cleaned else None, as_papers=source.as_papers)
 
 
 def cleaned(dataset: Dataset) -> "pd.DataFrame":
@@ -200,6 +203,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         written_test=written_test,
         language=standard(dataset.language),
         is_cleaned=dataset.is_cleaned,
+        as_papers=dataset.as_papers,
         inliers=dataset.inliers,
         protocol=dataset.protocol,
         redraw=dataset.redraw,

@@ -6,6 +6,9 @@ from typing import NamedTuple
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import N_WHY, TokenScore, original_words
 from adbench_text.errors import AdbenchTextError
+from adbench_text.text.letters import in_lower_case
+
+_UNKNOWN = "en"  # of documents that are not cleaned: case is that of most languages
 
 
 class Explanation(NamedTuple):
@@ -17,10 +20,10 @@ class Explanation(NamedTuple):
     why_form: list[str]  #: facts about its form, the strongest first
 
 
-def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
+def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str) -> list[str]:
     """Return the n different words with the highest scores above the least, in lower case."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
-    return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]
+    return list(dict.fromkeys(in_lower_case(word.token, language) for word in strongest))[:n]
 
 
 def explain(
@@ -42,5 +45,6 @@ def explain(
     explanations = []
     for text, tokens, facts in zip(texts, scored, reasons(cleaned), strict=True):
         words = original_words(text, cleaner.spans(text), tokens)
-        explanations.append(Explanation(words, odd_words(words, least, N_WHY) or list(facts[:N_WHY]), []))
+        why = odd_words(words, least, N_WHY, cleaner.language or _UNKNOWN)
+        explanations.append(Explanation(words, why or list(facts[:N_WHY]), []))
     return explanations

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from adbench_text.contract.scores import TokenScore
 from adbench_text.escaping import no_formula
 from adbench_text.pages.shades import Scale, cut, page, without_unfit
+from adbench_text.text.letters import in_lower_case
 
 _N_CHARACTERS = 1500  # of a document
 _N_CHARACTERS_OF_NAME = 80
@@ -50,8 +51,8 @@ class _OnPage(NamedTuple):
     @classmethod
     def of(cls, document: PageDocument) -> "_OnPage":
         """Return a document with the parts around its odd words."""
-        first = {word.token.lower(): word.start for word in reversed(document.words)}
-        odd = [first[word] for word in document.why if word in first]
+        first = {_alike(word.token): word.start for word in reversed(document.words)}
+        odd = [first[alike] for alike in map(_alike, document.why) if alike in first]
         return cls(
             document, *(_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
         )
@@ -70,6 +71,11 @@ class _OnPage(NamedTuple):
         )
         n_bytes = sum(len(escape(without_unfit(text)).encode()) for text in texts)
         return n_bytes + _OF_WORD * n_words + _OF_DOCUMENT
+
+
+def _alike(word: str) -> str:
+    """Return what a word and its lower case have in common in any language."""
+    return in_lower_case(word, "en").replace("\u0131", "i")
 
 
 def page_of_documents(

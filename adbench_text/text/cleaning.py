@@ -1,18 +1,19 @@
-"""Cleaning of texts: of every corpus in the same way, and of a user's own documents in many languages.
+"""Cleaning of texts: of the papers' corpora in one way, and of a user's own documents in many languages.
 
-Corpora are cleaned as by CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al., NAACL 2021,
-section 4), and so are own documents in English. In other languages a document becomes its words in lower
-case, without digits, punctuation and the most frequent words of the language. A Chinese character or Hiragana
-is a word. Own documents keep the way back to the text as it was written.
+English corpora are cleaned as by CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al., NAACL
+2021, section 4): `clean`, which knows ASCII and some characters more. Own documents, and corpora in other
+languages, are cleaned by Unicode: `words_of`, see `adbench_text.text.letters`. English words lose their
+digits, and stop words and short ones go; in other languages, the most frequent words of the language go. An
+English text of ASCII characters has the same words either way. Both ways keep the way back to the text as it
+was written.
 """
 
 import re
 import string
-import unicodedata
 from collections.abc import Iterator
 
-from adbench_text.text.languages import frequent_words, letters_of_list
-from adbench_text.text.words import word_pattern
+from adbench_text.text.languages import frequent_words
+from adbench_text.text.letters import letters_of
 
 #: NLTK's English stop words in the 179-word edition of the papers' time.
 STOP_WORDS = frozenset(
@@ -59,16 +60,6 @@ def clean(text: str) -> str:
     return " ".join([word for word in text.split() if len(word) > 2 and word not in STOP_WORDS])
 
 
-def foreign_words(text: str, language: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the words that are left of a document, with their start and end in it."""
-    stop_words, letters = frequent_words(language), letters_of_list(language)
-    # Python's lower case of this letter is two, an i and a combining dot, which would move all places.
-    for match in word_pattern(r"\d_").finditer(text.replace("\u0130", "i").lower()):
-        word = unicodedata.normalize("NFC", match.group()).translate(letters)  # as in lists of words
-        if word not in stop_words:
-            yield word, match.start(), match.end()
-
-
 def english_words(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of `clean`; digits within a word lie between its start and its end."""
     letters = text.lower().translate(_DELETIONS)
@@ -82,3 +73,36 @@ def english_words(text: str) -> Iterator[tuple[str, int, int]]:
         start, position = position, position + len(word)
         if len(word) > 2 and word not in STOP_WORDS:
             yield word, places[start], places[position - 1] + 1
+
+
+_ENGLISH = "en"
+_LEAST_LETTERS = 3  # of an English word
+# What `_CONTRACTIONS` leaves of a word: the other part is short or a stop word.
+_CONTRACTED = {
+    "cannot": "", "gimme": "gim", "gonna": "gon", "gotta": "got", "lemme": "lem", "wanna": "wan"
+}  # fmt: skip
+
+
+def words_of(text: str, language: str) -> list[str]:
+    """Return the words that are left of a document by Unicode; the language has its standard name.
+
+    >>> words_of("Really\u2026 a \ufb01ne\u2122 caf\u0065\u0301!", "en")
+    ['really', 'fine', 'café']
+    """
+    found = letters_of(language).spell(text).split()
+    if language != _ENGLISH:
+        frequent = frequent_words(language)
+        return [word for word in found if word not in frequent]
+    if not _CONTRACTED.keys().isdisjoint(found):
+        found = [_CONTRACTED.get(word, word) for word in found]
+    return [word for word in found if len(word) >= _LEAST_LETTERS and word not in STOP_WORDS]
+
+
+def word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of `words_of`, with their start and end in the document."""
+    is_english = language == _ENGLISH
+    least, left_out = (_LEAST_LETTERS, STOP_WORDS) if is_english else (1, frequent_words(language))
+    for word, start, end in letters_of(language).words(text):
+        left = _CONTRACTED.get(word, word) if is_english else word
+        if len(left) >= least and left not in left_out:
+            yield left, start, end

@@ -65,12 +65,14 @@ def _reads_other_script(language: str) -> bool:
 def letters_of_list(language: str) -> Mapping[int, str]:
     """Return how the list of words of a language spells letters of another script, for `str.translate`.
 
-    These are traditional Chinese characters, and Cyrillic letters of Serbian.
+    These are traditional Chinese characters, and Cyrillic letters of Serbian and Azerbaijani.
     """
-    if standard(language) == "sh":
-        from wordfreq.transliterate import SR_LATN_TABLE
+    from wordfreq.language_info import get_language_info
+    from wordfreq.transliterate import AZ_LATN_TABLE, SR_LATN_TABLE
 
-        return SR_LATN_TABLE
+    tables = {"sr-Latn": SR_LATN_TABLE, "az-Latn": AZ_LATN_TABLE}
+    if table := tables.get(get_language_info(standard(language))["transliteration"]):
+        return table
     if standard(language) == "zh":  # wordfreq.chinese has the table, but needs a package for Chinese words
         from msgpack import load
         from wordfreq.util import data_path
@@ -78,6 +80,30 @@ def letters_of_list(language: str) -> Mapping[int, str]:
         with gzip.open(data_path("_chinese_mapping.msgpack.gz")) as stream:
             return load(stream, raw=False, strict_map_key=False)  # type: ignore[no-any-return]
     return {}
+
+
+def prepared(text: str, language: str) -> str:
+    """Return a text in the letters of the language's list of words, as wordfreq prepares words to look up.
+
+    It is in lower case, with case folding. Turkish and Azerbaijani keep the dots of I and \u0130 (Kazakh too, by
+    wordfreq; CLDR does not list it), Romanian has commas for cedillas, and Arabic and Hebrew have no vowel marks.
+
+    >>> prepared("ISITMA", "tr"), prepared("STRASSE", "de") == prepared("Stra\u00dfe", "de")
+    ('ısıtma', True)
+    """
+    name = standard(language)
+    if text.isascii() and not _has_dotless_i(name):
+        return text.lower()
+    from wordfreq.preprocess import preprocess_text
+
+    return preprocess_text(text, name).translate(letters_of_list(name))
+
+
+@cache
+def _has_dotless_i(language: str) -> bool:
+    from wordfreq.language_info import get_language_info
+
+    return bool(get_language_info(language)["dotless_i"])
 
 
 def _hint(tag: str) -> str:

@@ -63,8 +63,9 @@ from adbench_text.detectors.form.facts import (
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
-from adbench_text.text.languages import LANGUAGE_TAG, check_language, has_frequencies
-from adbench_text.text.words import word_positions
+from adbench_text.text.languages import LANGUAGE_TAG, check_language, has_frequencies, prepared
+from adbench_text.text.letters import blank_escapes, without_escapes
+from adbench_text.text.words import Word, word_positions
 
 # no paper contains it
 CITATION = "adbench-text, see CITATION.cff"
@@ -144,8 +145,8 @@ class Form(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         counted = numbers(texts, self.language)
-        self._spelling = Spelling.fit(texts)
-        counted[:, SURPRISE] = _highest(self._spelling.surprise(texts, leave_out=True)[0])
+        self._spelling = Spelling.fit(self._prepared(texts))
+        counted[:, SURPRISE] = _highest(self._spelling.surprise(self._prepared(texts), leave_out=True)[0])
         logs, totals = logarithms(counted), counted.sum(axis=0)
         self._others = np.median(shown(counted), axis=0)
         self._median = np.median(logs, axis=0)
@@ -166,7 +167,7 @@ class Form(TextDetector):
         self._scores_of_training = of_training
 
     def _score(self, texts: list[str]) -> Scores:
-        standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(texts)[0])))
+        standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(self._prepared(texts))[0])))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
         pairs = zip(self._scales, distances, strict=True)
@@ -175,6 +176,10 @@ class Form(TextDetector):
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
+
+    def _prepared(self, texts: list[str]) -> list[str]:
+        """Return documents whose words are spelled as in the list of the language."""
+        return [prepared(without_escapes(text), self.language) for text in texts]
 
     def _counted(self, texts: list[str], surprise: Scores) -> Numbers:
         counted = numbers(texts, self.language)
@@ -214,7 +219,7 @@ class Form(TextDetector):
         return self._reasons([texts[place] for place in places], leave_out=True)
 
     def _reasons(self, texts: list[str], *, leave_out: bool = False) -> list[list[str]]:
-        surprise, words = self._spelling.surprise(texts, leave_out=leave_out)
+        surprise, words = self._spelling.surprise(self._prepared(texts), leave_out=leave_out)
         counted = self._counted(texts, _highest(surprise))
         standard, own = self._standard(counted), shown(counted)
         centred = standard - self._mean
@@ -242,14 +247,17 @@ class Form(TextDetector):
         return self._token_scores([texts[place] for place in places], leave_out=True)
 
     def _token_scores(self, texts: list[str], *, leave_out: bool = False) -> list[list[TokenScore]]:
-        surprise, words = self._spelling.surprise(texts, leave_out=leave_out)
+        surprise, words = self._spelling.surprise(self._prepared(texts), leave_out=leave_out)
         scored = []
         for text, begin, end in zip(texts, surprise.indptr[:-1], surprise.indptr[1:], strict=True):
             found = [words[number] for number in surprise.indices[begin:end]]
             of_word = dict(zip(found, surprise.data[begin:end].tolist(), strict=True))
-            placed = [word for word in word_positions(text) if word.word in of_word]
-            scored.append([TokenScore(*word, of_word[word.word]) for word in placed])
+            placed = [(word, self._spelled(text, word)) for word in word_positions(blank_escapes(text))]
+            scored.append([TokenScore(*word, of_word[own]) for word, own in placed if own in of_word])
         return scored
+
+    def _spelled(self, text: str, word: Word) -> str:
+        return prepared(text[word.start : word.end], self.language)
 
 
 def _highest(surprise: "csr_array[Any]") -> Scores:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.text.languages import has_frequencies, letters_of_list, standard
+from adbench_text.text.languages import has_frequencies, letters_of_list, prepared, standard
+from adbench_text.text.letters import without_escapes
 from adbench_text.text.words import in_blocks, words
 
 _MOST_CHARACTERS = 2**21  # that are counted at a time
@@ -65,10 +66,9 @@ _OF_KIND = {
 
 def numbers(texts: Sequence[str], language: str) -> Numbers:
     """Return what `FACTS` count in each document, of shape (n_texts, n_facts); the surprise is left 0."""
-    known, letters = _known(language), letters_of_list(language)
-    if letters:
-        texts = [text.translate(letters) for text in texts]
-    return np.concatenate([_numbers(block, known) for block in in_blocks(texts, _MOST_CHARACTERS)])
+    letters = letters_of_list(language)
+    texts = [without_escapes(text).translate(letters) if letters else without_escapes(text) for text in texts]
+    return np.concatenate([_numbers(block, language) for block in in_blocks(texts, _MOST_CHARACTERS)])
 
 
 def logarithms(counted: Numbers) -> Numbers:
@@ -113,7 +113,8 @@ def _text_of(number: float, fact: Fact) -> str:
     return f"{number:.1f}" if fact.per else f"{number:,.0f}"
 
 
-def _numbers(texts: list[str], known: frozenset[str] | None) -> Numbers:
+def _numbers(texts: list[str], language: str) -> Numbers:
+    known = _known(language)
     lengths = np.array([len(text) for text in texts])
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     row = np.repeat(np.arange(len(texts)), lengths)
@@ -126,13 +127,13 @@ def _numbers(texts: list[str], known: frozenset[str] | None) -> Numbers:
     for name, kind in _OF_KIND.items():
         result[:, COLUMN[name]] = kinds[:, kind]
     names = ("words", "different", "longest", "links", "unknown")
-    result[:, [COLUMN[name] for name in names]] = [_of_words(text, known) for text in texts]
+    result[:, [COLUMN[name] for name in names]] = [_of_words(text, known, language) for text in texts]
     return result
 
 
-def _of_words(text: str, known: frozenset[str] | None) -> tuple[int, int, int, int, int]:
+def _of_words(text: str, known: frozenset[str] | None, language: str) -> tuple[int, int, int, int, int]:
     """Return the numbers of words, different words, characters of the longest, links and unknown words."""
-    found = words(text)
+    found = words(prepared(text, language))
     n_links = len(_LINK.findall(text)) if "@" in text or "://" in text or "www." in text else 0
     n_unknown = sum(word not in known and word.isalpha() for word in found) if known else 0
     return len(found), len(set(found)), max(map(len, found), default=0), n_links, n_unknown

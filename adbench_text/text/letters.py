@@ -1,0 +1,219 @@
+"""What of a document is part of a word, by Unicode, and how the words of a language are spelled.
+
+Letters, marks and digits are parts of words; every other character separates words: punctuation, symbols
+such as emoji, and control characters. Characters that nobody sees, such as soft hyphens, are left out, and so
+are the escape sequences that colour a terminal. Letters are spelled as in wordfreq's lists of words, whatever
+their width, case or composition: a ligature is its letters (NFKC), and a capital I in Turkish has no dot.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Self
+
+from adbench_text.text.languages import prepared, standard
+from adbench_text.text.words import IDEOGRAPHS, marks
+
+_ESCAPE = "\x1b"
+# Control sequences (colours), strings such as links, and all others of two characters and more: ECMA-48.
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])"
+)
+
+_SPACE, _ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER = " ", "\u200b", "\u200c", "\u200d"
+# Nobody sees these, but their categories are those of letters and marks: fillers and variation selectors.
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
+_VARIATIONS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+_ZERO = "\u3007"  # of category Nl; in Chinese it is written like any other character
+
+# Scripts without spaces, where a zero-width space stands between words: Thai to Lao, Burmese, Khmer, ...
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf"
+_BETWEEN_WORDS = re.compile(rf"(?<=[{_SPACELESS}]){_ZERO_WIDTH_SPACE}+|{_ZERO_WIDTH_SPACE}+(?=[{_SPACELESS}])")
+# Scripts that spell words with joiners: Arabic to Burmese, Khmer to Balinese, and others of India.
+_JOINED = (
+    "\u0600-\u109f\u1780-\u1c7f\ua800-\uaaff\uabc0-\uabff\U00010a00-\U00010fff\U00011000-\U00011fff"
+    "\U0001e900-\U0001e95f"
+)
+_NO_PART = re.compile(
+    rf"{_ZERO_WIDTH_SPACE}|(?<![{_JOINED}])[{_NON_JOINER}{_JOINER}]+|[{_NON_JOINER}{_JOINER}]+(?![{_JOINED}])"
+)
+_FORMATS = (_ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER)  # that may belong to a word
+_VOWELS_AND_FINALS = "\u1161-\u1175\u11a8-\u11c2"  # of Hangul, composed with what stands before
+
+
+@cache
+def _marks() -> frozenset[str]:
+    return frozenset(marks())
+
+
+@cache
+def _stray() -> re.Pattern[str]:
+    """Return the pattern of marks that belong to no letter."""
+    return re.compile(rf"(?<!\S)[{marks()}]+")
+
+
+@cache
+def _cluster() -> re.Pattern[str]:
+    """Return the pattern of characters that are composed by themselves, whatever stands around them."""
+    return re.compile(rf".[{marks()}{_VOWELS_AND_FINALS}]*", re.DOTALL)
+
+
+def without_escapes(text: str) -> str:
+    r"""Return a text without the escape sequences of a terminal.
+
+    >>> without_escapes("\x1b[32mINFO\x1b[0m tomato")
+    'INFO tomato'
+    """
+    return _ESCAPES.sub("", text) if _ESCAPE in text else text
+
+
+def blank_escapes(text: str) -> str:
+    """Return a text with spaces in place of escape sequences: everything else stays where it is."""
+    return _ESCAPES.sub(lambda found: _SPACE * len(found.group()), text) if _ESCAPE in text else text
+
+
+def is_unseen(character: str) -> bool:
+    """Return whether nobody sees a character: a soft hyphen, a joiner, a variation selector."""
+    is_variation = any(ord(character) in variations for variations in _VARIATIONS)
+    return is_variation or character in _UNSEEN or unicodedata.category(character) in ("Cf", "Me")
+
+
+class Letters(dict[int, str | None]):
+    """How each character is spelled in the words of a language, for `str.translate`; filled as needed.
+
+    English words lose their digits; in other languages, a digit separates words, and a Chinese character or
+    Hiragana is a word.
+    """
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+        self._digit = "" if language == "en" else _SPACE
+        for code in range(128):  # a missing character takes ten times as long
+            self[code] = self._spelled(chr(code))
+
+    def __missing__(self, code: int) -> str | None:
+        spelled = self[code] = self._spelled(chr(code))
+        return spelled
+
+    def _spelled(self, character: str) -> str | None:
+        """Return letters and marks, a space, or None for nothing, as `str.translate` is fastest."""
+        if character in _FORMATS:
+            return character
+        if is_unseen(character):
+            return None
+        if unicodedata.category(character)[0] not in "LMN":
+            return _SPACE
+        known = prepared(unicodedata.normalize("NFKC", character), self._language)
+        return "".join(map(self._part, known)) or None
+
+    def _part(self, letter: str) -> str:
+        category = unicodedata.category(letter)
+        if category[0] == "N" and letter != _ZERO:
+            return self._digit
+        if is_unseen(letter):
+            return ""
+        if category[0] not in "LM" and letter != _ZERO:
+            return _SPACE
+        is_word = self._language != "en" and IDEOGRAPHS.match(letter)
+        return f"{_SPACE}{letter}{_SPACE}" if is_word else letter
+
+    def spell(self, text: str) -> str:
+        """Return the words of a document with spaces between them."""
+        text = without_escapes(text)
+        if text.isascii():
+            return text.translate(self)
+        text = _composed(text).translate(self)
+        if text.isascii():
+            return text
+        if any(each in text for each in _FORMATS):
+            text = _NO_PART.sub("", _BETWEEN_WORDS.sub(_SPACE, text))
+        text = _composed(text)
+        if _marks().isdisjoint(text):  # a class of these in a pattern takes ten times as long
+            return text
+        return _SPACE.join([word.lstrip(marks()) for word in text.split()])
+
+    def words(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Yield the words of `spell`, with their start and end in the document."""
+        placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
+        placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "").composed()
+        placed = placed.replaced(_stray(), "")
+        for found in re.finditer(r"\S+", placed.text):
+            yield found.group(), placed.starts[found.start()], placed.ends[found.end() - 1]
+
+
+@cache
+def letters_of(language: str) -> Letters:
+    """Return how characters are spelled in the words of a language, given its standard name."""
+    return Letters(language)
+
+
+def _composed(text: str) -> str:
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+class _Placed:
+    """A text whose characters know their starts and ends in the document from which it was made."""
+
+    def __init__(self) -> None:
+        self.text, self.starts, self.ends = "", list[int](), list[int]()
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return a document itself."""
+        self = cls()
+        self.text, self.starts, self.ends = text, [*range(len(text))], [*range(1, len(text) + 1)]
+        return self
+
+    def _made_of(self, parts: Iterator[tuple[str, int, int]]) -> "_Placed":
+        """Return new texts, each made of the characters from a start to an end."""
+        made, texts = _Placed(), list[str]()
+        for text, start, end in parts:
+            texts.append(text)
+            if text == self.text[start:end]:
+                made.starts += self.starts[start:end]
+                made.ends += self.ends[start:end]
+            else:
+                made.starts += [self.starts[start]] * len(text)
+                made.ends += [self.ends[end - 1]] * len(text)
+        made.text = "".join(texts)
+        return made
+
+    def replaced(self, pattern: re.Pattern[str], by: str) -> "_Placed":
+        """Return the text with something else in the place of what matches."""
+
+        def parts() -> Iterator[tuple[str, int, int]]:
+            end = 0
+            for found in pattern.finditer(self.text):
+                yield self.text[end : found.start()], end, found.start()
+                end = found.end()
+                yield by, found.start(), end
+            yield self.text[end:], end, len(self.text)
+
+        return self._made_of(parts())
+
+    def composed(self) -> "_Placed":
+        """Return the text with letters and their marks composed (NFC)."""
+        clusters = _cluster().finditer(self.text)
+        return self._made_of(
+            (unicodedata.normalize("NFC", found.group()), *found.span()) for found in clusters
+        )
+
+    def translated(self, letters: Letters) -> "_Placed":
+        """Return the text with each character as it is spelled."""
+        return self._made_of(
+            (letters[ord(letter)] or "", place, place + 1) for place, letter in enumerate(self.text)
+        )
+
+
+def in_lower_case(text: str, language: str) -> str:
+    """Return a word in lower case as a reader writes it, without characters that nobody sees.
+
+    >>> in_lower_case("ISITMA", "tr"), in_lower_case("Stra\u00dfe", "de")
+    ('ısıtma', 'straße')
+    """
+    text = unicodedata.normalize("NFKC", without_escapes(text))
+    text = "".join([letter for letter in text if letter in (_NON_JOINER, _JOINER) or not is_unseen(letter)])
+    small = prepared("I", standard(language))
+    return text.replace("\u0130", "i").replace("I", small).lower()
