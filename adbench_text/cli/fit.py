@@ -124,12 +124,14 @@ def _summary(model: "Model") -> str:
     facts, n_learned = model.training.options, model.training.n_documents
     n_near = facts["n_near_copies"]
     n_different = facts["n_documents"] - facts["n_copies"] - n_near - facts["n_empty"]
+    n_same = facts["n_same_words"]
+    same = f", {n_same:,} with the same words" if n_same else ""
     near = f", {count(n_near, 'near-copy', 'near-copies')}" if n_near else ""
     learned = f"learned from {n_learned:,} of them, " if n_learned < n_different else ""
     if facts["n_outliers"]:
         learned += f"knows {count(facts['n_outliers'], 'outlier')}, "
     return (
-        f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}{near}, "
+        f"{facts['n_documents']:,} documents, {count(facts['n_copies'] - n_same, 'duplicate')}{same}{near}, "
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({model.calibrated_by})"
     )

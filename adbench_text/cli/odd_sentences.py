@@ -23,15 +23,14 @@ def summary(ranked: "OddDocuments", seconds: float) -> list[str]:
 
 def _counts(ranked: "OddDocuments", seconds: float) -> str:
     documents = ranked.table
-    is_copy = documents["copy_of"].notna()
-    n_copies = (is_copy & (documents["rank"].notna() | (documents["mark"] != ""))).sum()
-    n_different = (~is_copy & documents["p"].notna()).sum()
+    n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
     n_empty = (documents["score"].isna() & documents["rank"].isna()).sum()  # form ranks some without words
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
+    same = f", {ranked.n_same_words:,} with the same words" if ranked.n_same_words else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
     return (
-        f"{len(documents):,} documents, {count(n_copies - ranked.n_near_copies, 'duplicate')}{near}, "
+        f"{len(documents):,} documents, {count(ranked.n_duplicates, 'duplicate')}{same}{near}, "
         f"{n_empty:,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
     )
 
@@ -72,7 +71,10 @@ def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
 
 
 def _called_odd(ranked: "OddDocuments", order: str) -> str:
-    p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.table["copy_of"].notna()
+    from adbench_text.documents.lists import by_order
+
+    documents = by_order(ranked.table, order)
+    p, is_copy = documents[P_OF_ORDER[order]], documents["copy_of"].notna()
     is_odd = p <= ranked.alpha
     n_copies = (is_odd & is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
@@ -84,11 +86,13 @@ def _called_odd(ranked: "OddDocuments", order: str) -> str:
 
 def notes(ranked: "OddDocuments") -> Iterator[str]:
     """Yield what is to be known of the p, the language and the marks."""
+    from adbench_text.documents.lists import by_order
     from adbench_text.documents.models.model import FORM
 
-    different = ranked.table[ranked.table["copy_of"].isna()]
+    by_form = by_order(ranked.table, "form")
+    different = by_form[by_form["copy_of"].isna()]
     for order in ranked.lists:
-        p = different[P_OF_ORDER[order]].dropna()
+        p = by_order(ranked.table, order).query("copy_of.isna()")[P_OF_ORDER[order]].dropna()
         if p.min() > ranked.alpha:
             least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
             yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."

@@ -58,12 +58,17 @@ class DetectorPair:
 
     def learn_form(self, found: Survey) -> LeftOut | None:
         """Return the left-out scores of the sample by form; None if form is not looked at."""
-        return None if self.form is None else _learn(self.form, found.sample["raw"])
+        return None if self.form is None else _learn(self.form, found.form_sample)
 
     def __call__(self, texts: list[str]) -> dict[str, Array]:
         """Return the scores of other documents, by order."""
         form = None if self.form is None else self.form.detector.decision_function
         return scores_by_order(texts, list(map(self.cleaner, texts)), self.by_words, form)
+
+    def by_form(self, texts: list[str]) -> dict[str, Array]:
+        """Return the scores of other documents by their form."""
+        assert self.form is not None
+        return {"form": self.form.detector.decision_function(texts)}
 
     def by_words(self, cleaned: list[str]) -> Array:
         """Return the scores of cleaned documents by their words."""

@@ -157,6 +157,7 @@ def _counts(found: Survey) -> dict[str, int]:
     return {
         "n_documents": n_documents,
         "n_copies": n_with_words - n_near_copies - n_different,
+        "n_same_words": found.n_same_words,
         "n_near_copies": n_near_copies,
         "n_empty": n_documents - n_with_words,
     }

@@ -42,6 +42,8 @@ class OddDocuments:
         - ``why``, ``why_form``: the words, and the facts about form, that make it odd, the strongest first;
           empty for documents that are in no list
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
+        - ``form_of``: row of the document whose form is scored for this one: with `keep_copies`, of the first
+          one that was written so
         - ``n_copies``: number of documents that are copies of this one
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
         - ``language``: only with the language ``"auto"``; missing for a document without enough text
@@ -70,6 +72,10 @@ class OddDocuments:
         Number of different documents that the detector has learned from.
     n_near_copies : int
         Number of documents that share most of their words with another one.
+    n_duplicates : int
+        Number of documents that were written as an earlier one was.
+    n_same_words : int
+        Number of documents with the words of another one, but written otherwise, such as with other digits.
     marked : Series
         The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one for each family.
     form_weight : float
@@ -90,6 +96,8 @@ class OddDocuments:
     other_language: str | None
     n_learned: int
     n_near_copies: int
+    n_duplicates: int
+    n_same_words: int
     marked: "pd.Series[str]"
     form_weight: float
     learns_from_marks: bool
@@ -158,9 +166,10 @@ def odd_documents(
         Number of different documents that the detector learns from, drawn by the seed. The others are scored
         by what it has learned.
     keep_copies : bool
-        Whether each near-copy of a document is ranked by itself. By default documents that share about 80 %
-        of their different words are a family: one of them is ranked, the others are its copies. A detector
-        that reads documents as they were written keeps them.
+        Whether each near-copy of a document is ranked by itself, and each document that was written otherwise
+        has a form of its own. By default documents that share about 80 % of their different words are a
+        family: one of them is ranked, the others are its copies. A detector that reads documents as they were
+        written keeps them.
     top : int
         Explain at least this many documents of each list.
     max_copies : int, optional
@@ -228,16 +237,23 @@ def odd_documents(
         other_language=other,
         n_learned=len(scores.words.scores),
         n_near_copies=int(found.is_near.sum()),
+        n_duplicates=int(found.is_duplicate[_known_rows(lists.table)].sum()),
+        n_same_words=found.n_same_words,
         marked=scores.marked,
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
     )
 
 
+def _known_rows(table: pd.DataFrame) -> "pd.Series[int]":
+    """Return the documents that are ranked or marked; without form, nothing is known of those without words."""
+    return table["row"][table["rank"].notna() | (table["mark"] != "")]
+
+
 def _check_sample(found: Survey, pair: DetectorPair, sample: int) -> None:
     """Raise InvalidValueError if documents are outside the sample of a detector that scores no others."""
     is_batch = pair.words.detector.regime == TEST_BATCH
-    if is_batch and len(found.rest(with_words=pair.form is None)):
+    if is_batch and len(found.rest(with_words=pair.form is None or found.has_own_forms)):
         raise InvalidValueError(
             f"{pair.words.label} scores documents by the batch that they come in, so it learns from all of "
             f"them: give sample={found.is_original.sum()} (--sample) or more, got {sample}."

@@ -1,8 +1,8 @@
 """The third stage of a ranking: scores and p of all documents, by words, by form and by both."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ class DocumentScores:
     """Scores and p of all documents, and what they were learned by.
 
     `table` has a row for each document, in the order of the input, with the columns ``row``, ``score``,
-    ``p``, ``p_form``, ``p_both``, ``copy_of``, ``n_copies`` and ``mark`` of `OddDocuments.table`.
+    ``p``, ``p_form``, ``p_both``, ``copy_of``, ``form_of``, ``n_copies`` and ``mark`` of `OddDocuments.table`.
     """
 
     table: pd.DataFrame
@@ -61,14 +61,17 @@ def score_documents(
         evidence = MarkEvidence(marked == ODD, raw, pair.cleaner, before, form)
         normal = normal.drop(evidence.odd_rows, errors="ignore")
         known = evidence.known(normal)
-    rest = found.rest(with_words=form is None)
+    own_forms = form is not None and found.has_own_forms
+    rest = found.rest(with_words=form is None or own_forms)
     words = pair.learn_words(normal, known, for_others=len(rest) > 0 or evidence is not None)
     scores = {"words": _by_row(words, found)} | ({"form": _by_row(form, found)} if form else {})
-    _score_rest(source, pair, rest, scores, jobs, progress)
+    _score_rest(source, replace(pair, form=None) if own_forms else pair, rest, scores, jobs, progress)
+    if own_forms:
+        _score_rest(source, pair.by_form, found.rest_of_form(), scores, jobs, progress)
     if evidence and len(evidence.odd):
         scores["words"][evidence.odd.index] = pair.by_words(evidence.odd.tolist())
     form_weight = evidence.form_weight() if evidence else 1.0
-    is_unranked = np.isin(np.arange(len(found.original)), () if keep_marked else marked.index)
+    is_unranked = np.isin(found.original, () if keep_marked else marked.index)
     table = _table(found, scores, form_weight, is_unranked)
     table["mark"] = marked.reindex(found.original, fill_value="").tolist()
     return DocumentScores(table, words, form, marked, evidence, form_weight)
@@ -81,7 +84,7 @@ def _by_row(learned: LeftOut, found: Survey) -> Array:
 
 def _score_rest(
     source: TextSource,
-    pair: DetectorPair,
+    score: Callable[[list[str]], dict[str, Array]],
     rows: NDArray[np.int64],
     scores: Mapping[str, Array],
     jobs: int | str,
@@ -89,9 +92,9 @@ def _score_rest(
 ) -> None:
     """Fill in the scores of rows, in order, that the detectors have not learned from."""
     n_done = 0
-    with closing(results_of(pair, in_chunks(source.at(rows)), jobs)) as scored:
+    with closing(results_of(score, in_chunks(source.at(rows)), jobs)) as scored:
         for of_chunk in scored:
-            done = rows[n_done : n_done + len(of_chunk["words"])]
+            done = rows[n_done : n_done + len(next(iter(of_chunk.values())))]
             for order, values in of_chunk.items():
                 scores[order][done] = values
             n_done += len(done)
@@ -112,15 +115,30 @@ def _table(
     # without form, nothing is known of documents without words
     is_known = ~np.isnan(by_form if "form" in scores else by_words)
     original = np.where((found.original >= 0) & is_known[found.original], found.original, rows)
-    by_both = joined(p_values_within(by_words), p_values_within(by_form), form_weight)
-    numbers = {"score": by_words}
-    for name, of_order in {"p": by_words, "p_form": by_form, "p_both": by_both}.items():
-        numbers[name] = p_values_within(np.where(is_unranked, np.nan, of_order))
+    form_of = np.where(original == found.original, found.of_form, original) if "form" in scores else original
+    p, p_form = p_values_within(by_words)[original], p_values_within(by_form)
+    scores_of = {
+        "p": (by_words, original),
+        "p_form": (by_form, form_of),
+        "p_both": (joined(p, p_form, form_weight), form_of),
+    }
+    ranked = {
+        name: p_values_within(np.where(is_unranked, np.nan, values))[place]
+        for name, (values, place) in scores_of.items()
+    }
     return pd.DataFrame(
         {
             "row": rows,
-            **{name: values[original] for name, values in numbers.items()},
+            "score": by_words[original],
+            **ranked,
             "copy_of": pd.Series(original, dtype="Int64").where(original != rows),
-            "n_copies": np.maximum(np.bincount(original, minlength=len(rows)) - 1, 0),
+            "form_of": form_of,
+            "n_copies": n_copies(original),
         }
     )
+
+
+def n_copies(original: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of copies of each document, given the row that is scored for each."""
+    counts: NDArray[np.int64] = np.maximum(np.bincount(original, minlength=len(original)) - 1, 0)
+    return counts

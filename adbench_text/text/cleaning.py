@@ -102,7 +102,7 @@ def word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of `words_of`, with their start and end in the document."""
     is_english = language == _ENGLISH
     least, left_out = (_LEAST_LETTERS, STOP_WORDS) if is_english else (1, frequent_words(language))
-    for word, start, end in letters_of(language).words(text):
+    for word, starts, ends in letters_of(language).words(text):
         left = _CONTRACTED.get(word, word) if is_english else word
         if len(left) >= least and left not in left_out:
-            yield left, start, end
+            yield left, starts[0], ends[len(left) - 1]

@@ -134,13 +134,14 @@ class Letters(dict[int, str | None]):
             return text
         return _SPACE.join([word.lstrip(marks()) for word in text.split()])
 
-    def words(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Yield the words of `spell`, with their start and end in the document."""
+    def words(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
+        """Yield the words of `spell`, with the starts and the ends of their characters in the document."""
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
         placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "").composed()
         placed = placed.replaced(_stray(), "")
         for found in re.finditer(r"\S+", placed.text):
-            yield found.group(), placed.starts[found.start()], placed.ends[found.end() - 1]
+            start, end = found.span()
+            yield found.group(), placed.starts[start:end], placed.ends[start:end]
 
 
 @cache
