@@ -89,8 +89,7 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     from adbench_text.documents.lists import by_order
     from adbench_text.documents.models.model import FORM
 
-    by_form = by_order(ranked.table, "form")
-    different = by_form[by_form["copy_of"].isna()]
+    different = ranked.table.query("form_of == row")
     for order in ranked.lists:
         p = by_order(ranked.table, order).query("copy_of.isna()")[P_OF_ORDER[order]].dropna()
         if p.min() > ranked.alpha:

@@ -20,7 +20,7 @@ class Explanation(NamedTuple):
     why_form: list[str]  #: facts about its form, the strongest first
 
 
-def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str) -> list[str]:
+def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str = _UNKNOWN) -> list[str]:
     """Return the n different words with the highest scores above the least, in lower case."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
     return list(dict.fromkeys(in_lower_case(word.token, language) for word in strongest))[:n]

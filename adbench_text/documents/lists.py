@@ -11,7 +11,7 @@ from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import N_WHY
 from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.documents.left_out import LeftOut
-from adbench_text.documents.scoring import DocumentScores, n_copies
+from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
@@ -64,26 +64,25 @@ def odd_lists(
     for order, documents in lists.items():
         lists[order] = _explained(documents, order, raw, cleaner, scores)
     return OddLists(
-        table=_with_reasons(in_order(scores.table, orders[0], rule.alpha), scores.table, lists.values()),
+        table=_with_reasons(in_order(scores.table, orders[0], rule.alpha), lists.values()),
         by_order=lists,
         families=families.assign(text=families["row"].map(raw)),
     )
 
 
 def by_order(table: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return documents with their copies by an order: by form, those that were written alike, if these count."""
-    if by == "words" or not table["p_form"].notna().any():
-        return table
-    rows, form_of = table["row"].to_numpy(), table["form_of"].to_numpy()
-    copy_of = pd.Series(form_of, table.index, dtype="Int64").where(form_of != rows)
-    return table.assign(copy_of=copy_of, n_copies=n_copies(form_of)[rows])
+    """Return documents with their copies by an order, which have the same words or were written alike."""
+    rows, original = table["row"], table["words_of" if by == "words" else "form_of"]
+    n_copies = np.bincount(original, minlength=len(table))[rows] - 1
+    copy_of = original.astype("Int64").where(original != rows)
+    return table.assign(copy_of=copy_of, n_copies=np.maximum(n_copies, 0))
 
 
 def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
     """Return documents ranked by a p; those without it come last, in the order of their p by form."""
     p = table[P_OF_ORDER[by]]
     table = by_order(table, by)
-    original = table["copy_of"].fillna(table["row"]).to_numpy(dtype=np.int64)
+    original = table["words_of" if by == "words" else "form_of"].to_numpy()
     # the last key counts first; an original comes before its copies
     order = np.lexsort((table["row"], table["copy_of"].notna(), original, table["p_form"].where(p.isna()), p))
     ranks = np.cumsum(np.diff(original[order], prepend=-1) != 0)
@@ -93,6 +92,7 @@ def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
 
 def _largest_families(found: Survey, table: pd.DataFrame) -> pd.DataFrame:
     """Return the documents with the most near-copies."""
+    table = by_order(table, "words")
     n_near = np.bincount(found.original[found.is_near], minlength=len(table))
     largest = np.argsort(-n_near, kind="stable")[:_N_FAMILIES]
     return table.loc[largest[n_near[largest] > 0], ["row", "n_copies"]].reset_index(drop=True)
@@ -105,7 +105,7 @@ def _explained(
     found = dict.fromkeys(documents["row"], Explanation([], [], []))
     if by != "form":
         texts = raw[documents["row"][documents["p"].notna()]]
-        places = _scored_for(scores.table)[texts.index]  # its words may be known from another document
+        places = documents["words_of"][documents["p"].notna()]  # the same words, which have scores
         found |= zip(texts.index, _explain(texts.tolist(), places, cleaner, scores.words), strict=True)
     if by != "words" and scores.form:
         for row, facts in zip(found, scores.form.reasons(raw[[*found]]), strict=True):
@@ -126,22 +126,13 @@ def _explain(texts: list[str], places: "pd.Series[int]", cleaner: Cleaner, words
     )
 
 
-def _scored_for(table: pd.DataFrame) -> "pd.Series[int]":
-    """Return the row of the document that is scored by its words for each one, by row."""
-    by_row = table.set_index("row")
-    return by_row["copy_of"].fillna(by_row.index.to_series()).astype(np.int64)
-
-
-def _with_reasons(
-    table: pd.DataFrame, all_documents: pd.DataFrame, lists: Iterable[pd.DataFrame]
-) -> pd.DataFrame:
-    """Return a ranked table of all documents with what makes those of the lists odd, and their copies."""
+def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return all documents with what makes those of the lists odd, and their copies."""
     reasons: dict[str, dict[int, list[str]]] = {"why": {}, "why_form": {}}
     for documents in lists:
         for name, of_rows in reasons.items():
             of_rows |= {row: why for row, why in zip(documents["row"], documents[name], strict=True) if why}
-    words_of = _scored_for(all_documents)[table["row"]]
-    originals = {"why": words_of, "why_form": table["form_of"]}
+    originals = {"why": table["words_of"], "why_form": table["form_of"]}
     columns: dict[str, Any] = {
         name: [
             of_rows.get(row) or of_rows.get(original, ())

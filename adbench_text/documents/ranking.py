@@ -42,9 +42,9 @@ class OddDocuments:
         - ``why``, ``why_form``: the words, and the facts about form, that make it odd, the strongest first;
           empty for documents that are in no list
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
-        - ``form_of``: row of the document whose form is scored for this one: with `keep_copies`, of the first
-          one that was written so
         - ``n_copies``: number of documents that are copies of this one
+        - ``words_of``, ``form_of``: rows of the documents whose words and whose form are scored for this one;
+          with `keep_copies`, form is that of the first one that was written so. Copies are those by the order
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
         - ``language``: only with the language ``"auto"``; missing for a document without enough text
     lists : mapping of str to DataFrame

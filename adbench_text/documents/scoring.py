@@ -25,7 +25,7 @@ class DocumentScores:
     """Scores and p of all documents, and what they were learned by.
 
     `table` has a row for each document, in the order of the input, with the columns ``row``, ``score``,
-    ``p``, ``p_form``, ``p_both``, ``copy_of``, ``form_of``, ``n_copies`` and ``mark`` of `OddDocuments.table`.
+    ``p``, ``p_form``, ``p_both``, ``words_of``, ``form_of`` and ``mark`` of `OddDocuments.table`.
     """
 
     table: pd.DataFrame
@@ -131,14 +131,7 @@ def _table(
             "row": rows,
             "score": by_words[original],
             **ranked,
-            "copy_of": pd.Series(original, dtype="Int64").where(original != rows),
+            "words_of": original,
             "form_of": form_of,
-            "n_copies": n_copies(original),
         }
     )
-
-
-def n_copies(original: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of copies of each document, given the row that is scored for each."""
-    counts: NDArray[np.int64] = np.maximum(np.bincount(original, minlength=len(original)) - 1, 0)
-    return counts
