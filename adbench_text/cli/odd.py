@@ -37,7 +37,11 @@ _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
 #: Options on the lists: arguments of `odd_documents`.
 _RANKING = [
     *odd_options("Rank by words, by form, or by both in one list.  [default: a list each]"),
-    click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
+    click.Option(
+        ["--keep-copies"],
+        is_flag=True,
+        help="Rank each near-copy by itself, and by form each text that differs.",
+    ),
     click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
     click.Option(
         ["--max-copies"],

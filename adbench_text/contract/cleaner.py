@@ -36,8 +36,9 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     language : str or None, default "en"
         Tag of the language of the documents, such as ``"de"`` or ``"pt-BR"``; None leaves them as they are.
     as_papers : bool, default False
-        Whether English documents are cleaned as those of the benchmark's corpora, as the papers do: only ASCII
-        punctuation and some quotes and dashes separate words. Of ASCII texts, the same words are left.
+        Whether English documents are cleaned as those of the benchmark's corpora, as the papers do: only
+        punctuation of ASCII, and some quotes and dashes, separate words. Of ASCII texts, the same words are
+        left.
 
     Examples
     --------

@@ -169,8 +169,8 @@ class Dataset(ABC):
         Whether detectors read cleaned documents: the words that are left of them. If not, they read documents
         as they were written.
     as_papers : bool, default True
-        Whether English documents are cleaned as the papers do, or else by Unicode, as those of other languages
-        are. See `Cleaner`.
+        Whether English documents are cleaned as the papers do, or else by Unicode, as those of other
+        languages are. See `Cleaner`.
     files : tuple of RemoteFile, default ()
         The published files that it reads.
     inliers : tuple of str, default ()

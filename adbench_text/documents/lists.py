@@ -63,8 +63,10 @@ def odd_lists(
     raw = source.raw({*families["row"]}.union(*(documents["row"] for documents in lists.values())))
     for order, documents in lists.items():
         lists[order] = _explained(documents, order, raw, cleaner, scores)
+    # a mark counts for all documents with the same words, whatever the order
+    table = by_order(in_order(scores.table, orders[0], rule.alpha), "words")
     return OddLists(
-        table=_with_reasons(in_order(scores.table, orders[0], rule.alpha), lists.values()),
+        table=_with_reasons(table, lists.values()),
         by_order=lists,
         families=families.assign(text=families["row"].map(raw)),
     )
@@ -115,7 +117,9 @@ def _explained(
     return scores.evidence.with_likeness(documents) if scores.evidence else documents
 
 
-def _explain(texts: list[str], places: "pd.Series[int]", cleaner: Cleaner, words: LeftOut) -> list[Explanation]:
+def _explain(
+    texts: list[str], places: "pd.Series[int]", cleaner: Cleaner, words: LeftOut
+) -> list[Explanation]:
     """Return what makes raw documents odd by their words; each is explained by what left it out."""
     return explain(
         texts,

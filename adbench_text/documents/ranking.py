@@ -44,7 +44,7 @@ class OddDocuments:
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
         - ``n_copies``: number of documents that are copies of this one
         - ``words_of``, ``form_of``: rows of the documents whose words and whose form are scored for this one;
-          with `keep_copies`, form is that of the first one that was written so. Copies are those by the order
+          with `keep_copies`, form is that of the first one that was written so
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
         - ``language``: only with the language ``"auto"``; missing for a document without enough text
     lists : mapping of str to DataFrame
@@ -246,7 +246,7 @@ def odd_documents(
 
 
 def _known_rows(table: pd.DataFrame) -> "pd.Series[int]":
-    """Return the documents that are ranked or marked; without form, nothing is known of those without words."""
+    """Return the documents that are ranked or marked: without form, none of those without words."""
     return table["row"][table["rank"].notna() | (table["mark"] != "")]
 
 

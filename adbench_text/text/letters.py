@@ -17,19 +17,22 @@ from adbench_text.text.words import IDEOGRAPHS, marks
 
 _ESCAPE = "\x1b"
 # Control sequences (colours), strings such as links, and all others of two characters and more: ECMA-48.
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])"
-)
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 _SPACE, _ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER = " ", "\u200b", "\u200c", "\u200d"
 # Nobody sees these, but their categories are those of letters and marks: fillers and variation selectors.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 _VARIATIONS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+_DOTTED_I = "\u0130"
 _ZERO = "\u3007"  # of category Nl; in Chinese it is written like any other character
 
 # Scripts without spaces, where a zero-width space stands between words: Thai to Lao, Burmese, Khmer, ...
-_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf"
-_BETWEEN_WORDS = re.compile(rf"(?<=[{_SPACELESS}]){_ZERO_WIDTH_SPACE}+|{_ZERO_WIDTH_SPACE}+(?=[{_SPACELESS}])")
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf"
+)
+_BETWEEN_WORDS = re.compile(
+    rf"(?<=[{_SPACELESS}]){_ZERO_WIDTH_SPACE}+|{_ZERO_WIDTH_SPACE}+(?=[{_SPACELESS}])"
+)
 # Scripts that spell words with joiners: Arabic to Burmese, Khmer to Balinese, and others of India.
 _JOINED = (
     "\u0600-\u109f\u1780-\u1c7f\ua800-\uaaff\uabc0-\uabff\U00010a00-\U00010fff\U00011000-\U00011fff"
@@ -48,9 +51,14 @@ def _marks() -> frozenset[str]:
 
 
 @cache
+def _strays() -> str:
+    return f"{marks()}{_NON_JOINER}{_JOINER}"
+
+
+@cache
 def _stray() -> re.Pattern[str]:
     """Return the pattern of marks that belong to no letter."""
-    return re.compile(rf"(?<!\S)[{marks()}]+")
+    return re.compile(rf"(?<!\S)[{_strays()}]+")
 
 
 @cache
@@ -105,6 +113,8 @@ class Letters(dict[int, str | None]):
             return None
         if unicodedata.category(character)[0] not in "LMN":
             return _SPACE
+        if character == _DOTTED_I:  # case folding would leave a dot that no other letter has
+            return "i"
         known = prepared(unicodedata.normalize("NFKC", character), self._language)
         return "".join(map(self._part, known)) or None
 
@@ -132,7 +142,7 @@ class Letters(dict[int, str | None]):
         text = _composed(text)
         if _marks().isdisjoint(text):  # a class of these in a pattern takes ten times as long
             return text
-        return _SPACE.join([word.lstrip(marks()) for word in text.split()])
+        return _SPACE.join([word.lstrip(_strays()) for word in text.split()])
 
     def words(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
         """Yield the words of `spell`, with the starts and the ends of their characters in the document."""

@@ -167,7 +167,9 @@ class Form(TextDetector):
         self._scores_of_training = of_training
 
     def _score(self, texts: list[str]) -> Scores:
-        standard = self._standard(self._counted(texts, _highest(self._spelling.surprise(self._prepared(texts))[0])))
+        standard = self._standard(
+            self._counted(texts, _highest(self._spelling.surprise(self._prepared(texts))[0]))
+        )
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
         pairs = zip(self._scales, distances, strict=True)

@@ -653,3 +653,10 @@ def about_languages_of_file(result):
 def test_score_and_run_take_no_language_but_a_tag(adbench):
     assert_refused(adbench("score", "kept", "new.jsonl", "--language", "auto"), 2, "--language")
     assert_refused(adbench("run", "-d", "llr", "-s", "files:normal.csv", "--language", "auto"), 2, "'auto'")
+
+
+def test_fit_tells_documents_with_other_digits_from_duplicates(adbench, tmp_path):
+    texts = [*SEA[:20], "the ship 12", "the ship 34", "the ship 12"]
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    printed = adbench("fit", "a.txt", "--model", "kept").stdout
+    assert printed.startswith("23 documents, 1 duplicate, 1 with the same words, 0 empty; ")

@@ -774,3 +774,16 @@ def test_other_options_hold_for_the_example(odd, tmp_path):
     assert {row["language"] for row in written if row["planted"] == "German"} == {"de"}
     assert sum(row["language"] == "en" for row in written) > 1900
     assert_refused(odd("--example", "--text", "body"), 2, "'body'")
+
+
+def test_documents_with_other_digits_are_told_from_duplicates(odd, tmp_path):
+    rows = [[f"Payment of {n} EUR was booked"] for n in (1, 2, 3, 2)]
+    write(tmp_path / "a.csv", [*rows, *([text] for text in SEA[:20])], ("text",))
+    assert odd("a.csv").stdout.startswith("24 documents, 1 duplicate, 2 with the same words, 0 empty; ")
+
+
+@pytest.mark.parametrize(("by", "n_different"), [("words", 21), ("form", 23), ("both", 23)])
+def test_documents_that_were_written_otherwise_are_different_by_form(odd, tmp_path, by, n_different):
+    rows = [[f"Payment of {n} EUR was booked"] for n in (1, 2, 3, 2)]
+    write(tmp_path / "a.csv", [*rows, *([text] for text in SEA[:20])], ("text",))
+    assert f" of {n_different} different documents" in odd("a.csv", "--by", by).stdout

@@ -317,3 +317,12 @@ def test_lone_surrogates_are_replaced_and_noted(home, tmp_path):
     assert corpus.classes == ("law", "sea\ufffd")
     assert re.search(f"; {2 * len(SEA)} values [^;]*surrogates", corpus.edition)
     assert [text[-1] == "\ufffd" for text in corpus.written_test.texts] == (corpus.test.labels == 1).tolist()
+
+
+def test_own_classes_are_cleaned_by_unicode(home, tmp_path):
+    rows = [(f"wait\u2022of\ufb01ce {letter}ship\u2026", "sea", "") for letter in "abcdefghijklmnopqrstuvwx"]
+    rows += [(f"the judge\u2122 {letter}court", "law", "") for letter in "abcdefghijklmnopqrstuvwx"]
+    loaded = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    words = {word for text in loaded.train.texts for word in text.split()}
+    assert {"wait", "office", "judge"} <= words
+    assert all(word.isascii() for word in words)

@@ -475,3 +475,31 @@ def test_lone_surrogates_of_a_dataset_are_replaced_and_counted_with_and_without_
         assert loaded.written_test.texts == ["red half \ufffd", "green caf\ufffd", "blue \0 é"]
         assert "green caf\ufffd" in loaded.test.texts
         assert re.search(r"; 4 [^;]*surrogates[^;]*U\+FFFD", loaded.counts())
+
+
+class English(Dataset):
+    name, classes, source, licence, citation = "english", ("a", "b"), "this test", "none", "none"
+
+    def edition(self):
+        return Edition("made for tests", "1")
+
+    def read(self):
+        texts = ["wait\u2022office \u00b7\u00b7\u00b7", "of\ufb01ce ship"]
+        return Documents(texts, [0, 1]), Documents(texts, [0, 1])
+
+
+class ByUnicode(English):
+    as_papers = False
+
+
+class German(English):
+    language = "de"
+
+
+def test_english_corpora_are_cleaned_as_by_the_papers_and_others_by_unicode(home):
+    of_papers, by_unicode, german = (corpus.load(kind()) for kind in (English, ByUnicode, German))
+    assert list(of_papers.train.texts) == ["wait\u2022office \u00b7\u00b7\u00b7", "of\ufb01ce ship"]
+    assert list(by_unicode.train.texts) == ["wait office", "office ship"] == list(german.train.texts)
+    assert corpus.cleaner_of(of_papers).as_papers
+    assert not corpus.cleaner_of(by_unicode).as_papers
+    assert len(cache_files()) == 3  # one cleaning is not read for another

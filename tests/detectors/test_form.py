@@ -240,3 +240,43 @@ def test_a_loaded_detector_has_the_same_scores_and_reasons_and_no_text(tmp_path)
 
 def test_a_single_training_document_is_enough():
     assert np.isfinite(Form().fit(["one"]).decision_function(["two", "3 4 5"])).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[32mINFO\x1b[0m The crew left.",
+        "INFO \x1b]8;;https://example.org\x1b\\The crew\x1b]8;;\x1b\\ left.",
+        "\x1b[1;31mINFO\x1b[m The \x1b(Bcrew left.\x1b[K",
+    ],
+)
+def test_colours_of_a_terminal_have_no_form(text):
+    plain = "INFO The crew left."
+    assert facts.numbers([text], "en").tolist() == facts.numbers([plain], "en").tolist()
+    detector = Form().fit([*TRAIN[:50], plain])
+    assert detector.decision_function([text]) == detector.decision_function([plain])
+    assert detector.reasons([text]) == detector.reasons([plain])
+    of_words = detector.token_scores([text])[0]
+    assert [text[word.start : word.end] for word in of_words] == ["INFO", "The", "crew", "left"]
+    assert [word.score for word in of_words] == [word.score for word in detector.token_scores([plain])[0]]
+
+
+@pytest.mark.parametrize(
+    ("language", "written", "listed"),
+    [
+        ("tr", "ISITMA SARI IRMAK", "\u0131s\u0131tma sar\u0131 \u0131rmak"),
+        ("ro", "\u015ecoal\u0103 \u015fi", "\u0219coal\u0103 \u0219i"),
+        ("ar", "\u0643\u064e\u0644\u0650\u0645\u064e\u0629", "\u0643\u0644\u0645\u0629"),
+        ("de", "Stra\u00dfe gro\u00df", "strasse gross"),
+        ("fr", "e\u0301cole ide\u0301e", "\u00e9cole id\u00e9e"),
+    ],
+)
+def test_words_are_known_in_the_letters_of_their_list(language, written, listed):
+    names = [facts.COLUMN[name] for name in ("words", "unknown")]
+    n_words = len(listed.split())
+    for text in (written, listed):
+        assert facts.numbers([text], language)[0, names].tolist() == [n_words, 0]
+    detector = Form(language=language).fit([listed] * 3 + ["12 34"])
+    surprises = [[word.score for word in words] for words in detector.token_scores([written, listed])]
+    assert len(surprises[0]) == n_words
+    assert surprises[0] == surprises[1]

@@ -299,3 +299,9 @@ def test_the_policy_of_the_page_lets_its_script_run_and_no_other(tmp_path):
     assert "<title>T</title>" in shown
     assert log.count("CONSOLE") == 1
     assert "Content Security Policy" in log
+
+
+def test_the_text_around_a_word_is_found_in_any_case():
+    text = f"{'word ' * 400}ISITMA {'word ' * 400}"
+    markup = page(document(text, [0.0] * 400 + [4.0] + [0.0] * 400, ["\u0131s\u0131tma"]))
+    assert "ISITMA" in markup

@@ -508,3 +508,49 @@ def test_auto_is_the_language_of_most_documents():
 
 def iter_again(texts):
     return lambda: iter(texts)
+
+
+PAYMENTS = [f"Payment of {20 + n}.50 EUR to account 38{n:04} was booked" for n in range(30)]
+LARGE = "Payment of 98000000000000.00 EUR to account 0 was booked"
+
+
+def test_texts_that_differ_in_digits_are_no_duplicates():
+    texts = [*PAYMENTS, LARGE, *cooking(30), PAYMENTS[3], f" {PAYMENTS[4]}"]
+    result = odd_documents(texts)
+    assert (result.n_duplicates, result.n_same_words) == (2, 30)
+    table = result.table
+    assert table[table.row < 31].copy_of.dropna().tolist() == [0] * 30
+    assert len(set(table[table.row < 31].p_form)) == 1  # one is ranked for all
+
+
+@pytest.mark.parametrize("by", [None, "form", "both"])
+@pytest.mark.parametrize("sample", [100, 20])
+def test_kept_copies_have_a_form_of_their_own_if_they_differ_as_written(by, sample):
+    texts = [*PAYMENTS, LARGE, *cooking(30), PAYMENTS[3], f" {PAYMENTS[4]}"]
+    result = odd_documents(texts, by=by, keep_copies=True, sample=sample)
+    assert (result.n_duplicates, result.n_same_words) == (2, 30)
+    table = result.table.set_index("row")
+    p, p_both = table.p_form, table.p_both
+    payments = [*range(30)]
+    assert len(set(table.p[[*payments, 30]])) == 1
+    if sample == 100:
+        assert p[30] < p[payments].min()
+        assert p_both[30] < p_both[payments].min()
+    for copy, original in ((61, 3), (62, 4)):
+        assert (p[copy], p_both[copy]) == (p[original], p_both[original])
+        assert table.form_of[copy] == original
+    order = by or "form"
+    listed = odd_documents(texts, by=by, keep_copies=True, sample=sample, top=100).lists[order]
+    assert sorted(listed.row) == [*range(61)]
+    if by is None:
+        words = odd_documents(texts, keep_copies=True, sample=sample, top=100).lists["words"]
+        assert sorted(words.row) == [0, *range(31, 61)]
+    assert table.copy_of.dropna().tolist() == [0] * 32  # marks count for all of them
+    reasons = odd_documents(texts, by=by, keep_copies=True, sample=sample, top=100).table
+    assert all(of_row(reasons, 30).why_form) or sample < 100
+
+
+def test_kept_copies_by_their_words_alone_are_ranked_as_without_form():
+    texts = [*PAYMENTS, LARGE, *cooking(30)]
+    alone, beside = (odd_documents(texts, by=by, keep_copies=True).table for by in ("words", None))
+    assert alone[["row", "rank", "score", "p"]].equals(beside[["row", "rank", "score", "p"]])

@@ -1,4 +1,5 @@
 import string
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,9 @@ import pytest
 from nltk.tokenize import NLTKWordTokenizer
 
 from adbench_text.contract.cleaner import Cleaner
+from adbench_text.plugins import registry
 from adbench_text.text.cleaning import STOP_WORDS, clean
+from adbench_text.text.letters import in_lower_case
 
 
 def clean_by_the_papers_code(text: str) -> str:
@@ -97,12 +100,184 @@ def test_spans_are_those_of_the_words_of_the_cleaned_document(text, language):
     words = [cleaned[span.start : span.end] for span in spans]
     assert words == cleaned.split()
     for word, span in zip(words, spans, strict=True):
-        original = text[span.original_start : span.original_end].lower().replace("\u0307", "")
-        assert "".join(letter for letter in original if not letter.isdigit()) == word.replace("\u0307", "")
+        original = unicodedata.normalize("NFKC", text[span.original_start : span.original_end]).casefold()
+        original = original.replace("\u0307", "")  # of a capital I with a dot
+        assert "".join(letter for letter in original if not letter.isdigit()) == word
 
 
-def test_english_is_cleaned_as_the_corpora_are():
-    assert [Cleaner()(text) for text in TEXTS] == [clean(text) for text in TEXTS]
+# ASCII letters, letters and marks of many scripts, what nobody sees, symbols, digits, controls
+RANDOM = [
+    *"aBIi'- .3_\t\x00\x1b[m",
+    *"\u00e9\u00df\u0130\u0131\u03a3\u03c2\ufb01\uff21\u0345\u0149\u00aa\u00bd\u2460\u2167\u210c",
+    *"\u0301\u0307\u093e\u094d\u0902\u064e\u0640\u05b7\u309a\u3099\u20e3\ufe0f",
+    *"\u0915\u0628\u05d0\u6771\u3042\u30ab\uff76\uff9f\u1112\u1161\u11ab\u3131\u0e01\u0e33\u1780\ufdfa\u0448\u044c",
+    *"\u00ad\u200b\u200c\u200d\u2060\ufeff\u202e\u3164\U000e0041",
+    *"\u2026\u00b4\u20ac\u2122\U0001f600\U0001f3fb\ue000\ud800\u0378\u2028\x85",
+]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "tr", "az", "ro", "sr", "ar", "he", "zh", "hi", "quy"])
+def test_spans_have_the_words_of_any_text(language):
+    rng = np.random.default_rng(0)
+    cleaner = Cleaner(language)
+    for _ in range(1000):
+        text = "".join(rng.choice(RANDOM) for _ in range(12))
+        cleaned, spans = cleaner(text), cleaner.spans(text)
+        assert [cleaned[span.start : span.end] for span in spans] == cleaned.split(), ascii(text)
+        assert all(0 <= span.original_start < span.original_end <= len(text) for span in spans), ascii(text)
+        assert [span.original_start for span in spans] == sorted(span.original_start for span in spans)
+        assert cleaner(cleaned) == cleaned, ascii(text)
+
+
+def is_plain(text):
+    """Return whether a text is of ASCII, without control characters, which the papers leave in words."""
+    return text.isascii() and all(character.isprintable() or character in "\t\n\r\f\v" for character in text)
+
+
+def test_ascii_texts_are_cleaned_as_the_papers_do():
+    rng = np.random.default_rng(0)
+    pieces = [
+        "cannot",
+        "gonna",
+        "WANNA",
+        "gimme",
+        "lemme",
+        "gotta",
+        "can",
+        "3rd",
+        "h2o",
+        "don't",
+        "ships",
+        "_x_",
+    ]
+    glue = [" ", "", "\n", "-", "'", "9", "!?", "\t"]
+    for _ in range(2000):
+        text = "".join(rng.choice(pieces) + rng.choice(glue) for _ in range(8))
+        assert Cleaner()(text) == clean(text) == Cleaner(as_papers=True)(text), repr(text)
+        assert Cleaner().spans(text) == Cleaner(as_papers=True).spans(text), repr(text)
+
+
+@pytest.mark.parametrize("name", ["20news", "agnews", "reuters"])
+def test_ascii_documents_of_the_corpora_are_cleaned_as_the_papers_do(name, data_dir, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+    train, test = registry.dataset(name).read()
+    plain = [text for text in (*train.texts, *test.texts) if is_plain(text)]
+    assert len(plain) >= 0.9 * len([*train.texts, *test.texts])
+    assert Cleaner().transform(plain) == Cleaner(as_papers=True).transform(plain) == list(map(clean, plain))
+
+
+def test_the_papers_cleaning_knows_no_symbols_and_belongs_to_english():
+    text = "Wait\u2022office \u00b7\u00b7\u00b7 it\u2011now"
+    assert Cleaner(as_papers=True)(text) == clean(text) != Cleaner()(text)
+    assert Cleaner("de", as_papers=True)(text) == Cleaner("de")(text)
+    assert Cleaner(None, as_papers=True)(text) == text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "quy"])
+@pytest.mark.parametrize(
+    ("raw", "cleaned"),
+    [
+        ("Really\u2026 great\u2026", "really great"),
+        ("wait\u2022office", "wait office"),
+        ("office\u2122", "office"),
+        ("bio\u2011office", "bio office"),
+        ("\u00bfquechua?", "quechua"),
+        ("\ufefffinancial", "financial"),
+        ("fin\u200bancial\u200b", "financial"),
+        ("sig\u00adni\u2060ficant", "significant"),
+        ("of\ufb01ce", "office"),
+        ("\uff26\uff35\uff2c\uff2c", "full"),
+        ("cafe\u0301", "caf\u00e9"),
+        # siblings
+        ("\U0001d405\U0001d42b\U0001d41e\U0001d41e", "free"),  # mathematical letters
+        ("l\u00b4amour", "amour" ),  # a spacing accent, whose compatible form begins with a space
+        ("\u202eabc\u202c left\u200eright", "abc leftright"),  # directions
+        ("price\u20acnet\u00d7gross", "price net gross"),
+        ("lap\u200d\u200ctop", "laptop"),  # joiners, which Latin does not need
+        ("pa\u0308\u0301per", "p\u00e4\u0301per"),  # a mark without a composed letter
+        ("tom\u034fato", "tomato"),  # a grapheme joiner
+        ("two\ue000words\x00tomato", "two words tomato"),  # private use, control
+    ],
+)  # fmt: skip
+def test_characters_of_pdf_and_web(raw, cleaned, language):
+    found = Cleaner(language)(raw).split()
+    assert [word for word in found if word != "l"] == cleaned.split()
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f600\U0001f600\U0001f600",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",
+        "\u00b7\u00b7\u00b7",
+        "\u2192\u2192\u2192",
+        "\u20ac\u20ac\u20ac",
+        "\u2026",
+        "!!!",
+        # siblings
+        "1\ufe0f\u20e32\ufe0f\u20e33\ufe0f\u20e3",  # keycaps
+        "\u2764\ufe0f\u2764\ufe0f\u2764\ufe0f",  # hearts with variation selectors
+        "\U0001f44d\U0001f3fd \U0001f1f9\U0001f1f7 \U0001f3f4\U000e0067\U000e0062\U000e007f",  # skin, flags
+        "\u3164\u3164\u3164",  # fillers of Hangul, which nobody sees
+        "\ufe0f\u0301\u0301\u0301",  # marks of no letter
+        "\u00a8\u00a8\u00a8 \u00b4\u00b4\u00b4",
+        "\u2800\u2800\u2800",  # blanks of Braille
+        "\ud83d\ud83d\ud83d",  # halves of emoji
+    ],
+)
+def test_symbols_alone_are_no_words(text, language):
+    assert (Cleaner(language)(text), Cleaner(language).spans(text)) == ("", [])
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[32mINFO\x1b[0m tomato",
+        "INFO tomato",
+        # siblings
+        "\x1b[1;38;5;208mINFO\x1b[m \x1b[4mtom\x1b[24mato\x1b[0m",
+        "\x1b]8;;https://example.org/path\x1b\\INFO\x1b]8;;\x1b\\ tomato",  # a link
+        "\x1b]0;title of the window\x07INFO tomato",
+        "\x1b[2K\x1b[1GINFO\x1b(B tomato\x1b[",  # erase, move, character set; the last one is cut off
+        "\x07INFO\x00tomato",  # other control characters separate
+    ],
+)
+def test_colours_of_a_terminal_are_no_words(text, language):
+    assert Cleaner(language)(text) == "info tomato"
+    (info, tomato) = Cleaner(language).spans(text)
+    assert text[info.original_start : info.original_end] == "INFO"
+    assert text[tomato.original_start] + text[tomato.original_end - 1] == "to"
+
+
+@pytest.mark.parametrize(
+    ("language", "raw", "cleaned"),
+    [
+        ("tr", "ISITMA SARI YIKAMA IRMAK", "\u0131s\u0131tma sar\u0131 y\u0131kama \u0131rmak"),
+        ("tr", "\u0130NEK I\u0307zmir", "inek izmir"),
+        ("az", "QIZIL", "q\u0131z\u0131l"),
+        ("de", "ISAR", "isar"),
+        # siblings
+        ("az", "\u0411\u0410\u0492\u042b\u0420\u0422\u042b", "ba\u011f\u0131rt\u0131"),  # in Cyrillic
+        ("ro", "\u015eCOAL\u0102 S\u0327coala\u0306", "\u0219coal\u0103 \u0219coal\u0103"),  # a cedilla for a comma
+        ("ar", "\u0643\u064e\u0644\u0650\u0645\u064e\u0629", "\u0643\u0644\u0645\u0629"),  # vowel marks
+        ("he", "\u05e9\u05b8\u05dc\u05d5\u05b9\u05dd", "\u05e9\u05dc\u05d5\u05dd"),
+        ("el", "\u039b\u039f\u0393\u039f\u03a3", "\u03bb\u03bf\u03b3\u03bf\u03c3"),  # no final sigma
+        ("de", "GRUNDSTRASSE Grundstra\u00dfe", "grundstrasse grundstrasse"),
+        ("sr", "\u041a\u0423\u040b\u0410", "ku\u0107a"),
+        ("fa", "\u0645\u06cc\u200c\u0631\u0648\u0645", "\u0645\u06cc\u200c\u0631\u0648\u0645"),  # joiners stay
+        ("km", "\u1797\u17b6\u179f\u17b6\u200b\u1781\u17d2\u1798\u17c2\u179a", "\u1797\u17b6\u179f\u17b6 \u1781\u17d2\u1798\u17c2\u179a"),
+    ],
+)  # fmt: skip
+def test_words_are_spelled_as_in_lists_of_their_language(language, raw, cleaned):
+    assert Cleaner(language)(raw) == cleaned
+
+
+def test_a_reader_sees_words_in_lower_case_and_not_case_folded():
+    assert in_lower_case("ISITMA", "tr") == "\u0131s\u0131tma"
+    assert in_lower_case("Stra\u00dfe", "de") == "stra\u00dfe"
+    assert in_lower_case("sig\u00adni\ufb01cant", "en") == "significant"
 
 
 def test_other_languages_lose_their_own_frequent_words():
