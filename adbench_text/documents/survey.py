@@ -46,7 +46,7 @@ class Surveyor:
     with_sketches: bool  # whether near-copies are known; if not, each document has a form of its own
 
     def __call__(self, chunk: tuple[int, int, Sequence[str]]) -> ChunkFacts:
-        """Return what is kept of a chunk: the largest keys of the sample and of that of form, and the texts."""
+        """Return what is kept of a chunk: the largest keys of the two samples, and the texts."""
         largest, largest_form, texts = chunk
         cleaned = [text if text and not text.isspace() else "" for text in map(self.cleaner, texts)]
         pairs = list(zip(texts, cleaned, strict=True))

@@ -1,8 +1,8 @@
 """Cleaning of texts: of the papers' corpora in one way, and of a user's own documents in many languages.
 
-English corpora are cleaned as by CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al., NAACL
-2021, section 4): `clean`, which knows ASCII and some characters more. Own documents, and corpora in other
-languages, are cleaned by Unicode: `words_of`, see `adbench_text.text.letters`. English words lose their
+English corpora are cleaned as by CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al.,
+NAACL 2021, section 4): `clean`, which knows ASCII and some characters more. Own documents, and corpora in
+other languages, are cleaned by Unicode: `words_of`, see `adbench_text.text.letters`. English words lose their
 digits, and stop words and short ones go; in other languages, the most frequent words of the language go. An
 English text of ASCII characters has the same words either way. Both ways keep the way back to the text as it
 was written.

@@ -85,8 +85,9 @@ def letters_of_list(language: str) -> Mapping[int, str]:
 def prepared(text: str, language: str) -> str:
     """Return a text in the letters of the language's list of words, as wordfreq prepares words to look up.
 
-    It is in lower case, with case folding. Turkish and Azerbaijani keep the dots of I and \u0130 (Kazakh too, by
-    wordfreq; CLDR does not list it), Romanian has commas for cedillas, and Arabic and Hebrew have no vowel marks.
+    It is in lower case, with case folding. In Turkish and Azerbaijani, I has no dot in lower case (in Kazakh
+    too, by wordfreq; CLDR does not list it). Romanian has commas for cedillas, and Arabic and Hebrew have no
+    vowel marks.
 
     >>> prepared("ISITMA", "tr"), prepared("STRASSE", "de") == prepared("Stra\u00dfe", "de")
     ('ısıtma', True)
@@ -96,7 +97,14 @@ def prepared(text: str, language: str) -> str:
         return text.lower()
     from wordfreq.preprocess import preprocess_text
 
-    return preprocess_text(text, name).translate(letters_of_list(name))
+    return preprocess_text(text, _known(name)).translate(letters_of_list(name))
+
+
+@cache
+def _known(language: str) -> Any:
+    from langcodes import Language
+
+    return Language.get(language)
 
 
 @cache
