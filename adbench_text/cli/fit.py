@@ -99,7 +99,8 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
             progress=progress,
         )
     # how the next file is read, too
-    reading = {"text": source.text_columns, "id": options["id"], "encoding": options["encoding"]}
+    reading = {name: options[name] for name in ("id", "encoding", "delimiter", "header", "quotes")}
+    reading["text"] = source.text_columns
     fitted.training.options.update(reading)
     save_model(fitted, model, overwrite=overwrite)
     say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")

@@ -13,6 +13,9 @@ from adbench_text.cli.own_text import STDIN, opened
 from adbench_text.errors import UnknownNameError
 from adbench_text.reading.documents import Document, DocumentFile
 
+_COLUMNS = ("text", "id")
+_DIALECT = ("encoding", "delimiter", "header", "quotes")  # of the file of a model
+
 
 def opened_as_fitted(
     file: str, options: Mapping[str, Any], fitted: Mapping[str, Any]
@@ -24,19 +27,19 @@ def opened_as_fitted(
     source = click.get_current_context().get_parameter_source
     kept = {
         name: fitted[name]
-        for name in ("text", "id", "encoding")
-        if fitted.get(name) and source(name) == ParameterSource.DEFAULT
+        for name in (*_COLUMNS, *_DIALECT)
+        if fitted.get(name) not in (None, "", []) and source(name) == ParameterSource.DEFAULT
     }
     is_pipe = file == STDIN or Path(file).is_fifo()
-    columns = [name for name in ("text", "id") if name in kept and not is_pipe]
-    encoding = kept.get("encoding", options["encoding"])
+    columns = [name for name in _COLUMNS if name in kept and not is_pipe]
+    options = {**options, **{name: kept[name] for name in _DIALECT if name in kept}}
     for chosen in (columns, columns[:1], columns[1:]):
-        reading = {**options, "encoding": encoding} | {name: kept[name] for name in chosen}
+        reading = {**options, **{name: kept[name] for name in chosen}}
         with suppress(UnknownNameError):
             documents = opened(file, reading)
             break
     else:
-        reading = {**options, "encoding": encoding}
+        reading = dict(options)
         documents = opened(file, reading)
     used = {**reading, "text": documents.text_columns, "id": documents.id_column}
     if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines

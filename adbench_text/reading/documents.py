@@ -1,6 +1,5 @@
 """The documents of a user's file: read once into a table of Arrow, or a batch at a time."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from adbench_text.escaping import without_surrogates
 from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, Cells, check_length
 from adbench_text.reading.options import ReadOptions
 from adbench_text.reading.source import TEXT, source_of
+from adbench_text.text.letters import without_escapes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -313,10 +313,6 @@ def _check_lengths(texts: "pa.Array", batch: Batch) -> None:
             check_length(text or "", batch.place(index))
 
 
-# colours and other orders to a terminal: ECMA-48, 5.4 and 5.6
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-
-
 def _without_escapes(texts: "pa.Array") -> "pa.Array":
     """Return texts without the escape sequences of terminals."""
     import pyarrow as pa
@@ -324,7 +320,7 @@ def _without_escapes(texts: "pa.Array") -> "pa.Array":
 
     if not pc.any(pc.match_substring(texts, "\x1b")).as_py():
         return texts
-    return pa.array([each and _ESCAPES.sub("", each) for each in texts.to_pylist()], pa.string())
+    return pa.array([each and without_escapes(each) for each in texts.to_pylist()], pa.string())
 
 
 def _text_column(columns: Sequence[str], first: Sequence[Batch], notes: Sequence[str]) -> str:
