@@ -176,7 +176,7 @@ def test_the_corpus_of_the_page_has_the_texts_of_documents(limit, monkeypatch):
     rows = oddest["document"].to_numpy()
     assert oddest["score"].tolist() == [len(corpus.test.texts[row]) for row in rows]
     assert oddest["class"].tolist() == [corpus.classes[label] for label in corpus.test.labels[rows]]
-    assert Cleaner().transform(texts) == [corpus.test.texts[row] for row in rows]
+    assert Cleaner(as_papers=True).transform(texts) == [corpus.test.texts[row] for row in rows]
 
 
 def test_the_example_of_the_page_runs(store):
