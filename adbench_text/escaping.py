@@ -113,7 +113,7 @@ def no_formula(value: Any) -> Any:
         return ""
     if isinstance(value, list | dict):  # of JSON
         value = str(value)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value or (value.isascii() and value.isalnum()):
         return value
     value = _FORMULA_INSIDE.sub(lambda skipped: f"'{skipped.group()}", encodable(value))
     # spreadsheets skip spaces, and take full-width signs for plain ones

@@ -35,6 +35,16 @@ def rounded(value: float, digits: int, alpha: float) -> str:
     return text
 
 
+def all_rounded(values: "pd.Series[float]", digits: int, alpha: float) -> "pd.Series[str]":
+    """Return numbers as `rounded` does; those that are missing stay so."""
+    known = values.dropna()
+    texts = known.map(f"{{:.{digits}g}}".format)
+    # only those beside alpha may need more digits
+    beside = known[(known - alpha).abs() <= 10.0 ** (1 - digits) * max(abs(alpha), 1e-300)]
+    texts.update(beside.map(lambda value: rounded(value, digits, alpha)))
+    return texts.reindex(values.index)
+
+
 def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
     """Return the rows of a table of ranked documents, formatted for the terminal and for a page."""
     from adbench_text.documents.page import PageDocument
@@ -118,7 +128,7 @@ def write_odd_table(
 def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataFrame":
     """Return our columns as they are written."""
     numbers = {
-        name: documents[name].map(lambda p, n=digits: rounded(p, n, alpha), na_action="ignore")
+        name: all_rounded(documents[name].astype(float), digits, alpha)
         for name, digits in _DIGITS_OF_FILE.items()
     }
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())

@@ -1,5 +1,6 @@
 """The documents of a user's file: read once into a table of Arrow, or a batch at a time."""
 
+import gc
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -140,11 +141,12 @@ class DocumentFile:
         `progress` is called with the number of documents that are read.
         """
         kept, pieces, n = _Kept(), [], 0
-        for rows, batch in self._strings(columns, most):
-            kept.add(rows)
-            pieces.append(_Piece(n, replace(batch, columns={})))
-            n += rows.num_rows
-            progress(n)
+        with _without_collection():
+            for rows, batch in self._strings(columns, most):
+                kept.add(rows)
+                pieces.append(_Piece(n, replace(batch, columns={})))
+                n += rows.num_rows
+                progress(n)
         return DocumentTable(kept.table(), self.text_columns, self.id_column, pieces, 0, kept.folder)
 
     def _strings(
@@ -278,6 +280,18 @@ class _Kept:
             writer.write_table(rows, max_chunksize=MOST_ROWS)
         self._files.append(file)
         self._batches, self._n_bytes = [], 0
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Collect no garbage: rows have no cycles, and each collection looks at all that is imported."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 @contextmanager

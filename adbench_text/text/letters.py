@@ -19,6 +19,7 @@ _ESCAPE = "\x1b"
 # Control sequences (colours), strings such as links, and all others of two characters and more: ECMA-48.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
+_WITH_DIGITS, _WITHOUT_DIGITS = re.compile("[A-Za-z0-9]+"), re.compile("[A-Za-z]+")  # of ASCII
 _SPACE, _ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER = " ", "\u200b", "\u200c", "\u200d"
 # Nobody sees these, but their categories are those of letters and marks: fillers and variation selectors.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
@@ -146,12 +147,23 @@ class Letters(dict[int, str | None]):
 
     def words(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
         """Yield the words of `spell`, with the starts and the ends of their characters in the document."""
+        if text.isascii() and _ESCAPE not in text:  # in a tenth of the time
+            yield from self._words_of_ascii(text)
+            return
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
         placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "").composed()
         placed = placed.replaced(_stray(), "")
         for found in re.finditer(r"\S+", placed.text):
             start, end = found.span()
             yield found.group(), placed.starts[start:end], placed.ends[start:end]
+
+    def _words_of_ascii(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
+        for found in (_WITH_DIGITS if self._digit == "" else _WITHOUT_DIGITS).finditer(text):
+            word, starts = found.group().translate(self), [*range(*found.span())]
+            if len(word) < len(starts):
+                starts = [start for start in starts if not text[start].isdecimal()]
+            if word:
+                yield word, starts, [start + 1 for start in starts]
 
 
 @cache

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adbench_text.text.languages import has_frequencies, letters_of_list, prepared, standard
 from adbench_text.text.letters import without_escapes
-from adbench_text.text.words import in_blocks, words
+from adbench_text.text.words import count_words, in_blocks
 
 _MOST_CHARACTERS = 2**21  # that are counted at a time
 
@@ -114,7 +114,6 @@ def _text_of(number: float, fact: Fact) -> str:
 
 
 def _numbers(texts: list[str], language: str) -> Numbers:
-    known = _known(language)
     lengths = np.array([len(text) for text in texts])
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     row = np.repeat(np.arange(len(texts)), lengths)
@@ -126,17 +125,32 @@ def _numbers(texts: list[str], language: str) -> Numbers:
     result[:, COLUMN["non_ascii"]] = np.bincount(row[codes > 127], minlength=len(texts))
     for name, kind in _OF_KIND.items():
         result[:, COLUMN[name]] = kinds[:, kind]
-    names = ("words", "different", "longest", "links", "unknown")
-    result[:, [COLUMN[name] for name in names]] = [_of_words(text, known, language) for text in texts]
+    for name, of_texts in _of_words(texts, language).items():
+        result[:, COLUMN[name]] = of_texts
     return result
 
 
-def _of_words(text: str, known: frozenset[str] | None, language: str) -> tuple[int, int, int, int, int]:
+def _of_words(texts: list[str], language: str) -> dict[str, NDArray[np.float64]]:
     """Return the numbers of words, different words, characters of the longest, links and unknown words."""
-    found = words(prepared(text, language))
-    n_links = len(_LINK.findall(text)) if "@" in text or "://" in text or "www." in text else 0
-    n_unknown = sum(word not in known and word.isalpha() for word in found) if known else 0
-    return len(found), len(set(found)), max(map(len, found), default=0), n_links, n_unknown
+    known = _known(language)
+    counts, vocabulary = count_words([prepared(text, language) for text in texts])
+    n_different, lengths = np.diff(counts.indptr), np.array([*map(len, vocabulary), 0])
+    longest = np.zeros(len(texts))
+    has_words = n_different > 0
+    if has_words.any():
+        longest[has_words] = np.maximum.reduceat(lengths[counts.indices], counts.indptr[:-1][has_words])
+    is_unknown = [word not in known and word.isalpha() for word in vocabulary] if known else 0
+    return {
+        "words": counts.sum(axis=1),
+        "different": n_different,
+        "longest": longest,
+        "links": np.array(list(map(_n_links, texts))),
+        "unknown": counts @ (np.zeros(len(vocabulary)) + is_unknown),
+    }
+
+
+def _n_links(text: str) -> int:
+    return len(_LINK.findall(text)) if "@" in text or "://" in text or "www." in text else 0
 
 
 def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
