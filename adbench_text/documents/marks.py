@@ -21,7 +21,7 @@ from adbench_text.contract.labels import KnownLabels
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
-from adbench_text.spreadsheet import decoded, separator
+from adbench_text.reading.separated import decoded, delimiter_of
 
 ODD, FINE = MARKS = "odd", "fine"
 MARK = "mark"  # the column
@@ -198,7 +198,7 @@ def _table(path: Path) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
         return pd.read_csv(
-            StringIO(text), sep=separator(text), dtype=str, keep_default_na=False, index_col=False
+            StringIO(text), sep=delimiter_of(text), dtype=str, keep_default_na=False, index_col=False
         )
 
 

@@ -20,7 +20,7 @@ from adbench_text.reading.options import Losses, ReadOptions
 
 BUFFER = 2**18  # bytes that are decoded at a time
 _LONGEST_LINE = 41_000_000  # characters; a row has more than its document
-_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF8, _UTF16 = "utf-8", "utf-16"
 
 # by the first bytes
@@ -101,7 +101,7 @@ class Lines:
         self._stream, self._name, self._losses = unpacked(stream, name), name, losses
         self._goes_on = options.goes_on
         start = self._stream.peek(2)
-        self.encoding = _UTF16 if start.startswith(_UTF16_MARKS) else options.encoding
+        self.encoding = _UTF16 if start.startswith(UTF16_MARKS) else options.encoding
         try:
             "".encode(self.encoding)  # there are others, of bytes, such as base64
             codec = codecs.lookup(self.encoding).name

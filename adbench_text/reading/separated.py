@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from adbench_text.errors import DataError
 from adbench_text.escaping import count
 from adbench_text.reading.batch import Batch, take
-from adbench_text.reading.decoding import Lines
+from adbench_text.reading.decoding import UTF16_MARKS, Lines
 from adbench_text.reading.options import Losses, ReadOptions
 
 _DELIMITERS = ",;\t|"
@@ -250,6 +251,22 @@ def _tabs_are_quoted(sample: list[str]) -> bool:
     if all(len(fields) == n for fields in plain):
         return False
     return all(len(fields) == n for fields in Dialect("\t", True).reader(sample) if fields)
+
+
+def decoded(path: Path, errors: str = "strict") -> str:
+    """Return the text of a small file in UTF-8 or UTF-16; `errors` are those of `bytes.decode`."""
+    content = path.read_bytes()
+    return content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig", errors)
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates the columns of a CSV; a comma if there is one column.
+
+    >>> delimiter_of('id;"size, in mm";text'), delimiter_of("id,text"), delimiter_of("text")
+    (';', ',', ',')
+    """
+    delimiter = _delimiter(text.splitlines(keepends=True)[:_N_LOOKED_AT])
+    return "," if delimiter == _NONE else delimiter
 
 
 def header_of(sample: list[str]) -> list[str]:

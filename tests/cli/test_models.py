@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from commands import assert_refused
+from german import GERMAN
 from mlflow import MlflowClient
 from scipy.stats import false_discovery_control
 
@@ -586,14 +587,6 @@ def test_lone_surrogates_are_learned_and_scored_and_noted(adbench, tmp_path):
         assert (scored.exit_code, "have lone surrogates" in scored.stderr) == (0, True)
     assert [row["p"] for row in pd.read_csv("s.csv").to_dict("records")] == [1.0] * 32  # all are known
     assert pd.read_csv("s.csv")["id"].tolist()[-2] == "\ufffd"
-
-
-GERMAN = [
-    f"{what} {does}, und der Hausmeister kommt erst am {day}"
-    for what in ("Der Kessel im Keller", "Die Heizung im Flur", "Das Ventil an der Pumpe")
-    for does in ("verliert Wasser", "bleibt kalt", "macht seit gestern ein Geräusch")
-    for day in ("Montag", "Dienstag", "Freitag")
-]
 
 
 def written(path, texts):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from commands import assert_refused
+from german import GERMAN
 from markupsafe import escape
 
 from adbench_text.cli import file_rows
@@ -265,14 +266,6 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     result = odd(tmp_path / "a.csv", "--language", "german")
     assert_refused(result, 2, "language ", "'de'", "got 'german'")
     assert_refused(odd(tmp_path / "a.csv", "--language", "cz"), 2, "got 'cz'", "'cs'?")
-
-
-GERMAN = [
-    f"{what} {does}, und der Hausmeister kommt am {day}"
-    for what in ("Der Kessel im Keller", "Die Heizung im Flur", "Das Ventil an der Pumpe")
-    for does in ("verliert Wasser", "bleibt kalt", "macht seit gestern ein Geräusch")
-    for day in ("Montag", "Dienstag", "Freitag")
-]
 
 
 def test_auto_finds_the_language_of_each_document_and_reads_all_by_that_of_most(odd, tmp_path):

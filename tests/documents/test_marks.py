@@ -271,6 +271,7 @@ def read(tmp_path, text, names=("row",), encoding="utf-8"):
         ("row;mark\n1;odd\n", {1: "odd"}),
         ('"row; from 0";mark;row\n9;odd;1\n', {1: "odd"}),
         ("row\tmark\n1\todd\n", {1: "odd"}),
+        ("row|mark\n1|odd\n", {1: "odd"}),
     ],
 )
 def test_marks_are_read_by_row(tmp_path, text, marks):
@@ -363,7 +364,7 @@ def test_the_first_name_that_is_there_identifies_the_documents(tmp_path):
     [
         ("row,text\n1,odd\n", ["'mark' and 'row'", "'row', 'text'"]),
         ("number,mark\n1,odd\n", ["'mark' and 'row'", "'number', 'mark'"]),
-        ("row|mark\n1|odd\n", ["'mark' and 'row'", "'row|mark'"]),
+        ("row:mark\n1:odd\n", ["'mark' and 'row'", "'row:mark'"]),
         ("row,mark\n\ufffd1,odd\n", ["row '\ufffd1'", "UTF-8"]),
         ("row,mark\n99,odd\n", ["row '99'", "odd"]),
         ("row,mark\n-1,fine\n", ["row '-1'", "fine"]),
