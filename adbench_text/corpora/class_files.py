@@ -17,7 +17,7 @@ from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
-from adbench_text.reading.documents import DocumentFile, DocumentTable
+from adbench_text.reading.documents import DocumentFile, DocumentTable, named
 from adbench_text.reading.hub import FOLDERS, HUB
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.languages import standard
@@ -166,7 +166,7 @@ class ClassFiles(Dataset):
                 raise UnknownNameError("column", column, file.columns)
             file.check_single(column)
         known = file.class_columns if len(file.class_columns) == 1 else _LABELS
-        label = self.label or next((name for name in known if name in file.columns), None)
+        label = self.label or named(file.columns, known)
         if label is None:
             listed = ", ".join(file.class_columns or file.columns)
             raise InvalidValueError(

@@ -94,7 +94,7 @@ class DocumentFile:
                 raise UnknownNameError("column", column, self.columns)
         self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
         others = [name for name in self.columns if name not in self.text_columns]
-        guessed = next((name for name in ("id", "file") if name in others), None) if id is None else None
+        guessed = named(others, ("id", "file")) if id is None else None
         self.id_column = id or guessed
         self.is_id_guessed = guessed is not None
         self.check_single(*self.text_columns, self.id_column)
@@ -180,7 +180,10 @@ class DocumentFile:
     def _check_missing(self, name: str, batch: Batch) -> None:
         """Raise DataError if a file of a folder lacks a column; an object of JSON may."""
         if name in self.text_columns and self._source.kind not in ("jsonl", "folder", None):
-            raise DataError(f"{batch.part} has no column {name!r}, which other files have.")
+            raise DataError(
+                f"{batch.part} has no column {name!r}, which other files have. If the parts have no header, "
+                "give --no-header."
+            )
 
 
 class _Piece(NamedTuple):
@@ -337,12 +340,26 @@ def _without_escapes(texts: "pa.Array") -> "pa.Array":
     return pa.array([each and without_escapes(each) for each in texts.to_pylist()], pa.string())
 
 
+def named(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
+    """Return the first of the wanted columns that is there, whatever its case; None if there is none.
+
+    >>> named(["ID", "Text"], ("id", "file")), named(["text", "TEXT"], ("text",)), named(["a"], ("text",))
+    ('ID', 'text', None)
+    """
+    for name in wanted:
+        if name in columns:
+            return name
+        if len(found := [each for each in columns if each.strip().lower() == name]) == 1:
+            return found[0]
+    return None
+
+
 def _text_column(columns: Sequence[str], first: Sequence[Batch], notes: Sequence[str]) -> str:
     """Return the only column, one of the name ``text``, or the only one that holds more than a few words."""
     if len(columns) == 1:
         return columns[0]
-    if TEXT in columns:
-        return TEXT
+    if name := named(columns, (TEXT,)):
+        return name
     candidates = [name for name in columns if _n_words(name, first) >= _N_WORDS]
     if len(candidates) == 1:
         return candidates[0]

@@ -113,9 +113,16 @@ def _rows(
     first = next(values, None)
     if first is None:
         return
-    if table := _by_columns(first[0]):
-        yield from ((row, first[1]) for row in table)
+    value, line = first
+    if table := _by_columns(value):
+        yield from ((row, line) for row in table)
         return
+    if (key := _only_list(value)) and (second := next(values, None)) is None:
+        losses.note(f"The rows of {name} are those of {key!r} in it.")
+        yield from ((row, line) for row in value[key])
+        return
+    if key and second:
+        values = chain([second], values)
     for value, number in chain([first], values):
         yield from _row(value, number, name, options, losses)
 
@@ -134,6 +141,19 @@ def _row(
             f"{name}, line {number:,} is JSON, but not an object: {json.dumps(value):.40}. --errors replace "
             "leaves such lines out."
         )
+
+
+def _only_list(value: Any) -> str | None:
+    """Return the name of the only list of objects in an object, as a server answers."""
+    if not isinstance(value, dict) or TEXT in value:
+        return None
+    lists = [
+        key
+        for key, each in value.items()
+        if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)
+    ]
+    is_row = any(isinstance(each, str) and " " in each for each in value.values())
+    return lists[0] if len(lists) == 1 and not is_row else None
 
 
 def _by_columns(value: Any) -> list[dict[str, Any]]:

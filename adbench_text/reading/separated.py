@@ -9,6 +9,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 from itertools import chain
 from pathlib import Path
@@ -28,21 +29,32 @@ _N_WORDS_OF_TEXT = 5  # a name of a column has fewer
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
 
 
+_EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
+_ESCAPED = re.compile(r'\\"(?!["\s,;|]|$)')  # a backslash before a quote that ends no field
+
+
 class Dialect(NamedTuple):
     """How the fields of a row are separated."""
 
     delimiter: str
     quotes: bool
     spaces: bool = False  # whether a space follows each delimiter
+    escapes: bool = False  # whether a backslash stands before a quote in quotes
 
     def __str__(self) -> str:
-        quotes = [] if self.quotes else ["no quotes"]
-        return ", ".join([_NAMES.get(self.delimiter, repr(self.delimiter)), *quotes])
+        facts = {"no quotes": not self.quotes, "spaces": self.spaces, "backslashes": self.escapes}
+        return ", ".join([_NAMES.get(self.delimiter, repr(self.delimiter)), *(n for n in facts if facts[n])])
 
     def reader(self, lines: Any) -> Any:
         """Return the parser of Python for some lines."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
-        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting, skipinitialspace=self.spaces)
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quoting=quoting,
+            skipinitialspace=self.spaces,
+            escapechar="\\" if self.escapes else None,
+        )
 
 
 class Table:
@@ -52,13 +64,16 @@ class Table:
         csv.field_size_limit(2**31 - 1)  # lines are limited already
         self._lines, self._name, self._options, self._losses = lines, name, options, losses
         sample = lines.ahead()[:_N_LOOKED_AT]
+        if sample and (said := _EXCEL.fullmatch(sample[0])):
+            sample, options = sample[1:], replace(options, delimiter=options.delimiter or said[1])
         self.dialect = _dialect(sample, options)
         self._raw: list[str] = []  # lines that are read, and not yet `_taken`
         self._n_taken = 0
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
         first: list[str] = []
         for fields in self._reader:
-            if not _is_blank(fields, "".join(self._taken())):
+            line = "".join(self._taken())
+            if not _is_blank(fields, line) and not _EXCEL.fullmatch(line):
                 first = fields
                 break
         is_header = options.header
@@ -207,16 +222,15 @@ def _is_like_a_row(header: Sequence[str]) -> bool:
 
 def _dialect(sample: list[str], options: ReadOptions) -> Dialect:
     """Return the dialect in which the rows of a sample have as many fields as its first one."""
-    delimiter = options.delimiter or ("\t" if options.kind == "tsv" else _delimiter(sample))
+    is_tsv = options.kind == "tsv" and (not sample or "\t" in sample[0])
+    delimiter = options.delimiter or ("\t" if is_tsv else _delimiter(sample))
     quotes = options.quotes
     if quotes is None:
         quotes = delimiter != "\t" or _tabs_are_quoted(sample)
-    spaces = all(
-        f"{delimiter} " in line and re.search(rf"{re.escape(delimiter)}\S", line) is None
-        for line in sample[:2]
-        if line.strip()
-    )
-    return Dialect(delimiter, quotes, spaces and bool(sample) and delimiter not in (" ", _NONE))
+    lines = [line for line in sample if delimiter in line] if delimiter not in (" ", _NONE) else []
+    spaces = bool(lines) and re.search(rf"{re.escape(delimiter)}\S", lines[0]) is None
+    spaces = spaces and all(line.partition(delimiter)[2].startswith(" ") for line in lines)
+    return Dialect(delimiter, quotes, spaces, quotes and any(map(_ESCAPED.search, sample)))
 
 
 def _delimiter(sample: list[str]) -> str:

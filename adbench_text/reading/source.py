@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.escaping import count
 from adbench_text.reading import json_rows, mail, parquet, separated
 from adbench_text.reading.batch import Batch, batch_of, take
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
@@ -97,6 +98,7 @@ class Source:
         encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
         if kind == "lines":
             self.description = f"lines, {encoding}"
+            self._note_tabs(lines.ahead(), name)
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
             self.description = f"JSON, {encoding}"
@@ -107,6 +109,14 @@ class Source:
             header = "header" if self.options.header else "no header"
             self.description = f"{table.dialect}, {header}, {encoding}"
             yield from table.batches(sizes)
+
+    def _note_tabs(self, first: list[str], name: str) -> None:
+        """Note that plain lines may be rows: each has the same number of tabs."""
+        if len(first) > 1 and len(numbers := {line.count("\t") for line in first}) == 1 and 0 not in numbers:
+            self.losses.note(
+                f"Each line of {name} has {count(numbers.pop(), 'tab')}; if they separate columns, give "
+                "--format tsv."
+            )
 
     def _texts(self) -> Iterator[Batch]:
         """Yield the files of a folder, each a document; what is no text costs itself alone."""

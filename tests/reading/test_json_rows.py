@@ -59,7 +59,7 @@ def test_texts_alone_are_rows(tmp_path):
 @pytest.mark.parametrize(
     ("content", "quoted"),
     [
-        ('{"data": [{"text": "one"}]}', "'data' .*got list"),
+        ('{"data": [1, 2]}', "'data' .*got list"),
         ("[[1, 2], [3, 4]]", "line 1 .*\\[1, 2\\]"),
         ('[{"text": "one"}, {"text": tw}]', "line 1 is not JSON"),
         ("17", "line 1 .*17"),
@@ -69,3 +69,13 @@ def test_other_json_is_refused(tmp_path, content, quoted):
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(DataError, match=quoted):
         DocumentFile(str(tmp_path / "a.json")).table()
+
+
+def test_the_only_list_of_an_answer_has_the_rows(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"status": "ok", "n": 50, "results": ROWS}, indent=1))
+    file = DocumentFile(str(tmp_path / "a.json"))
+    table = file.table()
+    assert table.ids == [row["id"] for row in ROWS]
+    assert "'results'" in file.late_notes[0]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "one", "spans": [{"a": 1}]}))
+    assert list(DocumentFile(str(tmp_path / "a.jsonl")).table().texts()) == ["one"]

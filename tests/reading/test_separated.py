@@ -43,6 +43,21 @@ FILES = {
     ),
     "separators in the texts": ("a.csv", "id;text\n1;one, two, three\n2;four, five, six\n", {}, {"sep": ";"}),
     "spaces after commas": ("a.csv", 'id, text\n1, "one, two"\n2, "three"\n', {}, {"skipinitialspace": True}),
+    "a line for Excel": ("a.csv", "sep=;\nid;text\n1;one, two\n", {}, {"sep": ";", "skiprows": 1}),
+    "spaces after commas, and none in a text": (
+        "a.csv",
+        'id, text\n1, "one,two"\n2, "three"\n',
+        {},
+        {"skipinitialspace": True},
+    ),
+    "backslashes before quotes": (
+        "a.csv",
+        'id,text\n1,"she said \\"no\\", and left"\n2,"two"\n',
+        {},
+        {"escapechar": "\\"},
+    ),
+    "a backslash that ends a field": ("a.csv", 'id,text,x\n1,"C:\\",a\n2,"two",b\n', {"text": "text"}, {}),
+    "commas in a file that is named TSV": ("a.tsv", "id,text\n1,one\n2,two\n", {}, {}),
     "one column with commas": ("a.csv", "text\nwell, well, well\nno\nyes, sir\n", {}, {"sep": "\x1f"}),
     "empty lines and lines of spaces": ("a.csv", "\ntext\none\n   \n\ntwo\n\t\nthree\n", {}, {}),
     "a space in quotes": ("a.csv", 'text\none\n" "\ntwo\n""\n', {}, {}),
@@ -111,6 +126,9 @@ def test_nothing_is_noted_of_what_is_read_well(tmp_path, case):
 
 
 DESCRIBED = {
+    "a line for Excel": "semicolon, header, UTF-8",
+    "spaces after commas": "comma, spaces, header, UTF-8",
+    "backslashes before quotes": "comma, backslashes, header, UTF-8",
     "semicolons of a spreadsheet": "semicolon, header, UTF-8",
     "a quote of a TSV": "tab, no quotes, header, UTF-8",
     "a TSV of pandas": "tab, header, UTF-8",
@@ -239,3 +257,25 @@ def test_the_guess_needs_no_whole_file(tmp_path):
     assert len(table) == 50_000
     assert table.place(49_999) == "a.csv, line 50,001"
     assert list(table.texts_at([49_999])) == ["the ship, number 49999"]
+
+
+def test_names_are_found_whatever_their_case(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "ID,Title,Text \nT1,a title of words,the ship left\nT2,another one here,crew\n"
+    )
+    file = DocumentFile(str(tmp_path / "a.csv"))
+    assert (file.id_column, file.text_columns) == ("ID", ["Text "])
+
+
+def test_lines_with_tabs_may_be_rows(tmp_path):
+    (tmp_path / "a.txt").write_text("ham\tsee you\nspam\twin a prize\n")
+    file = DocumentFile(str(tmp_path / "a.txt"))
+    file.table()
+    (note,) = file.late_notes
+    assert "1 tab" in note
+    assert "--format tsv" in note
+    options = {"kind": "tsv", "header": False, "text": "column1"}
+    assert list(DocumentFile(str(tmp_path / "a.txt"), **options).table().texts()) == [
+        "see you",
+        "win a prize",
+    ]
