@@ -160,9 +160,9 @@ def form_notes(n: int) -> list[str]:
     return [few] if 0 < n < _FEW else []
 
 
-def opened(file: str, options: Mapping[str, Any]) -> DocumentFile:
-    """Return the documents of a file, and print notes on what is left out."""
-    documents = DocumentFile(file, **values_of(DOCUMENTS, options))
+def opened(file: str, options: Mapping[str, Any], likely: tuple[str, ...] = ()) -> DocumentFile:
+    """Return the documents of a file, and print notes on what is left out; `likely` as in `ReadOptions`."""
+    documents = DocumentFile(file, **values_of(DOCUMENTS, options), likely=likely)
     print_notes(documents.notes)
     return documents
 

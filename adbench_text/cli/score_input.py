@@ -33,14 +33,15 @@ def opened_as_fitted(
     is_pipe = file == STDIN or Path(file).is_fifo()
     columns = [name for name in _COLUMNS if name in kept and not is_pipe]
     options = {**options, **{name: kept[name] for name in _DIALECT if name in kept}}
+    likely = tuple(kept.get("text", ())) if is_pipe else ()
     for chosen in (columns, columns[:1], columns[1:]):
         reading = {**options, **{name: kept[name] for name in chosen}}
         with suppress(UnknownNameError):
-            documents = opened(file, reading)
+            documents = opened(file, reading, likely)
             break
     else:
         reading = dict(options)
-        documents = opened(file, reading)
+        documents = opened(file, reading, likely)
     used = {**reading, "text": documents.text_columns, "id": documents.id_column}
     if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines
         used["text"] = fitted["text"]

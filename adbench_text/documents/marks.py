@@ -219,6 +219,7 @@ def _is_saved(text: str, identifier: str) -> bool:
 
 def row_named(text: str) -> int | None:
     """Return the row that a text names; None if it names none."""
+    text = text.removesuffix(".0")  # as pandas writes rows, some of which are missing
     return int(text) if text.isdecimal() and len(text) < 20 else None  # int refuses thousands of digits
 
 

@@ -149,9 +149,12 @@ class Cells:
                 return value.decode(self.options.encoding, "replace")
             self.losses.add("no text", batch.place(index))
             return None
+        advice = "another --text, or --errors replace to count it as missing"
+        if isinstance(value, bytes):
+            advice = "another --encoding, such as cp1252, or --errors replace to go on"
         raise DataError(
             f"{batch.place(index)}: {name!r} must be text, got {type(value).__name__}: {value!r:.40}. Give "
-            "another --text, or --errors replace to count it as missing."
+            f"{advice}."
         )
 
 

@@ -22,6 +22,13 @@ BUFFER = 2**18  # bytes that are decoded at a time
 _LONGEST_LINE = 41_000_000  # characters; a row has more than its document
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF8, _UTF16 = "utf-8", "utf-16"
+# what a file begins with that says its encoding; the mark of UTF-32 begins with that of UTF-16
+_MARKS = (
+    (codecs.BOM_UTF8, _UTF8),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    *((mark, _UTF16) for mark in UTF16_MARKS),
+)
 
 # by the first bytes
 _GZIP, _BZIP2, _XZ, _ZSTD, _ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"PK\3\4"
@@ -73,7 +80,7 @@ def only_member(archive: zipfile.ZipFile, name: str) -> str:
     members = [
         each
         for each in archive.namelist()
-        if not each.endswith("/") and not each.startswith(("__MACOSX/", "."))
+        if not each.endswith("/") and not each.startswith("__MACOSX/") and not Path(each).name.startswith(".")
     ]
     if "[Content_Types].xml" in members:
         raise DataError(f"{name} is a document or spreadsheet of Office; export it as text or CSV.")
@@ -100,8 +107,9 @@ class Lines:
     ) -> None:
         self._stream, self._name, self._losses = unpacked(stream, name), name, losses
         self._goes_on = options.goes_on
-        start = self._stream.peek(2)
-        self.encoding = _UTF16 if start.startswith(UTF16_MARKS) else options.encoding
+        start = self._stream.peek(4)
+        marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
+        self.encoding = marked or options.encoding
         try:
             "".encode(self.encoding)  # there are others, of bytes, such as base64
             codec = codecs.lookup(self.encoding).name
@@ -186,9 +194,10 @@ class Lines:
             before = error.object[: error.start].decode(self.encoding, "ignore")
             place = self._place(before)
             if not self._goes_on:
+                other = "utf-16-le" if b"\0" in error.object else "cp1252"
                 return before.removeprefix("\ufeff"), DataError(
                     f"{place} is not in {self.encoding}: byte 0x{error.object[error.start]:02x}, "
-                    f"{error.reason}. Give another --encoding, such as cp1252, or --errors replace to go on."
+                    f"{error.reason}. Give another --encoding, such as {other}, or --errors replace to go on."
                 )
             self._decoder.errors = "replace"
             text = self._decoder.decode(data, is_end)

@@ -66,7 +66,7 @@ class DocumentFile:
     ) -> None:
         given = [*map(without_surrogates, filter(None, [text] if isinstance(text, str) else text or ()))]
         id = id and without_surrogates(id)
-        self._source = source = source_of(path, given, ReadOptions(**options))
+        self._source = source = source_of(path, [*given, *filter(None, [id])], ReadOptions(**options))
         batches = source.batches()
         first: list[Batch] = []
         names: dict[str, None] = {}
@@ -92,6 +92,9 @@ class DocumentFile:
         for column in (*given, id):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns)
+        likely = [*self._source.options.likely]
+        if likely and not given and {*likely} <= names.keys():
+            given = likely
         self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
         others = [name for name in self.columns if name not in self.text_columns]
         guessed = named(others, ("id", "file")) if id is None else None

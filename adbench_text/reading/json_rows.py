@@ -13,6 +13,7 @@ from adbench_text.reading.options import Losses, ReadOptions
 
 TEXT = "text"  # column of what has no named columns
 _LONGEST = 100_000_000  # characters of a value that is not in one line
+_BEGINNING = re.compile(r'\[\s*(?:$|[{"\[\]])|\{\s*(?:$|["}])')
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -29,7 +30,7 @@ def batches(
 ) -> Iterator[Batch]:
     """Yield the rows in batches of some sizes."""
     first = next((line.strip() for line in lines.ahead() if not line.isspace()), "")
-    if is_array(first) or not _is_value(first):
+    if first.startswith("[") or not _is_value(first):
         values = _values(lines, name)
     else:
         values = _of_lines(lines, name, options, losses)
@@ -44,9 +45,9 @@ def batches(
             return
 
 
-def is_array(first: str) -> bool:
-    """Return whether a first line begins an array of JSON, and is no plain line such as ``[10:30] ...``."""
-    return first == "[" or (first.startswith("[") and first[1:].lstrip()[:1] in ("{", '"'))
+def is_json(first: str) -> bool:
+    """Return whether a first line begins JSON, and is no plain line such as ``[10:30] ...``."""
+    return bool(_BEGINNING.match(first))
 
 
 def _is_value(line: str) -> bool:
@@ -66,6 +67,7 @@ def _of_lines(
     for number, line in enumerate(lines, start=1):
         if line.isspace():
             continue
+        line = line.rstrip().removesuffix(",")  # as of an array whose brackets are gone
         try:
             yield _DECODER.decode(line), number
         except (ValueError, RecursionError) as error:
@@ -81,7 +83,8 @@ def _of_lines(
 def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
     """Yield the values of an array, or values one after the other, and the line where each begins."""
     blocks = lines.blocks()
-    text, position, line, is_open = "", 0, 1, False
+    text, position, line = "", 0, 1
+    is_open, was_open = False, False
     while True:
         begin = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches anywhere
         line, position = line + text.count("\n", position, begin), begin
@@ -89,8 +92,10 @@ def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
             text, position = next(blocks, ""), 0
             if not text:
                 break
-        elif text[position] == ("]" if is_open else "["):
-            is_open, position = not is_open, position + 1
+        elif text[position] == "[" and not was_open:
+            is_open, was_open, position = True, True, position + 1
+        elif text[position] == "]" and is_open:
+            is_open, position = False, position + 1
         else:
             try:
                 value, end = _DECODER.raw_decode(text, position)
@@ -114,16 +119,16 @@ def _rows(
     if first is None:
         return
     value, line = first
-    if table := _by_columns(value):
+    table, key = _by_columns(value), _only_list(value)
+    second = next(values, None) if table or key else None
+    if second is None and table:
         yield from ((row, line) for row in table)
         return
-    if (key := _only_list(value)) and (second := next(values, None)) is None:
+    if second is None and key:
         losses.note(f"The rows of {name} are those of {key!r} in it.")
         yield from ((row, line) for row in value[key])
         return
-    if key and second:
-        values = chain([second], values)
-    for value, number in chain([first], values):
+    for value, number in chain([first], [second] if second else [], values):
         yield from _row(value, number, name, options, losses)
 
 
@@ -161,6 +166,8 @@ def _by_columns(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
         return []
     keys = list(next(iter(value.values())))
+    if len(value) == 1 and not all(map(str.isdecimal, keys)):  # it may as well be a row
+        return []
     if any(list(each) != keys for each in value.values()):
         return []
     return [{name: column[key] for name, column in value.items()} for key in keys]

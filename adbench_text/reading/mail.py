@@ -1,12 +1,11 @@
 """Mails, decoded by Python's ``email``: the text for people, without headers and attachments."""
 
-import mailbox
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from html.parser import HTMLParser
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from adbench_text.reading.batch import MOST_ROWS, Batch, batch_of
@@ -14,28 +13,39 @@ from adbench_text.reading.options import Losses
 
 #: What the name of a file with a mail ends with.
 SUFFIXES = (".eml", ".emlx")
-# what the first line of a mail has, and other texts do not
+_MAILDIR = ("cur", "new")  # folders of a maildir
+# the lines before the text of a mail, and one that other texts do not have
+_HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n?(?:[ \t][^\n]*\n?)*)+")
 _BEGINNING = re.compile(
-    rb"(Return-Path|Received|Delivered-To|Message-ID|MIME-Version|X-Original-To): ", re.IGNORECASE
+    rb"^(Return-Path|Received|Delivered-To|Message-ID|MIME-Version|X-Original-To): ",
+    re.IGNORECASE | re.MULTILINE,
 )
-_UNSEEN = ("script", "style", "head", "title")
+# the line before a mail in mbox ends with a date: From ann@sea.org Mon Jan  5 09:00:00 2026
+_FROM = re.compile(rb"From \S.*\d\d:\d\d.*\d{4}.*")
+_QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+_UNSEEN = ("script", "style", "title")
 _BLOCKS = ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "table", "blockquote", "pre")
 
 
 def is_mail(name: str, start: bytes) -> bool:
     """Return whether a file is a mail, by its name, or its first line if the name says nothing."""
-    suffix = Path(name).suffix.lower()
-    return suffix in SUFFIXES or (not suffix[1:].isalpha() and bool(_BEGINNING.match(start)))
+    path = PurePath(name)
+    if path.suffix.lower() in SUFFIXES or path.parent.name in _MAILDIR:
+        return True
+    head = re.split(rb"\r?\n\r?\n", start)[0]
+    return not path.suffix[1:].isalpha() and bool(_HEADERS.fullmatch(head) and _BEGINNING.search(head))
 
 
 def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
     """Return the columns ``subject`` and ``text`` of a mail; attachments are counted."""
     # the policy with all methods of EmailMessage; headers that are wrong are kept as they are
     mail: Any = message_from_bytes(data, policy=policy.default)
-    body = mail.get_body(("plain", "html")) if isinstance(mail, EmailMessage) else None
-    text = "" if body is None else _content(body)
-    if body is not None and body.get_content_subtype() == "html":
-        text = html_text(text)
+    body, text = None, ""
+    for kind in ("plain", "html"):  # some have an empty text beside the page
+        part = mail.get_body((kind,)) if isinstance(mail, EmailMessage) and not text.strip() else None
+        if part is not None:
+            body, text = part, _content(part)
+            text = html_text(text) if kind == "html" else text
     for part in mail.walk():
         if part is not body and not part.is_multipart() and part.get_content_disposition() == "attachment":
             losses.add("attachments", place)
@@ -90,15 +100,28 @@ def html_text(page: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", "".join(parser.found)).strip()
 
 
-def batches(file: Path, name: str, losses: Losses) -> Iterator[Batch]:
+def batches(lines: Iterable[bytes], name: str, losses: Losses) -> Iterator[Batch]:
     """Yield the mails of an mbox file."""
-    box = mailbox.mbox(file, create=False)
     rows: list[dict[str, Any]] = []
     begin = 1
-    for key in box.keys():  # noqa: SIM118  # it has no iterator over keys
-        rows.append(row(box.get_bytes(key), f"{name}, mail {begin + len(rows):,}", losses))
+    for data in _mails(lines):
+        rows.append(row(data, f"{name}, mail {begin + len(rows):,}", losses))
         if len(rows) == MOST_ROWS:
             yield batch_of(rows, range(begin, begin + len(rows)), name, "mail")
             begin, rows = begin + len(rows), []
     if rows:
         yield batch_of(rows, range(begin, begin + len(rows)), name, "mail")
+
+
+def _mails(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of each mail."""
+    mail: list[bytes] | None = None
+    for line in lines:
+        if line.startswith(b"From ") and _FROM.match(line):
+            if mail is not None:
+                yield _QUOTED_FROM.sub(rb"\1", b"".join(mail))
+            mail = []
+        elif mail is not None:
+            mail.append(line)
+    if mail is not None:
+        yield _QUOTED_FROM.sub(rb"\1", b"".join(mail))

@@ -27,6 +27,8 @@ class ReadOptions:
     errors : {"strict", "replace"}
         Whether an error is raised where a file cannot be read, or U+FFFD replaces wrong bytes, and rows that
         cannot be read are left out.
+    likely : tuple of str
+        Columns of the text that a file like it has; what has them is read by them.
     """
 
     kind: str | None = None
@@ -35,6 +37,7 @@ class ReadOptions:
     header: bool = True
     quotes: bool | None = None
     errors: str = "strict"
+    likely: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
@@ -87,21 +90,21 @@ class Losses:
 
     numbers: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
-    others: dict[str, None] = field(default_factory=dict)  # notes of their own
+    others: dict[str, str] = field(default_factory=dict)  # notes of their own, by kind
 
     def add(self, kind: str, place: str, n: int = 1) -> None:
         """Count a loss."""
         self.numbers[kind] += n
         self.first.setdefault(kind, place)
 
-    def note(self, sentence: str) -> None:
-        """Keep a sentence, once."""
-        self.others[sentence] = None
+    def note(self, sentence: str, kind: str = "") -> None:
+        """Keep the first sentence of a kind."""
+        self.others.setdefault(kind or sentence, sentence)
 
     @property
     def notes(self) -> list[str]:
         """A sentence for each kind."""
-        sentences = [*self.others]
+        sentences = [*self.others.values()]
         for kind, n in self.numbers.items():
             one, several, what = _SENTENCES[kind]
             where = self.first[kind] if n == 1 else f"first: {self.first[kind]}"

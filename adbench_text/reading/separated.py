@@ -30,7 +30,9 @@ _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|htt
 
 
 _EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
-_ESCAPED = re.compile(r'\\"(?!["\s,;|]|$)')  # a backslash before a quote that ends no field
+# a field in quotes that has a backslash before a quote that does not end it
+_ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
+_BEFORE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
 
 
 class Dialect(NamedTuple):
@@ -48,13 +50,9 @@ class Dialect(NamedTuple):
     def reader(self, lines: Any) -> Any:
         """Return the parser of Python for some lines."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
-        return csv.reader(
-            lines,
-            delimiter=self.delimiter,
-            quoting=quoting,
-            skipinitialspace=self.spaces,
-            escapechar="\\" if self.escapes else None,
-        )
+        if self.escapes:  # csv would take a backslash from everything else, too
+            lines = (_BEFORE_QUOTE.sub(r'\1""', line) for line in lines)
+        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting, skipinitialspace=self.spaces)
 
 
 class Table:
@@ -85,11 +83,28 @@ class Table:
             self.names = _as_in_pandas(first) if first else []
         else:
             self.names = [f"column{number}" for number in range(len(first))]
-        if is_header and _is_like_a_row(first):
-            losses.note(
-                f"The first line of {name} is taken for the names of the columns; if it is a row, give "
-                "--no-header."
+        self._header = first
+        self._note_title(sample)
+
+    def note_header(self) -> None:
+        """Note a header that may be a row."""
+        if _is_like_a_row(self._header):
+            self._losses.note(
+                f"The first line of {self._name} is taken for the names of the columns; if it is a row, give "
+                "--no-header.",
+                "header",
             )
+
+    def _note_title(self, sample: list[str]) -> None:
+        """Note a first line that has one field, where the others have as many as each other."""
+        for delimiter in _DELIMITERS if self.dialect.delimiter == _NONE else "":
+            widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample[1:]) if fields]
+            if len(widths) > 1 and len(set(widths)) == 1 and widths[0] > 1:
+                self._losses.note(
+                    f"The first line of {self._name} has one field, and the others have {widths[0]} by "
+                    f"{_NAMES[delimiter]}. If it is a title or a comment, delete it.",
+                    "title",
+                )
 
     def batches(self, sizes: Iterator[int]) -> Iterator[Batch]:
         """Yield the rows in batches of some sizes."""
@@ -190,7 +205,14 @@ class Table:
         """Return a header with a first column without a name, if all rows have one field more."""
         widths = {len(fields) for fields in self.dialect.reader(sample[1:]) if fields}
         is_filled = any(fields[-1] for fields in self.dialect.reader(sample[1:]) if fields)
-        return ["", *header] if widths == {len(header) + 1} and is_filled and len(header) > 1 else header
+        if widths != {len(header) + 1} or not is_filled or len(header) < 2:
+            return header
+        self._losses.note(
+            f"Each row of {self._name} has one field more than the header: the first column has no name. A "
+            f"field with a {self.dialect.delimiter!r} in it must be in double quotes.",
+            "index",
+        )
+        return ["", *header]
 
 
 def _is_blank(fields: Sequence[str], line: str) -> bool:
@@ -257,8 +279,10 @@ def _tabs_are_quoted(sample: list[str]) -> bool:
     if not any('"' in line for line in sample) or not plain:
         return False
     n = len(plain[0])
+    if all(_is_in_quotes(field) for field in plain[0]) and any(map(_is_in_quotes, chain(*plain[1:2]))):
+        return True
     for field in (field for fields in plain for field in fields):
-        if len(field) > 1 and field[0] == field[-1] == '"':
+        if _is_in_quotes(field):
             inner = field[1:-1]
             if '""' in inner and '"' not in inner.replace('""', ""):
                 return True
@@ -267,10 +291,16 @@ def _tabs_are_quoted(sample: list[str]) -> bool:
     return all(len(fields) == n for fields in Dialect("\t", True).reader(sample) if fields)
 
 
+def _is_in_quotes(field: str) -> bool:
+    return len(field) > 1 and field[0] == field[-1] == '"'
+
+
 def decoded(path: Path, errors: str = "strict") -> str:
     """Return the text of a small file in UTF-8 or UTF-16; `errors` are those of `bytes.decode`."""
     content = path.read_bytes()
-    return content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig", errors)
+    text = content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig", errors)
+    first, _, rest = text.partition("\n")
+    return rest if _EXCEL.fullmatch(first) else text
 
 
 def delimiter_of(text: str) -> str:

@@ -89,9 +89,11 @@ class Source:
             return
         if kind == "mbox":
             self.description = "mails"
-            yield from mail.batches(self.files[name], name, self.losses)
+            yield from mail.batches(unpacked(stream, name), name, self.losses)
             return
         lines = Lines(stream, name, self.options, self.losses, any_end=kind in ("csv", "tsv"))
+        if kind in ("csv", "tsv") and _first_line(lines.ahead()).startswith('{"'):
+            kind = "jsonl"  # in a file of the wrong name
         if kind is None:
             kind = _kind_of_lines(lines.ahead(), self.text, self.options)
             lines.any_end = kind in ("csv", "tsv")
@@ -105,6 +107,8 @@ class Source:
             yield from json_rows.batches(lines, name, self.options, self.losses, sizes)
         else:
             table = separated.Table(lines, name, replace(self.options, kind=kind), self.losses)
+            if self.options.header and not self.text:
+                table.note_header()
             self.doubled |= table.doubled
             header = "header" if self.options.header else "no header"
             self.description = f"{table.dialect}, {header}, {encoding}"
@@ -125,7 +129,7 @@ class Source:
             try:
                 with named_errors(file), file.open("rb") as stream:
                     content = unpacked(stream, name)
-                    is_mail = mail.is_mail(name, content.peek(100))
+                    is_mail = mail.is_mail(name, content.peek(_LOOKED_AT))
                     row = (
                         mail.row(content.read(), name, self.losses) if is_mail else self._text(content, name)
                     )
@@ -172,7 +176,7 @@ def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
 
 
 def _of_pipe(name: str, pipe: BinaryIO, options: ReadOptions, text: Collection[str]) -> Source:
-    if options.kind in ("mbox", "folder"):
+    if options.kind == "folder":
         raise DataError(f"{name} cannot be read as {options.kind}; save it to a file.")
     if options.kind == "parquet":
         from io import BytesIO
@@ -228,14 +232,19 @@ def _kind_of(file: Path) -> str:
     return kind
 
 
+def _first_line(first: list[str]) -> str:
+    return next((line.strip() for line in first if not line.isspace()), "")
+
+
 def _kind_of_lines(first: list[str], text: Collection[str], options: ReadOptions) -> str:
     """Return the format of a pipe by its first lines; only a column that is named shows a header."""
-    line = first[0].strip() if first else ""
-    if line.startswith("{") or json_rows.is_array(line):
+    if json_rows.is_json(_first_line(first)):
         return "jsonl"
     if options.delimiter or not options.header:
         return "csv"
     header = separated.header_of(first)
+    if options.likely and set(options.likely) <= set(header):
+        return "csv"
     # plain lines have the column "text" only: another one must be in a header
     return "csv" if text and (TEXT in header or [*text] != [TEXT]) else "lines"
 

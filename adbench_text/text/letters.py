@@ -25,6 +25,7 @@ _SPACE, _ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER = " ", "\u200b", "\u200c", "\u20
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 _VARIATIONS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 _DOTTED_I = "\u0130"
+_DOT_OF_I = re.compile("(?<=i)\u0307")  # as `str.lower` makes of it
 _ZERO = "\u3007"  # of category Nl; in Chinese it is written like any other character
 
 # Scripts without spaces, where a zero-width space stands between words: Thai to Lao, Burmese, Khmer, ...
@@ -140,7 +141,7 @@ class Letters(dict[int, str | None]):
             return text
         if any(each in text for each in _FORMATS):
             text = _NO_PART.sub("", _BETWEEN_WORDS.sub(_SPACE, text))
-        text = _composed(text)
+        text = _composed(_DOT_OF_I.sub("", text))
         if _marks().isdisjoint(text):  # a class of these in a pattern takes ten times as long
             return text
         return _SPACE.join([word.lstrip(_strays()) for word in text.split()])
@@ -151,8 +152,8 @@ class Letters(dict[int, str | None]):
             yield from self._words_of_ascii(text)
             return
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
-        placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "").composed()
-        placed = placed.replaced(_stray(), "")
+        placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "")
+        placed = placed.replaced(_DOT_OF_I, "").composed().replaced(_stray(), "")
         for found in re.finditer(r"\S+", placed.text):
             start, end = found.span()
             yield found.group(), placed.starts[start:end], placed.ends[start:end]

@@ -79,3 +79,24 @@ def test_the_only_list_of_an_answer_has_the_rows(tmp_path):
     assert "'results'" in file.late_notes[0]
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": "one", "spans": [{"a": 1}]}))
     assert list(DocumentFile(str(tmp_path / "a.jsonl")).table().texts()) == ["one"]
+
+
+@pytest.mark.parametrize("key", ["doc", "tweet"])
+def test_objects_in_objects_are_no_columns(tmp_path, key):
+    rows = [{key: row} for row in ROWS[:3]]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "b.json").write_text(json.dumps(rows))
+    for name in ("a.jsonl", "b.json"):
+        with pytest.raises(DataError, match=f"{name}, line 1: '{key}' .*got dict"):
+            DocumentFile(str(tmp_path / name)).table()
+
+
+def test_lists_in_lines_are_no_texts(tmp_path):
+    (tmp_path / "a.jsonl").write_text('["00000", "plum mint"]\n["00001", "hose"]\n')
+    with pytest.raises(DataError, match=r"line 2 .*00001"):
+        DocumentFile(str(tmp_path / "a.jsonl")).table()
+
+
+def test_lines_may_end_with_a_comma(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"},\n{"text": "two"}\n')
+    assert list(DocumentFile(str(tmp_path / "a.jsonl")).table().texts()) == ["one", "two"]

@@ -1,5 +1,6 @@
 """Folders of mails, and mbox files."""
 
+import gzip
 import mailbox
 from email.message import EmailMessage
 
@@ -100,3 +101,31 @@ def test_a_page_is_what_a_reader_sees():
     assert html_text(HTML) == "the bücket\nis full"
     assert html_text("one<br>two &lt;three&gt;<script>x = 1</script>") == "one\ntwo <three>"
     assert html_text("no tag at all") == "no tag at all"
+
+
+def test_a_page_beside_an_empty_text_is_read(tmp_path):
+    message = mail("\n")
+    message.add_alternative("<html><head><title>T</title><body><p>the crew</p>", subtype="html")
+    (tmp_path / "a.eml").write_bytes(message.as_bytes())
+    assert list(DocumentFile(str(tmp_path)).table().texts()) == ["the crew"]
+
+
+def test_a_maildir_is_read(tmp_path):
+    (tmp_path / "cur").mkdir()
+    (tmp_path / "cur" / "1700000000.M0P1.host:2,S").write_bytes(
+        b"From: a@b.c\n" + mail(cte="base64").as_bytes()
+    )
+    (tmp_path / "17").write_bytes(b"Date: today\nSubject: x\n y\nMIME-Version: 1.0\n\nthe crew\n")
+    assert list(DocumentFile(str(tmp_path)).table().texts()) == ["the crew\n", TEXT]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_of_a_mail_is_no_new_one(tmp_path, packed):
+    box = mailbox.mbox(tmp_path / "a.mbox")
+    box.add(mail("Dear all,\n\nFrom our garden, with love\n"))
+    box.close()
+    data = (tmp_path / "a.mbox").read_bytes().replace(b">From our", b"From our")
+    path = tmp_path / ("a.mbox.gz" if packed else "a.mbox")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    expected = ["Dear all,\n\nFrom our garden, with love\n\n"]
+    assert [text.rstrip() for text in DocumentFile(str(path)).table().texts()] == [expected[0].rstrip()]

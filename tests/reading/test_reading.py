@@ -292,6 +292,14 @@ def test_a_byte_order_mark_of_utf_16_needs_no_option(tmp_path, encoding, name):
         assert texts(path, encoding=encoding) == written
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("asked", ["utf-8", "cp1252", "utf-32"])
+def test_a_byte_order_mark_takes_precedence(tmp_path, encoding, asked):
+    (tmp_path / "a.csv").write_bytes("id,text\n1,ünï\n".encode(encoding))
+    _, table = read(tmp_path / "a.csv", encoding=asked)
+    assert (table.ids, list(table.texts())) == (["1"], ["ünï"])
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "shift_jis", "gb18030"])
 def test_a_character_may_lie_across_two_blocks(tmp_path, monkeypatch, encoding):
     monkeypatch.setattr(decoding, "BUFFER", 7)
@@ -328,6 +336,8 @@ def test_lines_may_end_as_on_any_system(tmp_path, monkeypatch, name, end):
         (b'[\n  {\n    "text": "one"\n  }\n]\n', None, ["one"]),
         (b'{\n "text": "one"\n}\n{\n "text": "two"\n}\n', None, ["one", "two"]),  # as jq writes it
         (b"[10:30] one\n[10:31] two", None, ["[10:30] one", "[10:31] two"]),
+        (b'\n{"text": "one"}\n', None, ["one"]),
+        (b"{tag} one\n[x] two", None, ["{tag} one", "[x] two"]),
         (b"one\ntwo", None, ["one", "two"]),
         (gzip.compress(b"one\ntwo", mtime=0), None, ["one", "two"]),
         (b"id,text\n1,one", None, ["id,text", "1,one"]),  # nothing says that this is a header
@@ -562,7 +572,7 @@ BAD = {
         {},
         "a.csv, line 3 .*utf-16: .*truncated data",
     ),
-    "UTF-32": ("a.csv", "text\none\n".encode("utf-32"), {}, "NUL byte"),
+    "UTF-32": ("a.csv", "text\none\n".encode("utf-32-le"), {}, "NUL byte"),
     "a spreadsheet": ("a.xlsx", b"PK", {}, "a.xlsx.* CSV"),
     "NUL": ("a.csv", b"text\none\ntw\0o\n", {}, "line 3 .*NUL byte"),
     "too many fields": (

@@ -56,6 +56,13 @@ FILES = {
         {},
         {"escapechar": "\\"},
     ),
+    "backslashes in texts without quotes": (
+        "a.csv",
+        'id,text\n1,plum G\\"odel \\beta\n2,C:\\new \\N\n',
+        {},
+        {},
+    ),
+    "a TSV with all fields in quotes": ("a.tsv", '"id"\t"text"\n"1"\t"one"\n', {}, {"sep": "\t"}),
     "a backslash that ends a field": ("a.csv", 'id,text,x\n1,"C:\\",a\n2,"two",b\n', {"text": "text"}, {}),
     "commas in a file that is named TSV": ("a.tsv", "id,text\n1,one\n2,two\n", {}, {}),
     "one column with commas": ("a.csv", "text\nwell, well, well\nno\nyes, sir\n", {}, {"sep": "\x1f"}),
@@ -178,20 +185,19 @@ def notes(path, content, **options):
     ("content", "options", "quoted"),
     [
         ("the ferry leaves the harbour at nine\nwaves broke over the wall\n", {}, ["a.csv", "--no-header"]),
-        ("0,1467810369,I am late again today\n4,1467810370,so are we\n", {"text": 2}, ["--no-header"]),
-        ("2026-01-02,the ship left\n2026-01-03,the crew came\n", {"text": 1}, ["--no-header"]),
-        ("id,text,label\n1,one\n2\n3,three,x\n", {"text": 1}, ["2 rows", "a.csv, line 2", "quotes"]),
+        ("0,1467810369,I am late again today\n4,1467810370,so are we now\n", {}, ["--no-header"]),
+        ("2026-01-02,the ship left\n2026-01-03,the crew came\n", {}, ["--no-header"]),
+        ("id,text,label\n1,one\n2\n3,three,x\n", {"text": "text"}, ["2 rows", "a.csv, line 2", "quotes"]),
         (
             'id,text\n1,"see you tonight\n2,the ferry leaves\n3,all is well"\n4,the crew\n',
-            {"text": 1},
+            {"text": "text"},
             ["1 row", "a.csv, line 2", "--no-quotes"],
         ),
+        ("My survey\nid,text\n1,one\n2,two\n", {}, ["a.csv", "2 by comma"]),
+        ("id,text\n1,one, two\n2,three, four\n", {}, ["a.csv", "quotes"]),
     ],
 )
 def test_a_guess_that_may_lose_text_is_noted(tmp_path, content, options, quoted):
-    if "text" in options:
-        header = content.partition("\n")[0].split(",")
-        options = {"text": header[options["text"]]}
     (note,) = notes(tmp_path / "a.csv", content, **options)
     assert all(each in note for each in quoted)
 
@@ -203,6 +209,7 @@ def test_a_guess_that_may_lose_text_is_noted(tmp_path, content, options, quoted)
         'text\n"two\nlines"\n"three\nlines\nmore"\n',
         "How satisfied are you with the ferry?,comment\n3,the ship was late\n",
         "id,text\n1,\n2,the crew\n",
+        "id,2023,2024,text\n1,5,7,the crew\n",
     ],
 )
 def test_ordinary_files_are_not_noted(tmp_path, content):
@@ -279,3 +286,24 @@ def test_lines_with_tabs_may_be_rows(tmp_path):
         "see you",
         "win a prize",
     ]
+
+
+def test_only_backslashes_before_quotes_are_taken_away(tmp_path):
+    (tmp_path / "a.csv").write_text('id,text\n1,"a \\"red\\" rose"\n2,"rose\\nbed in C:\\temp"\n3,"a \\\\"\n')
+    table = DocumentFile(str(tmp_path / "a.csv")).table()
+    assert list(table.texts()) == ['a "red" rose', "rose\\nbed in C:\\temp", "a \\\\"]
+
+
+def test_json_lines_may_be_in_a_file_of_another_name(tmp_path):
+    (tmp_path / "a.csv").write_text('{"id": "T1", "text": "one, two"}\n{"id": "T2", "text": "three"}\n')
+    file = DocumentFile(str(tmp_path / "a.csv"))
+    assert (list(file.table().texts()), file.description) == (["one, two", "three"], "JSON, UTF-8")
+
+
+def test_parts_without_a_header_are_noted_once(tmp_path):
+    for part in range(3):
+        (tmp_path / f"{part}.csv").write_text("a long line of words\nsee you at nine tonight\n")
+    file = DocumentFile(str(tmp_path))
+    file.table()
+    (note,) = file.late_notes
+    assert "--no-header" in note
