@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 #: New documents differ if one of the p of `drift` is below this: by chance, 1 % of files do.
 LEAST_P = 0.005
 
-_FEW_PAIRS = 100  # of a new and a normal document
+_FEW_PAIRS = 10_000  # of a new and a normal document: with more, the exact p takes seconds
 _FORM_SHARE = 0.5  # of the p-value of form, beside 1 of the p-value of words, where nothing else is known
 
 
@@ -163,7 +163,7 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     found = Drift(len(new), n_odd, len(new) * k / (n + 1), p_odd, None, None)
     if not (len(new) and with_distance):
         return found
-    # "asymp" has no p for a pair
+    # "asymp" has no p for a pair, and 0 for few new documents that are all odd
     method: Literal["exact", "asymp"] = "exact" if len(new) * n < _FEW_PAIRS else "asymp"
     test = ks_2samp(new, p_values(calibration, calibration), method=method)
     return found._replace(distance=float(test.statistic), p=float(test.pvalue))
