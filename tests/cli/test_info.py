@@ -29,7 +29,7 @@ def test_a_detector_is_described():
     assert facts["name"] == "ocsvm"
     assert facts["summary"] == "One-class SVM on document vectors (Schoelkopf et al., 2001)."
     assert facts["regime"] == "word frequencies or vectors"
-    assert facts["package"] == f"adbench-text {__version__}, MIT"
+    assert facts["package"] == f"adbench-text {__version__}, MIT AND BSD-3-Clause"
     assert "glove-wiki-gigaword-50" in facts["resources"]
     assert facts["paper-grid"].startswith("encoder=mean, kernel=rbf, nu=0.05; encoder=tfidf, kernel=rbf, nu")
     assert re.fullmatch(r"rbf +rbf, linear", facts["kernel"])
