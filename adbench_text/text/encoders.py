@@ -24,7 +24,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
 from adbench_text.text.vocabulary import Vocabulary
-from adbench_text.text.words import HashedTexts, count_words
+from adbench_text.text.words import count_words
 
 Matrix = NDArray[np.float32]
 #: The resource that lists the libraries of a pre-trained encoder; a saved model does not need the same.
@@ -71,16 +71,16 @@ class Encoder(ABC):
         """Return digests of the files that decide the vectors, by name; by default none."""
         return {}
 
-    def _fit(self, training: HashedTexts) -> None:  # noqa: B027
+    def _fit(self, training: tuple[str, ...]) -> None:  # noqa: B027
         """Fit on the training documents."""
 
     @abstractmethod
-    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+    def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         """Return vectors of shape (n_texts, n_dimensions), zeros for a document without a known word."""
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """Encode documents."""
-        return _encode((self, HashedTexts(texts)))
+        return _encode((self, tuple(texts)))
 
 
 def _weighted_mean(weights: Any, vectors: Matrix) -> NDArray[Any]:
@@ -102,7 +102,7 @@ class Mean(Encoder):
         """Return the digest of the file of word vectors."""
         return {"vectors": vectors.digest(self.encoding.vectors)}
 
-    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+    def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         counts, vocabulary = count_words(texts)
         loaded = vectors.load(self.encoding.vectors)
         rows = loaded.rows(vocabulary)
@@ -121,7 +121,7 @@ class TFIDF(Mean):
     description = "mean of the word vectors, weighted by TF-IDF"
     learns = True
 
-    def _fit(self, training: HashedTexts) -> None:
+    def _fit(self, training: tuple[str, ...]) -> None:
         self._n_training = len(training)
         counts, vocabulary = count_words(training)
         frequency = np.diff(counts.tocsc().indptr)
@@ -154,7 +154,7 @@ class SVD(Encoder):
         self._tfidf = TfidfTransformer(sublinear_tf=True)
         self._reduction = TruncatedSVD(random_state=encoding.seed)
 
-    def _fit(self, training: HashedTexts) -> None:
+    def _fit(self, training: tuple[str, ...]) -> None:
         from scipy.sparse import csr_array
 
         counts, words = count_words(training)
@@ -172,7 +172,7 @@ class SVD(Encoder):
         with threadpool_limits(1):  # their number would change the last bits, and with them the cuts of trees
             self._reduction.fit(weights)
 
-    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+    def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         counts = self._vocabulary.count(texts).astype(np.float32)
         return cast(Matrix, self._reduction.transform(self._tfidf.transform(counts)))
 
@@ -203,7 +203,7 @@ class Pretrained(Encoder):
         model = self._model
         return {"encoder": model.digest, LIBRARIES: model.libraries}
 
-    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+    def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         return self._model.look_up(texts)
 
 
@@ -228,7 +228,7 @@ class WordLlama(Encoder):
         pretrained.WORDLLAMA.locate("The encoder 'wordllama'")
         return {"encoder": pretrained.WORDLLAMA.digest, LIBRARIES: releases("tokenizers")}
 
-    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+    def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         from scipy.sparse import csr_array
 
         counts, vocabulary = count_words(texts)
@@ -274,11 +274,11 @@ def find_method(name: Any) -> type[Encoder]:
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
     """Return an encoder fitted on training documents; the last few are kept and shared."""
     own_file.named(encoding.method)  # who fits has written it: a saved model is not fitted
-    return _fit_encoder((encoding, HashedTexts(training)))
+    return _fit_encoder((encoding, tuple(training)))
 
 
 @remember(8)
-def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
+def _fit_encoder(key: tuple[Encoding, tuple[str, ...]]) -> Encoder:
     encoding, training = key
     encoder = encoding.encoder()
     encoder._fit(training)
@@ -286,7 +286,7 @@ def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
 
 
 @remember(16)  # training and test documents of each encoder; not in the encoder, which must stay picklable
-def _encode(key: tuple[Encoder, HashedTexts]) -> Matrix:
+def _encode(key: tuple[Encoder, tuple[str, ...]]) -> Matrix:
     encoder, texts = key
     encoded = encoder._encode(texts)
     if encoder.encoding.normalize:

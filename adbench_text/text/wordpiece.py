@@ -16,7 +16,6 @@ from adbench_text.escaping import without_surrogates
 from adbench_text.memo import remember
 from adbench_text.storage import RemoteFile
 from adbench_text.text.vocabulary import Vocabulary
-from adbench_text.text.words import HashedTexts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -122,11 +121,11 @@ def _bert(digest: str) -> WordPiece:
 
 def train(texts: Iterable[str], size: int) -> WordPiece:
     """Train a vocabulary of at most `size` pieces on documents; the same documents give the same one."""
-    return _train((HashedTexts(tuple(texts)), size))
+    return _train((tuple(texts), size))
 
 
 @remember(2)
-def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
+def _train(corpus_and_size: tuple[tuple[str, ...], int]) -> WordPiece:
     from tokenizers import trainers
 
     texts, size = corpus_and_size

@@ -117,29 +117,11 @@ class WordCounts(NamedTuple):
 
 def count_words(texts: Sequence[str]) -> WordCounts:
     """Count the words of each document; the last results are remembered, since splits share documents."""
-    return _count_words(HashedTexts(texts))
-
-
-class HashedTexts(tuple[str, ...]):
-    """Texts that are compared by their digest, computed once: keys of remembered values."""
-
-    digest: str
-
-    def __new__(cls, texts: Sequence[str]) -> "HashedTexts":
-        """Take the digest of the documents."""
-        self = super().__new__(cls, texts)
-        self.digest = digest(texts)
-        return self
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, HashedTexts) and self.digest == other.digest
+    return _count_words(tuple(texts))
 
 
 @remember(4)
-def _count_words(texts: HashedTexts) -> WordCounts:
+def _count_words(texts: tuple[str, ...]) -> WordCounts:
     import numpy as np
     from scipy.sparse import csr_array
 
