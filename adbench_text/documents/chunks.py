@@ -19,7 +19,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.processes import CallError, Processes, Workers, threads
 from adbench_text.text.words import in_blocks
 
-_SIZE = 16_000  # documents of a chunk: with fewer Ctrl-C is heard sooner, in more each takes less time
+_SIZE = 4000  # documents of a chunk: with fewer Ctrl-C is heard sooner, in more each takes less time
 _LONGEST = 2_000_000  # characters of a chunk
 _AHEAD = 3  # chunks that wait for each process
 _PRELOADED = "adbench_text.documents.ranking"
