@@ -165,10 +165,6 @@ def test_a_full_disk_of_the_table_keeps_the_former_one(folder, rows):
 
 def test_a_full_disk_of_temporary_files_is_one_line(folder, rows):
     with disk(folder / "tmp", 1):
-        with rows.open("rb") as stream:
-            assert odd(folder, "-", "--format=csv", stdin=stream).wait() == 1
-        (line,) = errors(folder)
-        assert re.search(rf"^Error: .*standard input .*: {FULL}\. ", line), line
         with filled(folder / "tmp", left=20_000):  # less than a detector needs
             assert odd(folder, rows).wait() == 1
         (line,) = errors(folder)
