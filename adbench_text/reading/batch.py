@@ -1,7 +1,7 @@
 """Rows of a file that are read together, as columns, and their values as text."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -46,14 +46,21 @@ def batch_of(
     return Batch({name: [row.get(name) for row in rows] for name in names}, numbers, part, unit)
 
 
-def take(rows: Iterator[T], size: int) -> tuple[list[T], AdbenchTextError | None]:
-    """Return the next rows, and the error that ends them; rows before an error are not lost."""
-    taken: list[T] = []
-    try:
-        taken.extend(islice(rows, size))  # it keeps what it has when the iterator fails
-    except AdbenchTextError as error:
-        return taken, error
-    return taken, None
+def in_sizes(rows: Iterator[T], sizes: Iterable[int]) -> Iterator[list[T]]:
+    """Yield rows in lists of some sizes; an error comes after the rows before it."""
+    for size in sizes:
+        taken: list[T] = []
+        failure = None
+        try:
+            taken.extend(islice(rows, size))  # it keeps what it has when the iterator fails
+        except AdbenchTextError as error:
+            failure = error
+        if taken:
+            yield taken
+        if failure:
+            raise failure
+        if not taken:
+            return
 
 
 def check_length(text: str, place: str) -> None:

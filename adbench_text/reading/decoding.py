@@ -132,6 +132,10 @@ class Lines:
         lines = list(io.StringIO(self._first, ""))
         return lines[:-1] if len(lines) > 1 and len(self._first) >= BUFFER // 4 else lines
 
+    def first_line(self) -> str:
+        """Return the first line that is not blank; empty if none is there yet."""
+        return next((line.strip() for line in self.ahead() if not line.isspace()), "")
+
     def sizes(self, *, grow: bool) -> Iterator[int]:
         """Yield how many rows a batch has; of a pipe they grow, so that its first row comes at once."""
         lines = self.ahead()

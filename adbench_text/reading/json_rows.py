@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from adbench_text.errors import DataError
-from adbench_text.reading.batch import Batch, batch_of, take
+from adbench_text.reading.batch import Batch, batch_of, in_sizes
 from adbench_text.reading.decoding import BUFFER, Lines
 from adbench_text.reading.options import Losses, ReadOptions
 
@@ -29,20 +29,14 @@ def batches(
     lines: Lines, name: str, options: ReadOptions, losses: Losses, sizes: Iterator[int]
 ) -> Iterator[Batch]:
     """Yield the rows in batches of some sizes."""
-    first = next((line.strip() for line in lines.ahead() if not line.isspace()), "")
+    first = lines.first_line()
     if first.startswith("[") or not _is_value(first):
         values = _values(lines, name)
     else:
         values = _of_lines(lines, name, options, losses)
     rows = _rows(values, name, options, losses)
-    for size in sizes:
-        taken, error = take(rows, size)
-        if taken:
-            yield batch_of([row for row, _ in taken], [number for _, number in taken], name)
-        if error:
-            raise error
-        if not taken:
-            return
+    for taken in in_sizes(rows, sizes):
+        yield batch_of([row for row, _ in taken], [number for _, number in taken], name)
 
 
 def is_json(first: str) -> bool:

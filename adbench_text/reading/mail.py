@@ -1,18 +1,19 @@
 """Mails, decoded by Python's ``email``: the text for people, without headers and attachments."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from html.parser import HTMLParser
 from pathlib import PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from adbench_text.reading.batch import MOST_ROWS, Batch, batch_of
 from adbench_text.reading.options import Losses
 
 #: What the name of a file with a mail ends with.
 SUFFIXES = (".eml", ".emlx")
+LARGEST = 200_000_000  # bytes of a mail; what is after them, such as attachments, is cut off
 _MAILDIR = ("cur", "new")  # folders of a maildir
 # the lines before the text of a mail, and one that other texts do not have
 _HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n?(?:[ \t][^\n]*\n?)*)+")
@@ -100,11 +101,11 @@ def html_text(page: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", "".join(parser.found)).strip()
 
 
-def batches(lines: Iterable[bytes], name: str, losses: Losses) -> Iterator[Batch]:
+def batches(stream: BinaryIO, name: str, losses: Losses) -> Iterator[Batch]:
     """Yield the mails of an mbox file."""
     rows: list[dict[str, Any]] = []
     begin = 1
-    for data in _mails(lines):
+    for data in _mails(stream):
         rows.append(row(data, f"{name}, mail {begin + len(rows):,}", losses))
         if len(rows) == MOST_ROWS:
             yield batch_of(rows, range(begin, begin + len(rows)), name, "mail")
@@ -113,15 +114,17 @@ def batches(lines: Iterable[bytes], name: str, losses: Losses) -> Iterator[Batch
         yield batch_of(rows, range(begin, begin + len(rows)), name, "mail")
 
 
-def _mails(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of each mail."""
+def _mails(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of each mail, at most `LARGEST`."""
     mail: list[bytes] | None = None
-    for line in lines:
+    n_bytes = 0
+    while line := stream.readline(LARGEST):
         if line.startswith(b"From ") and _FROM.match(line):
             if mail is not None:
                 yield _QUOTED_FROM.sub(rb"\1", b"".join(mail))
-            mail = []
-        elif mail is not None:
+            mail, n_bytes = [], 0
+        elif mail is not None and n_bytes < LARGEST:
             mail.append(line)
+            n_bytes += len(line)
     if mail is not None:
         yield _QUOTED_FROM.sub(rb"\1", b"".join(mail))

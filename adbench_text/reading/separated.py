@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from adbench_text.errors import DataError
 from adbench_text.escaping import count
-from adbench_text.reading.batch import Batch, take
+from adbench_text.reading.batch import Batch, in_sizes
 from adbench_text.reading.decoding import UTF16_MARKS, Lines
 from adbench_text.reading.options import Losses, ReadOptions
 
@@ -27,8 +27,6 @@ _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"
 _N_LOOKED_AT = 1000  # lines
 _N_WORDS_OF_TEXT = 5  # a name of a column has fewer
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
-
-
 _EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
 # a field in quotes that has a backslash before a quote that does not end it
 _ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
@@ -47,12 +45,18 @@ class Dialect(NamedTuple):
         facts = {"no quotes": not self.quotes, "spaces": self.spaces, "backslashes": self.escapes}
         return ", ".join([_NAMES.get(self.delimiter, repr(self.delimiter)), *(n for n in facts if facts[n])])
 
-    def reader(self, lines: Any) -> Any:
-        """Return the parser of Python for some lines."""
+    def reader(self, lines: Any, *, strict: bool = False) -> Any:
+        """Return the parser of Python for some lines; `strict` raises an error where quotes are wrong."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         if self.escapes:  # csv would take a backslash from everything else, too
             lines = (_BEFORE_QUOTE.sub(r'\1""', line) for line in lines)
-        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting, skipinitialspace=self.spaces)
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quoting=quoting,
+            skipinitialspace=self.spaces,
+            strict=strict,
+        )
 
 
 class Table:
@@ -111,23 +115,19 @@ class Table:
         n = len(self.names)
         if self._first:
             yield self._batch([self._first], range(1, 2))
-        for size in sizes:
-            before = self._n_taken
-            rows, error = take(self._reader, size)
+        before = self._n_taken
+        for rows in in_sizes(self._reader, sizes):
             raw = self._taken()
-            numbers: Sequence[int] = range(before + 1, before + 1 + len(rows))
             # a row has a line and all fields, or else each is looked at
             is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
             if not is_usual or (n == 1 and any(map(_is_spaces, rows))):
-                found, wrong = take(self._looked_at(raw, before), len(raw))
-                error = wrong or error
-                rows, numbers = [fields for fields, _ in found], array("q", [number for _, number in found])
-            if rows:
-                yield self._batch(rows, numbers)
-            if error:
-                raise error
-            if not raw:
-                return
+                for found in in_sizes(self._looked_at(raw, before), repeat(len(raw))):
+                    yield self._batch(
+                        [fields for fields, _ in found], array("q", [number for _, number in found])
+                    )
+            else:
+                yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
+            before = self._n_taken
 
     def _batch(self, rows: list[list[str]], numbers: Sequence[int]) -> Batch:
         columns = dict(zip(self.names, zip(*rows, strict=True), strict=True))
@@ -187,7 +187,7 @@ class Table:
     def _check_merged(self, raw: list[str], first: int) -> None:
         """Note a row in quotes over several lines that look like rows; raise DataError if it does not end."""
         try:
-            list(csv.reader(raw, delimiter=self.dialect.delimiter, strict=True))
+            list(self.dialect.reader(raw, strict=True))
         except csv.Error as error:
             if "unexpected end" in str(error):
                 raise DataError(

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import count
 from adbench_text.reading import json_rows, mail, parquet, separated
-from adbench_text.reading.batch import Batch, batch_of, take
+from adbench_text.reading.batch import LONGEST, Batch, batch_of, in_sizes
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
 from adbench_text.reading.hub import HUB, HubData
 from adbench_text.reading.options import Losses, ReadOptions
@@ -92,10 +92,10 @@ class Source:
             yield from mail.batches(unpacked(stream, name), name, self.losses)
             return
         lines = Lines(stream, name, self.options, self.losses, any_end=kind in ("csv", "tsv"))
-        if kind in ("csv", "tsv") and _first_line(lines.ahead()).startswith('{"'):
+        if kind in ("csv", "tsv") and lines.first_line().startswith('{"'):
             kind = "jsonl"  # in a file of the wrong name
         if kind is None:
-            kind = _kind_of_lines(lines.ahead(), self.text, self.options)
+            kind = _kind_of_lines(lines, self.text, self.options)
             lines.any_end = kind in ("csv", "tsv")
         encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
         if kind == "lines":
@@ -131,7 +131,9 @@ class Source:
                     content = unpacked(stream, name)
                     is_mail = mail.is_mail(name, content.peek(_LOOKED_AT))
                     row = (
-                        mail.row(content.read(), name, self.losses) if is_mail else self._text(content, name)
+                        mail.row(content.read(mail.LARGEST), name, self.losses)
+                        if is_mail
+                        else self._text(content, name)
                     )
             except DataError as error:
                 self.losses.add("no file", str(error).rstrip("."))
@@ -148,7 +150,13 @@ class Source:
         lines = Lines(content, name, replace(self.options, errors="replace"), self.losses)
         if b"\0" in content.peek(_LOOKED_AT)[:_LOOKED_AT] and not lines.encoding.lower().startswith(_WIDE):
             raise DataError(f"{name} has a NUL byte")
-        return {TEXT: "".join(lines.blocks())}
+        blocks, n_characters = [], 0
+        for block in lines.blocks():
+            blocks.append(block)
+            n_characters += len(block)
+            if n_characters > LONGEST:  # a file of some kilobytes may unpack to more than the memory
+                break
+        return {TEXT: "".join(blocks)}
 
 
 def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
@@ -232,17 +240,13 @@ def _kind_of(file: Path) -> str:
     return kind
 
 
-def _first_line(first: list[str]) -> str:
-    return next((line.strip() for line in first if not line.isspace()), "")
-
-
-def _kind_of_lines(first: list[str], text: Collection[str], options: ReadOptions) -> str:
+def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) -> str:
     """Return the format of a pipe by its first lines; only a column that is named shows a header."""
-    if json_rows.is_json(_first_line(first)):
+    if json_rows.is_json(lines.first_line()):
         return "jsonl"
     if options.delimiter or not options.header:
         return "csv"
-    header = separated.header_of(first)
+    header = separated.header_of(lines.ahead())
     if options.likely and set(options.likely) <= set(header):
         return "csv"
     # plain lines have the column "text" only: another one must be in a header
@@ -250,16 +254,10 @@ def _kind_of_lines(first: list[str], text: Collection[str], options: ReadOptions
 
 
 def _plain(lines: Lines, name: str, sizes: Iterator[int]) -> Iterator[Batch]:
-    number, each = 1, iter(lines)
-    for size in sizes:
-        taken, error = take(each, size)
-        if taken:
-            texts = [line.rstrip("\r\n") for line in taken]
-            yield Batch({TEXT: texts}, range(number, number + len(texts)), name)
-        if error:
-            raise error
-        if not taken:
-            return
+    number = 1
+    for taken in in_sizes(iter(lines), sizes):
+        texts = [line.rstrip("\r\n") for line in taken]
+        yield Batch({TEXT: texts}, range(number, number + len(texts)), name)
         number += len(taken)
 
 

@@ -743,3 +743,11 @@ def test_names_of_files_that_are_not_utf8_are_mended(tmp_path):
     assert sorted(table.values("file")) == ["café.txt", *["caf\ufffd.txt"] * 2]
     assert len({*table.texts()}) == 3
     assert file.late_notes[0].startswith("2 values ")
+
+
+def test_a_file_of_a_folder_that_unpacks_to_too_much_is_not_unpacked(tmp_path, monkeypatch):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"x" * 10_000_000))
+    for module in ("batch", "documents", "source"):
+        monkeypatch.setattr(f"adbench_text.reading.{module}.LONGEST", 999)
+    with pytest.raises(DataError, match=r"a\.txt\.gz.* characters; at most 999 "):
+        DocumentFile(str(tmp_path)).table()

@@ -307,3 +307,10 @@ def test_parts_without_a_header_are_noted_once(tmp_path):
     file.table()
     (note,) = file.late_notes
     assert "--no-header" in note
+
+
+def test_backslashes_in_a_text_of_several_lines_open_no_quote(tmp_path):
+    (tmp_path / "a.csv").write_text('id,text\n1,"she said \\"no\\"\nand \\"left"\n2,"two\nlines"\n')
+    file = DocumentFile(str(tmp_path / "a.csv"))
+    assert list(file.table().texts()) == ['she said "no"\nand "left', "two\nlines"]
+    assert file.late_notes == []
