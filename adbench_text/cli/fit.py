@@ -9,6 +9,7 @@ import click
 from adbench_text.cli.options import TRACKING_URI, SectionedCommand, say
 from adbench_text.cli.own_text import (
     CHOICE,
+    DIALECT,
     DOCUMENTS,
     WORK,
     forgotten_language,
@@ -99,7 +100,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
             progress=progress,
         )
     # how the next file is read, too
-    reading = {name: options[name] for name in ("id", "encoding", "delimiter", "header", "quotes")}
+    reading = {name: options[name] for name in ("id", *DIALECT)}
     reading["text"] = source.text_columns
     fitted.training.options.update(reading)
     save_model(fitted, model, overwrite=overwrite)

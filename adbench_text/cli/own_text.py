@@ -22,6 +22,9 @@ _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Jap
 _FEW = 20  # documents below which p by form is rough
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 
+#: What a model keeps of how its file was read, besides the columns.
+DIALECT = ("encoding", "delimiter", "header", "quotes")
+
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [
     click.Option(

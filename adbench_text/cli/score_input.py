@@ -9,12 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from adbench_text.cli.own_text import STDIN, opened
+from adbench_text.cli.own_text import DIALECT, STDIN, opened
 from adbench_text.errors import UnknownNameError
 from adbench_text.reading.documents import Document, DocumentFile
 
 _COLUMNS = ("text", "id")
-_DIALECT = ("encoding", "delimiter", "header", "quotes")  # of the file of a model
 
 
 def opened_as_fitted(
@@ -27,12 +26,12 @@ def opened_as_fitted(
     source = click.get_current_context().get_parameter_source
     kept = {
         name: fitted[name]
-        for name in (*_COLUMNS, *_DIALECT)
+        for name in (*_COLUMNS, *DIALECT)
         if fitted.get(name) not in (None, "", []) and source(name) == ParameterSource.DEFAULT
     }
     is_pipe = file == STDIN or Path(file).is_fifo()
     columns = [name for name in _COLUMNS if name in kept and not is_pipe]
-    options = {**options, **{name: kept[name] for name in _DIALECT if name in kept}}
+    options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
     likely = tuple(kept.get("text", ())) if is_pipe else ()
     for chosen in (columns, columns[:1], columns[1:]):
         reading = {**options, **{name: kept[name] for name in chosen}}

@@ -82,9 +82,8 @@ class Survey:
     """
 
     original: NDArray[np.int64]  # of each row: the row of the document that is scored for it; -1 if empty
-    of_form: NDArray[
-        np.int64
-    ]  # likewise, whose form is scored: of the first one that was written so, or `original`
+    # likewise, whose form is scored: of the first one that was written so, or `original`
+    of_form: NDArray[np.int64]
     is_duplicate: NDArray[np.bool_]  # whether a document was written as an earlier one was
     has_words: NDArray[np.bool_]
     is_near: NDArray[np.bool_]  # whether a document is a near-copy of the one that is scored
