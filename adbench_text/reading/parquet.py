@@ -7,7 +7,7 @@ from typing import Any
 from adbench_text.errors import DataError
 from adbench_text.escaping import one_line
 from adbench_text.reading.batch import MOST_ROWS, Batch
-from adbench_text.reading.decoding import BUFFER
+from adbench_text.reading.decoding import BUFFER, PACKED_SUFFIXES
 
 
 def batches(stream: Any, name: str, only: Collection[str] | None, doubled: set[str]) -> Iterator[Batch]:
@@ -28,4 +28,7 @@ def batches(stream: Any, name: str, only: Collection[str] | None, doubled: set[s
                 yield Batch(columns, range(number, number + batch.num_rows), name, "row")
                 number += batch.num_rows
     except (ArrowException, OverflowError, ValueError) as error:
-        raise DataError(f"{name} is not a Parquet file, or is damaged: {one_line(str(error))}") from error
+        packed = " Unpack it first." if name.lower().endswith(PACKED_SUFFIXES) else ""
+        raise DataError(
+            f"{name} is not a Parquet file, or is damaged: {one_line(str(error)).rstrip('.')}.{packed}"
+        ) from error

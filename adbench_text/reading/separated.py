@@ -25,8 +25,10 @@ _DELIMITERS = ",;\t|"
 _NONE = "\x1f"  # the delimiter of a file that has none
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space", _NONE: "one column"}
 _N_LOOKED_AT = 1000  # lines
+_N_COMPARED = 6  # lines, to which a header is compared
 _N_WORDS_OF_TEXT = 5  # a name of a column has fewer
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
+_DIGITS = re.compile(r"\d+")
 _EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
 # a field in quotes that has a backslash before a quote that does not end it
 _ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
@@ -87,12 +89,12 @@ class Table:
             self.names = _as_in_pandas(first) if first else []
         else:
             self.names = [f"column{number}" for number in range(len(first))]
-        self._header = first
+        self._header, self._next_rows = first, [*self.dialect.reader(sample[1:_N_COMPARED])]
         self._note_title(sample)
 
     def note_header(self) -> None:
         """Note a header that may be a row."""
-        if _is_like_a_row(self._header):
+        if _is_like_a_row(self._header, self._next_rows):
             self._losses.note(
                 f"The first line of {self._name} is taken for the names of the columns; if it is a row, give "
                 "--no-header.",
@@ -178,10 +180,15 @@ class Table:
         if self._options.goes_on:
             self._losses.add("left out", place)
             return None
+        advice = (
+            f"A field with a {self.dialect.delimiter!r} or a line break in it must be in double quotes. Give "
+            "another --delimiter"
+            if self.dialect.quotes
+            else "A quote is a character here; give --quotes if fields are in quotes"
+        )
         raise DataError(
-            f"{place} has {len(fields)} fields, but the header has {n}. A field with a "
-            f"{self.dialect.delimiter!r} or a line break in it must be in double quotes. Give another "
-            "--delimiter, or --errors replace to leave such rows out."
+            f"{place} has {len(fields)} fields, but the header has {n}. {advice}, or --errors replace to "
+            "leave such rows out."
         )
 
     def _check_merged(self, raw: list[str], first: int) -> None:
@@ -196,9 +203,9 @@ class Table:
                     "file, give --no-quotes."
                 ) from error
         n, delimiter = len(self.names), self.dialect.delimiter
-        begins = [line.split(delimiter)[0].strip(' "') for line in raw]
-        is_like = n > 1 and all(line.count(delimiter) == n - 1 for line in raw)
-        if is_like and len({(begin.isdigit(), " " in begin) for begin in begins}) == 1:
+        begin, *others = (line.split(delimiter)[0].strip(' "') for line in raw)
+        full = [each for each, line in zip(others, raw[1:], strict=True) if line.count(delimiter) == n - 1]
+        if n > 1 and any(_are_alike(each, begin) for each in full):
             self._losses.add("merged", f"{self._name}, line {first:,}")
 
     def _with_index(self, header: list[str], sample: list[str]) -> list[str]:
@@ -236,10 +243,27 @@ def _as_in_pandas(header: Sequence[str]) -> list[str]:
         return [str(name) for name in read_csv(stream, nrows=0).columns]
 
 
-def _is_like_a_row(header: Sequence[str]) -> bool:
-    """Return whether a header may be a row: it has a number, a date or an address, or is one sentence."""
-    is_sentence = len(header) == 1 and len(header[0].split()) >= _N_WORDS_OF_TEXT
-    return is_sentence or any(_NO_NAME.fullmatch(name.strip()) for name in header)
+def _are_alike(one: str, other: str) -> bool:
+    """Return whether two fields differ in digits alone, such as ``P3`` and ``P12``.
+
+    >>> _are_alike("P3", "P12"), _are_alike("ham", "ham"), _are_alike("Q1", "A3")
+    (True, True, False)
+    """
+    return _DIGITS.sub("0", one) == _DIGITS.sub("0", other)
+
+
+def _is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a header may be a row, given the next rows.
+
+    It has a number, a date or an address, or is one sentence; or it has a sentence beside a code such as
+    those of the rows.
+    """
+    if any(_NO_NAME.fullmatch(name.strip()) for name in header):
+        return True
+    is_sentence = any(len(name.split()) >= _N_WORDS_OF_TEXT for name in header)
+    columns = zip(header, *(row for row in rows if len(row) == len(header)), strict=False)
+    is_code = any(len(own) > 1 and all(_are_alike(own[0], each) for each in own[1:]) for own in columns)
+    return is_sentence and (len(header) == 1 or is_code)
 
 
 def _dialect(sample: list[str], options: ReadOptions) -> Dialect:

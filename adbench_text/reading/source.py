@@ -124,7 +124,7 @@ class Source:
 
     def _texts(self) -> Iterator[Batch]:
         """Yield the files of a folder, each a document; what is no text costs itself alone."""
-        n_mails = 0
+        n_read, n_mails = 0, 0
         for name, file in self.files.items():
             try:
                 with named_errors(file), file.open("rb") as stream:
@@ -138,12 +138,10 @@ class Source:
             except DataError as error:
                 self.losses.add("no file", str(error).rstrip("."))
                 continue
-            n_mails += is_mail
+            n_read, n_mails = n_read + 1, n_mails + is_mail
             yield batch_of([{"file": name, **row}], [1], name)
         mails = f", {n_mails:,} of them mails" if n_mails else ""
-        self.description = (
-            f"{len(self.files):,} files, a document each{mails}, {self.options.encoding.upper()}"
-        )
+        self.description = f"{n_read:,} files, a document each{mails}, {self.options.encoding.upper()}"
 
     def _text(self, content: Any, name: str) -> dict[str, Any]:
         """Return the text of a file; wrong bytes are replaced, but a file of bytes is refused."""

@@ -193,6 +193,16 @@ def notes(path, content, **options):
             {"text": "text"},
             ["1 row", "a.csv, line 2", "--no-quotes"],
         ),
+        (
+            'id,body,x\nP1,one,r\nP2,"opens here\nP3,two,r\nP4,closes here",r\nP5,three,r\n',
+            {"text": "body"},
+            ["1 row", "a.csv, line 3", "--no-quotes"],
+        ),
+        (
+            "P0,does anybody know a good mechanic\nP1,the ship left\nP2,the crew came\n",
+            {},
+            ["a.csv", "--no-header"],
+        ),
         ("My survey\nid,text\n1,one\n2,two\n", {}, ["a.csv", "2 by comma"]),
         ("id,text\n1,one, two\n2,three, four\n", {}, ["a.csv", "quotes"]),
     ],
@@ -210,6 +220,8 @@ def test_a_guess_that_may_lose_text_is_noted(tmp_path, content, options, quoted)
         "How satisfied are you with the ferry?,comment\n3,the ship was late\n",
         "id,text\n1,\n2,the crew\n",
         "id,2023,2024,text\n1,5,7,the crew\n",
+        "Q1,How satisfied are you with our ferry?\nA3,the crew was nice\nA4,it was late\n",
+        'label,text\nham,"two lines\nHello, all"\nspam,"more\nlines, here"\nham,one\n',
     ],
 )
 def test_ordinary_files_are_not_noted(tmp_path, content):
