@@ -36,14 +36,14 @@ class UnknownNameError(InvalidValueError):
     No detector named 'transformer'. Known: cvdd, date, llr.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, sorted(known)
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
+        self.kind, self.name, self.known, self.advice = kind, name, sorted(known), advice
         near = get_close_matches(name.lower(), self.known, n=1)  # if nothing is close, the list helps more
         hint = f"Did you mean {near[0]!r}?" if near else f"Known: {listing(self.known)}."
-        super().__init__(f"No {kind} named {name!r}. {hint}")
+        super().__init__(f"No {kind} named {name!r}. {hint} {advice}".rstrip())
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:  # to send it between processes
-        return type(self), (self.kind, self.name, self.known)
+    def __reduce__(self) -> tuple[type, tuple[str, str, list[str], str]]:  # to send it between processes
+        return type(self), (self.kind, self.name, self.known, self.advice)
 
 
 class DataError(AdbenchTextError):

@@ -91,7 +91,7 @@ class DocumentFile:
         self.class_columns = [*source.hub.classes] if source.hub else []
         for column in (*given, id):
             if column and column not in self.columns:
-                raise UnknownNameError("column", column, self.columns)
+                raise UnknownNameError("column", column, self.columns, source.advice)
         likely = [*self._source.options.likely]
         if likely and not given and {*likely} <= names.keys():
             given = likely

@@ -113,7 +113,7 @@ def _rows(
     if first is None:
         return
     value, line = first
-    table, key = _by_columns(value), _only_list(value)
+    table, key = _table(value), _only_list(value)
     second = next(values, None) if table or key else None
     if second is None and table:
         yield from ((row, line) for row in table)
@@ -155,13 +155,40 @@ def _only_list(value: Any) -> str | None:
     return lists[0] if len(lists) == 1 and not is_row else None
 
 
-def _by_columns(value: Any) -> list[dict[str, Any]]:
-    """Return the rows of a table that pandas writes by columns: ``{"text": {"0": ..., "1": ...}}``."""
-    if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
+def _table(value: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table that pandas writes as one object: by columns, by rows or split."""
+    if not isinstance(value, dict):
+        return []
+    columns, rows = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(rows, list) and value.keys() <= {"columns", "index", "data"}:
+        return _split(columns, rows)
+    if not value or not all(isinstance(each, dict) for each in value.values()):
         return []
     keys = list(next(iter(value.values())))
-    if len(value) == 1 and not all(map(str.isdecimal, keys)):  # it may as well be a row
-        return []
     if any(list(each) != keys for each in value.values()):
         return []
+    if _are_rows(value, keys):
+        return [{"id": name, **row} for name, row in value.items()]
+    if len(value) == 1 and not _are_numbers(keys):  # it may as well be a row
+        return []
     return [{name: column[key] for name, column in value.items()} for key in keys]
+
+
+def _split(columns: list[Any], rows: list[Any]) -> list[dict[str, Any]]:
+    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
+        return []
+    return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
+
+
+def _are_rows(value: Mapping[str, Any], keys: list[str]) -> bool:
+    """Return whether an object of objects has a row for each key, not a column.
+
+    Rows are numbered where nobody named them. Where both are named, there are more rows than columns.
+    """
+    if len(value) == 1 or _are_numbers(keys):
+        return False
+    return _are_numbers(value) or len(value) >= len(keys)
+
+
+def _are_numbers(names: Iterable[str]) -> bool:
+    return all(map(str.isdecimal, names))

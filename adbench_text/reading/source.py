@@ -55,11 +55,19 @@ class Source:
     notes: list[str] = field(default_factory=list)  # known before anything is read
     doubled: set[str] = field(default_factory=set)  # names that several columns have
     description: str = ""
+    is_separated: bool = False  # a CSV or TSV, known once rows were read
 
     @property
     def kind(self) -> str | None:
         """The format; None for a pipe whose first line shows it."""
         return self.options.kind
+
+    @property
+    def advice(self) -> str:
+        """How to name columns that a guess has missed; empty where nothing separates columns."""
+        if not self.is_separated:
+            return ""
+        return f"It was read as {self.description}; --delimiter and --no-header read it otherwise."
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
         """Yield the rows from the first on; of Parquet and Hugging Face `only` some columns, if given."""
@@ -111,7 +119,7 @@ class Source:
                 table.note_header()
             self.doubled |= table.doubled
             header = "header" if self.options.header else "no header"
-            self.description = f"{table.dialect}, {header}, {encoding}"
+            self.description, self.is_separated = f"{table.dialect}, {header}, {encoding}", True
             yield from table.batches(sizes)
 
     def _note_tabs(self, first: list[str], name: str) -> None:

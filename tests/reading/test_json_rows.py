@@ -19,6 +19,11 @@ FORMS = {
     "an array, a row a line, no break": "[" + ",\n".join(map(json.dumps, ROWS)) + "]",
     "objects in lines": "\n".join(json.dumps(row, indent=1) for row in ROWS),
     "columns of pandas": pd.DataFrame(ROWS).to_json(),
+    "split of pandas": pd.DataFrame(ROWS).to_json(orient="split"),
+    "split of pandas without its index": pd.DataFrame(ROWS).to_json(orient="split", index=False),
+    "index of pandas": pd.DataFrame(ROWS).to_json(orient="index"),
+    "index of pandas, named": pd.DataFrame(ROWS).set_index("id").to_json(orient="index"),
+    "columns of pandas, named": pd.DataFrame(ROWS).set_index("id", drop=False).to_json(),
     "records of pandas": pd.DataFrame(ROWS).to_json(orient="records"),
     "index of pandas, with a mark": "\ufeff" + pd.DataFrame(ROWS).to_json(orient="records"),
 }
@@ -100,3 +105,11 @@ def test_lists_in_lines_are_no_texts(tmp_path):
 def test_lines_may_end_with_a_comma(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one"},\n{"text": "two"}\n')
     assert list(DocumentFile(str(tmp_path / "a.jsonl")).table().texts()) == ["one", "two"]
+
+
+def test_named_rows_keep_their_names_and_a_single_object_is_a_row(tmp_path):
+    (tmp_path / "a.json").write_text('{"T1": {"text": "one", "size": 1}, "T2": {"text": "two", "size": 2}}')
+    table = DocumentFile(str(tmp_path / "a.json")).table()
+    assert (table.ids, list(table.texts())) == (["T1", "T2"], ["one", "two"])
+    (tmp_path / "b.json").write_text('{"meta": {"lang": "en"}, "text": "one two three"}')
+    assert list(DocumentFile(str(tmp_path / "b.json")).table().texts()) == ["one two three"]
