@@ -23,7 +23,6 @@ F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -36,7 +35,7 @@ from adbench_text.checks import Range, Whole
 from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.detectors._references import places_of_references
 from adbench_text.text.vocabulary import Vocabulary
-from adbench_text.text.words import count_words, word_positions
+from adbench_text.text.words import count_parts, count_words, parts_of, word_positions
 
 
 class KNNWords(TextDetector):
@@ -111,17 +110,10 @@ class KNNWords(TextDetector):
         one_more = (1 + n) / np.exp(self._idf - 1)
         return np.asarray(np.log(n / (one_more - 1)) + 1)
 
-    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", Sequence[str] | NDArray[Any]]:
+    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", NDArray[Any]]:
         """Return the counts of the terms of texts, of shape (n_texts, n_terms), and the terms."""
-        counts, words = count_words(texts)
-        if self.characters is None:
-            return counts, words
-        of_words = [_n_grams(word, self.characters) for word in words.tolist()]
-        numbers: dict[str, int] = {}
-        columns = [numbers.setdefault(term, len(numbers)) for terms in of_words for term in terms]
-        ends = np.cumsum([0, *map(len, of_words)])
-        parts = csr_array((np.ones(len(columns)), columns, ends), shape=(len(words), len(numbers)))
-        return csr_array(counts @ parts), list(numbers)
+        counts, terms = count_words(texts) if self.characters is None else count_parts(texts, self.characters)
+        return counts, terms
 
     def _vectors(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "csr_array[Any]":
         """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
@@ -197,7 +189,7 @@ class KNNWords(TextDetector):
         for row, text in enumerate(texts):
             found = list(word_positions(text))
             n = self.characters
-            terms = [[word.word] if n is None else _n_grams(word.word, n) for word in found]
+            terms = [[word.word] if n is None else parts_of(word.word, n) for word in found]
             numbers = [self._vocabulary.numbers(of_word).tolist() for of_word in terms]
             times = Counter(chain.from_iterable(numbers))
             entries = slice(parts.indptr[row], parts.indptr[row + 1])
@@ -208,9 +200,3 @@ class KNNWords(TextDetector):
                 [TokenScore(*word, len(found) * part) for word, part in zip(found, sums, strict=True)]
             )
         return scored
-
-
-@lru_cache(1 << 16)
-def _n_grams(word: str, n: int) -> list[str]:
-    spaced = f" {word} "
-    return [spaced[start : start + n] for start in range(max(len(spaced) - n + 1, 1))]

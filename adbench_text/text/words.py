@@ -6,7 +6,7 @@ import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text.escaping import utf8, without_surrogates
@@ -140,3 +140,39 @@ def _count_words(texts: tuple[str, ...]) -> WordCounts:
     for values in (counts.data, counts.indices, counts.indptr, result.vocabulary):
         values.flags.writeable = False  # shared between detectors
     return result
+
+
+def count_parts(texts: Sequence[str], n: int) -> WordCounts:
+    """Count the parts of words, `parts_of`, in each document; the last results are remembered."""
+    return _count_parts((tuple(texts), n))
+
+
+@remember(4)
+def _count_parts(key: tuple[tuple[str, ...], int]) -> WordCounts:
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    texts, n = key
+    counts, words = _count_words(texts)
+    of_words = [parts_of(word, n) for word in words.tolist()]
+    number_of: defaultdict[str, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    columns = [number_of[part] for parts in of_words for part in parts]
+    ends = np.cumsum([0, *map(len, of_words)])
+    ones = np.ones(len(columns), dtype=np.int64)
+    parts = csr_array((ones, columns, ends), shape=(len(words), len(number_of)))
+    result = WordCounts(csr_array(counts @ parts), np.array(list(number_of), dtype=object))
+    for values in (result.counts.data, result.counts.indices, result.counts.indptr, result.vocabulary):
+        values.flags.writeable = False  # shared between detectors
+    return result
+
+
+@lru_cache(1 << 16)
+def parts_of(word: str, n: int) -> list[str]:
+    """Return the n-grams of characters of a word with a space at both ends; a shorter word is one of them.
+
+    >>> parts_of("ship", 3), parts_of("a", 5)
+    ([' sh', 'shi', 'hip', 'ip '], [' a '])
+    """
+    spaced = f" {word} "
+    return [spaced[start : start + n] for start in range(max(len(spaced) - n + 1, 1))]

@@ -19,6 +19,9 @@ The background is knowledge from outside the training documents, and defines wha
 - ``mean``: the mean of the two frequencies.
 - ``uniform``: every word is equally ordinary (one in 400,000); no outside knowledge.
 
+With `characters`, n-grams of the characters of each word take the place of words, in the documents and in the
+background: parts of inflected and compound words are known where the whole word is not.
+
 The cap is for jargon: general language hardly knows a word that all documents of a field share, so
 each of them would count as overwhelming evidence for whichever class was seen in training. Evidence
 against a document has no cap.
@@ -45,6 +48,7 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from statistics import fmean
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,12 +63,13 @@ from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, cap_of, per_word, set_aside
 from adbench_text.detectors.llr.outliers import Outliers
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.text import vectors
 from adbench_text.text.languages import languages
 from adbench_text.text.vocabulary import Vocabulary
-from adbench_text.text.words import count_words, word_positions
+from adbench_text.text.words import count_parts, count_words, parts_of, word_positions
 
 # no paper contains it
 CITATION = (
@@ -110,7 +115,9 @@ class LLR(TextDetector):
     em_rounds : int, default 0
         Rounds in which 5 to 20 % of the training documents are set aside; 0 for none.
     coherence : float, default 0
-        Weight of the coherence of a document's word vectors; at least 0.
+        Weight of the coherence of a document's word vectors; at least 0. Parts of words have none.
+    characters : int or None, default None
+        Number of characters of the n-grams that take the place of words, as in `knn-words`. None for words.
     contamination, random_state
         See `TextDetector`; nothing is random but the start of several topics.
 
@@ -135,6 +142,7 @@ class LLR(TextDetector):
         "topics": Whole(1),
         "em_rounds": Whole(0),
         "coherence": Number("[0, inf)"),
+        "characters": Whole(1, nullable=True),
     }
     leaves_out_self: ClassVar[bool] = True
     takes_labels: ClassVar[bool] = True
@@ -161,6 +169,7 @@ class LLR(TextDetector):
         topics: int = 1,
         em_rounds: int = 0,
         coherence: float = 0.0,
+        characters: int | None = None,
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
@@ -173,6 +182,16 @@ class LLR(TextDetector):
         self.topics = topics
         self.em_rounds = em_rounds
         self.coherence = coherence
+        self.characters = characters
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range, or two contradict each other."""
+        super().check_params()
+        if self.characters is not None and self.coherence:
+            raise InvalidValueError(
+                f"coherence={self.coherence:g} is of words, not of parts of {self.characters} characters; "
+                "leave out one of them."
+            )
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -223,9 +242,9 @@ class LLR(TextDetector):
         return used
 
     def _fit(self, texts: list[str]) -> None:
-        self._counts, self._vocabulary = counts, vocabulary = _counted(texts)
+        self._counts, self._vocabulary = counts, vocabulary = self._counted(texts)
         self._words, background = Vocabulary(vocabulary), self._frequencies(vocabulary)
-        self._outliers = Outliers.of(self._known_labels.odd)
+        self._outliers = Outliers.of(*self._counted(self._known_labels.odd))
         self._aside = np.zeros(len(texts), dtype=np.bool_)
         cap = np.inf if self.cap is None else self.cap
         if self.capped:
@@ -259,7 +278,7 @@ class LLR(TextDetector):
         ]
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
-        return frequencies(self.background, self.language, self.vectors, words)
+        return frequencies(self.background, self.language, self.vectors, words, self.characters)
 
     def _judged(self, counts: Counts, vocabulary: NDArray[Any]) -> Judged:
         """Return the evidence of documents and of their entries."""
@@ -297,7 +316,7 @@ class LLR(TextDetector):
         return result
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
-        counts, vocabulary = _counted(texts)
+        counts, vocabulary = self._counted(texts)
         # a document without words has a sum of 0: no evidence either way, a ratio of 1
         return self._with_coherence(self._judged(counts, vocabulary).sums, counts, vocabulary)
 
@@ -319,35 +338,46 @@ class LLR(TextDetector):
         The coherence belongs to the document, not to its words, and is left out.
         """
         checked = self._check_fitted(texts)
-        counts, vocabulary = _counted(checked)
-        return _of_words(checked, counts, vocabulary, self._judged(counts, vocabulary).entries)
+        counts, vocabulary = self._counted(checked)
+        return self._of_words(checked, counts, vocabulary, self._judged(counts, vocabulary).entries)
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word, by counts without the document's own words."""
         texts, rows = self._texts_of_training(), np.asarray(places, dtype=np.int64)
         counts = Counts(self._counts.matrix[rows])
         entries = self._judged_left_out(counts, rows).entries
-        return _of_words([texts[row] for row in rows], counts, self._vocabulary, entries)
+        return self._of_words([texts[row] for row in rows], counts, self._vocabulary, entries)
 
+    def _counted(self, texts: Sequence[str]) -> tuple[Counts, NDArray[Any]]:
+        """Count the terms of documents; they are in alphabetical order, whatever the order of documents."""
+        matrix, vocabulary = (
+            count_words(texts) if self.characters is None else count_parts(texts, self.characters)
+        )
+        order = np.argsort(vocabulary)
+        matrix = matrix[:, order]
+        matrix.sort_indices()  # the last bit of a sum depends on its order
+        return Counts(matrix), vocabulary[order]
 
-def _counted(texts: Sequence[str]) -> tuple[Counts, NDArray[Any]]:
-    """Count the words of documents; they are in alphabetical order, whatever the order of the documents."""
-    matrix, vocabulary = count_words(texts)
-    order = np.argsort(vocabulary)
-    matrix = matrix[:, order]
-    matrix.sort_indices()  # the last bit of a sum depends on its order
-    return Counts(matrix), vocabulary[order]
+    def _of_words(
+        self, texts: Sequence[str], counts: Counts, vocabulary: NDArray[Any], entries: NDArray[np.float64]
+    ) -> list[list[TokenScore]]:
+        """Return the words of documents, scored by the negative evidence of the entries of their counts.
 
+        A word has the mean of its parts.
+        """
+        ends = counts.matrix.indptr.tolist()
+        scored = []
+        for text, start, end in zip(texts, ends[:-1], ends[1:], strict=True):
+            terms = vocabulary[counts.columns[start:end]]
+            ratio_of = dict(zip(terms, entries[start:end].tolist(), strict=True))
+            # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
+            scored.append(
+                [
+                    TokenScore(*word, -fmean(ratio_of.get(term, 0.0) for term in self._terms(word.word)))
+                    for word in word_positions(text)
+                ]
+            )
+        return scored
 
-def _of_words(
-    texts: Sequence[str], counts: Counts, vocabulary: NDArray[Any], entries: NDArray[np.float64]
-) -> list[list[TokenScore]]:
-    """Return the words of documents, scored by the negative evidence of the entries of their counts."""
-    ends = counts.matrix.indptr.tolist()
-    scored = []
-    for text, start, end in zip(texts, ends[:-1], ends[1:], strict=True):
-        words = vocabulary[counts.columns[start:end]]
-        ratio_of = dict(zip(words, entries[start:end].tolist(), strict=True))
-        # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
-        scored.append([TokenScore(*word, -ratio_of.get(word.word, 0.0)) for word in word_positions(text)])
-    return scored
+    def _terms(self, word: str) -> list[str]:
+        return [word] if self.characters is None else parts_of(word, self.characters)

@@ -1,4 +1,7 @@
-"""The ordinary frequency of a word: knowledge from outside the training documents."""
+"""The ordinary frequency of a word, or of a part of a word: knowledge from outside the training documents.
+
+The frequency of a part is that of the words that contain it, as a share of all parts.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +15,7 @@ from adbench_text.text import vectors
 BACKGROUNDS = ("wordfreq", "vectors", "mean", "uniform")
 
 _UNKNOWN = 1e-8  # wordfreq's own floor for its large lists
+_LEAST = 1e-7  # frequency of words whose parts are counted; rarer ones are 1 to 3 % of a text
 _N_WORDS = 400_000  # size of GloVe's vocabulary: the rank of an unknown word
 _ZIPF_SHIFT = 2.7  # Mandelbrot's correction for the most frequent words
 _ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
@@ -34,10 +38,21 @@ def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(1 / (ranks + _ZIPF_SHIFT) / _ZIPF_TOTAL, dtype=np.float64)
 
 
-def frequencies(background: str, language: str, name: str, words: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the background frequency of each word, positive; `name` names the word vectors."""
+def frequencies(
+    background: str, language: str, name: str, terms: NDArray[Any], characters: int | None
+) -> NDArray[np.float64]:
+    """Return the background frequency of each term, positive; `name` names the word vectors.
+
+    Terms are words, or with `characters` parts of words, as of `parts_of`.
+    """
     if background == "uniform":
-        return np.full(len(words), 1 / _N_WORDS)
+        return np.full(len(terms), 1 / _N_WORDS)
+    if characters is not None:
+        return _parts(background, language, name, characters).of(terms)
+    return _of_words(background, language, name, terms)
+
+
+def _of_words(background: str, language: str, name: str, words: Any) -> NDArray[np.float64]:
     found = []
     if background in ("wordfreq", "mean"):
         table = wordfreq(language)
@@ -46,3 +61,58 @@ def frequencies(background: str, language: str, name: str, words: NDArray[Any]) 
         found.append(zipf(name, words))
     mean: NDArray[np.float64] = np.mean(found, axis=0)
     return mean
+
+
+@cache
+def _parts(background: str, language: str, name: str, characters: int) -> "Parts":
+    words = [] if background == "vectors" else [w for w, f in wordfreq(language).items() if f >= _LEAST]
+    words += [] if background == "wordfreq" else vectors.load(name).words
+    known = list(dict.fromkeys(words))
+    return Parts(known, _of_words(background, language, name, known), characters)
+
+
+class Parts:
+    """The frequencies of all parts of some words.
+
+    Parts are known by a hash of 64 bits: a language has millions, and texts would take a hundred times the
+    memory.
+
+    >>> parts = Parts(["ship", "ships"], np.array([0.5, 0.5]), 5)
+    >>> parts.of(["ship ", " ship", "hips "]).round(2)
+    array([0.2, 0.4, 0.2])
+    """
+
+    def __init__(self, words: Sequence[str], frequency: NDArray[np.float64], n: int) -> None:
+        self._n = n
+        lengths = np.array([len(word) + 2 for word in words], dtype=np.int64)
+        codes = _codes("".join([f" {word} " for word in words]) + "\0" * n)
+        ends = np.cumsum(lengths)
+        n_parts = np.maximum(lengths - n + 1, 1)
+        offsets = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+        starts = np.repeat(ends - lengths, n_parts) + offsets
+        left = np.repeat(ends, n_parts) - starts  # characters from a start to the end of its word
+        hashes = np.zeros(len(starts), dtype=np.uint64)
+        for place, factor in enumerate(_factors(n)):
+            hashes += np.where(place < left, codes[starts + place], 0).astype(np.uint64) * factor
+        order = np.argsort(hashes)
+        weights = np.repeat(frequency, n_parts)[order]
+        self._hashes, first = np.unique(hashes[order], return_index=True)
+        self._share = np.add.reduceat(weights, first) / weights.sum() if len(first) else weights
+
+    def of(self, parts: Sequence[str] | NDArray[Any]) -> NDArray[np.float64]:
+        """Return the frequency of each part."""
+        if not len(parts) or not len(self._hashes):
+            return np.full(len(parts), _UNKNOWN)
+        codes = _codes("".join([part.ljust(self._n, "\0") for part in parts])).reshape(len(parts), self._n)
+        hashes = (codes.astype(np.uint64) * _factors(self._n)).sum(axis=1, dtype=np.uint64)
+        place = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        is_known = self._hashes[place] == hashes
+        return np.maximum(np.where(is_known, self._share[place], 0), _UNKNOWN)
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+def _factors(n: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(0).integers(2**64, size=n, dtype=np.uint64) | np.uint64(1)

@@ -7,11 +7,14 @@ from scipy.sparse import csr_array
 from sklearn.metrics import roc_auc_score
 from wordfreq import get_frequency_dict
 
+from adbench_text.detectors.llr.background import frequencies, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, set_aside
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import vectors
+from adbench_text.text.words import parts_of
 
 LLR = registry.detector("llr")
 (ROBUST,) = LLR.presets("any")["robust"]
@@ -99,7 +102,16 @@ SEA = texts_about("sea", 40, seed=0)
 LAW = texts_about("law", 4, seed=1)
 
 
-@pytest.mark.parametrize("settings", [{}, {"cap": None}, {"background": "uniform", "smoothing": 3}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"cap": None},
+        {"background": "uniform", "smoothing": 3},
+        {"characters": 3},
+        {"characters": 4, "background": "uniform"},
+    ],
+)
 def test_the_score_of_a_training_document_is_that_of_a_fit_without_it(settings):
     texts = [*SEA[:8], "a word of its own: xylophone", ""]
     scores = LLR(**settings).fit(texts).decision_scores_
@@ -285,6 +297,58 @@ def test_known_outliers_are_in_the_language_that_a_document_is_judged_against():
     assert detector.training_token_scores([1])[0][2].score == pytest.approx(
         -(anchor - 0.5 * log(3000 / 3005))
     )
+
+
+# Parts of words
+
+
+def test_parts_of_words_take_the_place_of_words():
+    detector = LLR(background="uniform", characters=3, smoothing=10, cap=None).fit(["ship sails", "ship"])
+    q, n_parts = 1 / 400_000, 4 + 5 + 4  # " sh", "shi", "hip", "ip "; " sa", "sai", "ail", "ils", "ls "
+    twice, once, never = (log((n + 10 * q) / (n_parts + 10) / q) for n in (2, 1, 0))
+    expected = -(3 * twice + never + never) / 10  # " sh", "shi", "hip", "ips", "ps "
+    assert detector.decision_function(["ships"]) == pytest.approx([expected])
+    (tokens,) = detector.token_scores(["Ships, sails"])
+    assert [(token.token, token.score) for token in tokens] == [
+        ("ships", pytest.approx(-(3 * twice + 2 * never) / 5)),
+        ("sails", pytest.approx(-once)),
+    ]
+
+
+@pytest.mark.parametrize("characters", [3, 5])
+def test_the_background_of_a_part_is_that_of_the_words_that_contain_it(characters):
+    words, parts = wordfreq("sv"), Counter()
+    for word, frequency in words.items():
+        if frequency >= 1e-7:
+            for part in parts_of(word, characters):
+                parts[part] += frequency
+    total = sum(parts.values())
+    some = [*parts][::997]
+    found = frequencies(
+        "wordfreq", "sv", "", np.array([*some, "qqqqq"[:characters]], dtype=object), characters
+    )
+    assert found == pytest.approx([*(max(parts[part] / total, 1e-8) for part in some), 1e-8])
+
+
+def test_the_background_mean_knows_the_parts_of_both_sources(tmp_path):
+    path = vectors_file(tmp_path / "order.vec")
+    background = np.array([" law ", "ship "], dtype=object)
+    zipfs = frequencies("vectors", "en", path, background, 5)
+    assert zipfs[1] / zipfs[0] == pytest.approx(zipf(2) / zipf(1))
+    both, ordinary = (frequencies(name, "en", path, background, 5) for name in ("mean", "wordfreq"))
+    assert (both > ordinary).all()  # vectors know three words, each of them more frequent
+
+
+def test_known_outliers_have_parts_too():
+    y = [np.nan, np.nan, 1.0]
+    detector = LLR(background="uniform", characters=4).fit([*TRAIN, "lawyers"], y)
+    plain = LLR(background="uniform", characters=4).fit(TRAIN)
+    assert detector.decision_function(["lawyer"])[0] > plain.decision_function(["lawyer"])[0]
+
+
+def test_parts_of_words_have_no_coherence():
+    with pytest.raises(InvalidValueError, match=r"coherence=2.*4"):
+        LLR(characters=4, coherence=2).fit(TRAIN)
 
 
 @pytest.mark.parametrize("settings", [{}, {"em_rounds": 3}, {"topics": 4, "em_rounds": 3}])
