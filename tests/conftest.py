@@ -71,8 +71,8 @@ FOLDERS = {
 
 def skip_without(name: str) -> None:
     """Skip a test of a dataset without a folder of real data."""
-    folder = FOLDERS.get(name, "tad-bench" if name.startswith("tad-") else name)
-    if not name.endswith("pydocs") and not (REAL_DATA / folder).is_dir():
+    folder = FOLDERS.get(name, "tad-bench" if name.startswith("tad-") else name.replace(":", "/"))
+    if not name.endswith("pydocs") and not (REAL_DATA / folder).exists():
         pytest.skip(f"no {folder} in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
 
 

@@ -41,7 +41,7 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
 
     if folder.exists() and any(folder.iterdir()):
         raise InvalidValueError(f"{folder} is not empty; give a new folder.")
-    sweep = splits_of(options)
+    sweep = splits_of(options, lambda text: click.echo(text, err=True))
     corpora = {name: load(registry.dataset(name), sweep.limit) for name in sweep.datasets}
     keys = sweep.splits()
     left_out = impossible(keys, corpora)

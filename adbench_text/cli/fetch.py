@@ -16,7 +16,7 @@ def command(names: Sequence[str]) -> None:
     from adbench_text.text import vectors, wordpiece
 
     for name in names:
-        if name in registry.names("datasets"):
+        if registry.find("datasets", name):
             loaded = corpus.load(registry.dataset(name))
             click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
         else:

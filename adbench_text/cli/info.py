@@ -37,15 +37,16 @@ def command(name: str) -> None:
     """
     with preserved():
         forbid_downloads()
-        name, datasets = registry.with_files(name), registry.names("datasets")
-        if registry.find("detectors", name) or (name not in datasets and name not in SOURCES):
+        name = registry.with_files(name)
+        is_dataset = registry.find("datasets", name) is not None
+        if registry.find("detectors", name) or not (is_dataset or name in SOURCES):
             choice = DetectorChoice.parse(name)
-            if choice.name in datasets or choice.name in SOURCES:
+            if choice.name in SOURCES:
                 raise InvalidValueError(f"{choice.name} is no detector, so it has no preset, got {name!r}.")
             if choice.settings:
                 raise InvalidValueError(f"Expected NAME or NAME:PRESET, got {name!r}.")
             _print_detector(choice.name, choice.preset)
-        elif name in datasets:
+        elif is_dataset:
             print_table(_of_dataset(name).items(), indent=0)
         else:
             print_table(_of_source(name).items(), indent=0)

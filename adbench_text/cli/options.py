@@ -18,6 +18,7 @@ _NOUNS = {
     "fetchable": "dataset, word vectors or vocabulary",
     "metrics": "metric",
 }
+_OF_DATASETS = ("checkable", "describable", "fetchable")  # of these kinds, sib-200:deu_Latn is one
 _WITH_PRESETS = ("describable",)  # of these kinds, llr:robust is one
 _IN_FILES = ("checkable", "describable", "metrics")  # of these kinds, ./mine.py:Mine is one
 
@@ -35,11 +36,13 @@ class Name(click.ParamType[str]):
         if self.kind in _NOUNS and not self.several:
             from adbench_text.cli.list import names_of
             from adbench_text.own_file import WRITTEN
+            from adbench_text.plugins import registry
 
             is_in_file = self.kind in _IN_FILES and WRITTEN.fullmatch(value)
             before, colon, _ = value.rpartition(":")
             name = before if colon and self.kind in _WITH_PRESETS else value
-            if not is_in_file and not {value, name} & {*(known := names_of(self.kind))}:
+            is_variant = self.kind in _OF_DATASETS and registry.find("datasets", value)
+            if not (is_in_file or is_variant) and not {value, name} & {*(known := names_of(self.kind))}:
                 raise UnknownNameError(_NOUNS[self.kind], name, known)
         return value
 

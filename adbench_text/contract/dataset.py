@@ -159,6 +159,9 @@ class Dataset(ABC):
         Its name on the command line.
     classes : tuple of str
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
+    variants : tuple of str, default ()
+        Names of its variants, such as languages. ``mine:de`` is the dataset that the class makes of ``"de"``,
+        and its name; the bare name is the one that it makes of nothing.
     source, licence, citation : str
         Where it comes from, its terms of use, and the publications to cite, each as
         ``"A. Author, B. Author: Title. Venue 2026."`` (a journal with its volume: ``"Journal 7, 2026."``).
@@ -213,6 +216,7 @@ class Dataset(ABC):
     is_cleaned: ClassVar[bool] = True
     as_papers: ClassVar[bool] = True
     files: ClassVar[tuple[RemoteFile, ...]] = ()
+    variants: ClassVar[tuple[str, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str] = ONE_VS_REST
     contamination: ClassVar[tuple[float, ...]] = ()

@@ -9,6 +9,9 @@ Instead of classes, a file may define a family: ``members() -> dict[str, str]``,
 each member, and ``member(name) -> type``. A member is a plug-in that is called ``family-member``, where the
 family has the file's name. Such a file is imported to find its members, so it imports no library.
 
+A dataset may have variants, such as languages: ``sib-200:deu_Latn`` is one of the dataset ``sib-200``. They
+are no plug-ins of their own, so that 205 languages take one line in a list.
+
 If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works.
 """
 
@@ -174,10 +177,15 @@ def _from_own_file(kind: str, name: str, path: Path) -> Plugin:
 
 
 def find(kind: str, name: str) -> Plugin | None:
-    """Return the plug-in of this name, which may be a detector in a file that is known; None without one."""
+    """Return the plug-in of this name; None without one.
+
+    The name may be that of a detector in a file that is known, or of a variant of a dataset, which may not
+    exist.
+    """
     if kind == "detectors" and name in (paths := own_file.known()):
         return _from_own_file(kind, name, paths[name])
-    return plugins(kind).get(name)
+    found = plugins(kind)
+    return found.get(name) or (found.get(name.partition(":")[0]) if kind == "datasets" else None)
 
 
 def load_from_file(kind: str, text: str) -> tuple[str, Any]:
@@ -324,6 +332,18 @@ def add_dataset(dataset: Any) -> str:
     return str(dataset.name)
 
 
+def variants(text: str) -> list[str]:
+    """Return the names of all variants of the dataset whose name is before the colon of a text.
+
+    >>> variants("sib-200:*")[:2], variants("20news:*"), variants("all")
+    (['sib-200:ace_Arab', 'sib-200:ace_Latn'], [], [])
+    """
+    name, colon, _ = text.partition(":")
+    if not colon or name not in plugins("datasets"):
+        return []
+    return [f"{name}:{variant}" for variant in load("datasets", name).variants]
+
+
 def dataset(name: str) -> Any:
     """Return the dataset of this name, ready to use; see `load`."""
     if name in _added:
@@ -331,9 +351,16 @@ def dataset(name: str) -> Any:
     from adbench_text.contract.dataset import check_facts
 
     loaded = load("datasets", name)
-    module = loaded.__module__
+    module, given = loaded.__module__, []
+    if name not in plugins("datasets"):  # a variant
+        of, _, variant = name.partition(":")
+        if not loaded.variants:
+            raise UnknownNameError("dataset", name, plugins("datasets"))
+        if variant not in loaded.variants:
+            raise UnknownNameError(f"variant of {of}", variant, loaded.variants)
+        loaded, given = loaded if inspect.isclass(loaded) else type(loaded), [variant]
     with as_plugin_error(f"The dataset {name!r} cannot be used", module):
-        made: Any = loaded() if inspect.isclass(loaded) else loaded
+        made: Any = loaded(*given) if inspect.isclass(loaded) else loaded
         for text in (made.name, *made.classes):
             if not isinstance(text, str) or not text.strip() or not text.isprintable():
                 raise ValueError(f"its name and its classes must be printable texts, got {text!r:.80}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, split_list
+from adbench_text.storage import is_offline
 
 ALL = "all"
 _PATTERN = re.compile(r"[*?\[]")
@@ -18,7 +19,11 @@ _LARGEST_SEED = 2**32 - 1
 
 
 def expand(
-    kind: str, texts: Iterable[str], choices: Callable[[], Sequence[str]] | None = None, place: str = ""
+    kind: str,
+    texts: Iterable[str],
+    choices: Callable[[], Sequence[str]] | None = None,
+    place: str = "",
+    note: Callable[[str], object] = lambda text: None,
 ) -> list[str]:
     """Return the names that texts stand for, each once.
 
@@ -26,20 +31,29 @@ def expand(
     ``"all"``. A name that does not exist is returned as it is: the code that uses it reports it. `choices`
     returns all names, by default those of the plug-ins; `place` is where they come from, for messages.
 
+    Among datasets, a pattern with a colon such as ``"sib-200:*"`` is one of variants. If downloads are off,
+    those that are not here are left out, and `note` gets a message on them.
+
     >>> expand("detector", ["llr,ocsvm", "pyod-k*", "llr"])
     ['llr', 'ocsvm', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
     """
     lookup = choices or (lambda: registry.names(f"{kind}s"))
     names: dict[str, None] = {}
     for text in texts:
-        names |= dict.fromkeys(_names(kind, text, lookup, place))
+        names |= dict.fromkeys(_names(kind, text, lookup, place, note))
     for name in names if kind == "dataset" else ():
         if not name.startswith(registry.OWN) and name not in lookup() and Path(name).is_file():
             raise InvalidValueError(f"{name!r} is a file; use {registry.OWN}{name}.")
     return list(names)
 
 
-def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str) -> list[str]:
+def _names(
+    kind: str,
+    text: str,
+    lookup: Callable[[], Sequence[str]],
+    place: str,
+    note: Callable[[str], object],
+) -> list[str]:
     is_own = text.startswith((registry.OWN, registry.GIVEN))
     is_several = text == ALL or "," in text or bool(_PATTERN.search(text))
     if is_own or not is_several or text in lookup():  # the name of a foreign one may have a comma
@@ -52,10 +66,25 @@ def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str
             names.append(part)
             continue
         matches = [name for name in lookup() if part == ALL or fnmatchcase(name, part)]
+        if kind == "dataset" and not matches:
+            matches = _variants(part, note)
         if not matches:
             raise InvalidValueError(f"No {kind}{place} matches {part!r}. Known: {listing(lookup())}.")
         names += matches
     return names
+
+
+def _variants(pattern: str, note: Callable[[str], object]) -> list[str]:
+    """Return the variants of a dataset that a pattern matches; if downloads are off, those that are here."""
+    names = [name for name in registry.variants(pattern) if fnmatchcase(name, pattern)]
+    if not is_offline():
+        return names
+    here = [name for name in names if all(file.is_here for file in registry.dataset(name).files)]
+    if not here:
+        return names  # the first one says which file is missing
+    if missing := [name for name in names if name not in here]:
+        note(f"Left out of {pattern!r}, because downloads are off: {listing(missing)}")
+    return here
 
 
 def choices_of(

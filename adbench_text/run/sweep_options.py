@@ -130,15 +130,15 @@ def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
         choices = _chosen(choices, named, note)
     if not choices:
         raise InvalidValueError("Give at least one --detector; see 'adbench-text list detectors'.")
-    of_splits = splits_of(options)
+    of_splits = splits_of(options, note)
     settings = dict(map(setting, map(registry.with_files, options["settings"])))
     short = {name: options[name] for name in _SHORTHANDS if options[name]}
     settings |= {name: registry.with_files(value) for name, value in short.items()}
     return replace(of_splits, detectors=choose(choices, options["preset"], settings))
 
 
-def splits_of(options: Mapping[str, Any]) -> Sweep:
-    """Return the sweep without detectors that the options on splits describe."""
+def splits_of(options: Mapping[str, Any], note: Note) -> Sweep:
+    """Return the sweep without detectors that the options on splits describe; for `note` see `sweep_of`."""
     if not options["datasets"]:
         raise InvalidValueError("Give at least one --dataset; see 'adbench-text list datasets'.")
     of_files = {name: options[name] for name in OF_FILES if options[name]}
@@ -146,7 +146,7 @@ def splits_of(options: Mapping[str, Any]) -> Sweep:
     reading = {name: options[name] for name in OF_READING.values() if options[name] is not None}
     changed = {name: value for name, value in reading.items() if value != getattr(defaults, name)}
     of_files |= {"reading": changed} if changed else {}
-    datasets = _with_own(expand("dataset", options["datasets"]), of_files)
+    datasets = _with_own(expand("dataset", options["datasets"], note=note), of_files)
     protocol = options["protocol"]
     known_from = _known_from(options, datasets)
     values = {**options, "known_from": known_from}

@@ -142,6 +142,42 @@ def test_a_file_may_have_several_classes_that_each_declare_a_name(own_files):
     assert problems("datasets")["mistake"].endswith("found A, C.")
 
 
+LANGUAGES = """
+from adbench_text.contract.dataset import Dataset
+
+
+class Parallel(Dataset):
+    name, classes, source, licence, citation = "parallel", ("a", "b"), "none", "none", "none"
+    variants = ("de", "fr")
+
+    def __init__(self, variant=""):
+        self.name = f"parallel:{variant}" if variant else "parallel"
+        self.language = variant or "en"
+
+    def read(self): ...
+
+
+made = Parallel()
+"""
+
+
+@pytest.mark.parametrize("point", ["other:Parallel", "other:made"], ids=["class", "instance"])
+def test_a_dataset_of_another_package_may_have_variants(point, install):
+    install("other", f"[adbench_text.datasets]\nparallel = {point}\n", other=LANGUAGES)
+    assert registry.variants("parallel:*") == ["parallel:de", "parallel:fr"]
+    assert [name for name in registry.names("datasets") if name.startswith("parallel")] == ["parallel"]
+    assert registry.dataset("parallel:fr").name == "parallel:fr"
+    assert [registry.language_of(name) for name in ("parallel", "parallel:de")] == ["en", "de"]
+    with pytest.raises(UnknownNameError, match=r"'es'.*de, fr"):
+        registry.dataset("parallel:es")
+
+
+def test_a_dataset_without_variants_is_suggested_by_its_bare_name():
+    with pytest.raises(UnknownNameError, match=r"'20news:de'.*'20news'"):
+        registry.dataset("20news:de")
+    assert registry.language_of("20news:de") == "en"
+
+
 def test_a_family_whose_file_was_deleted_costs_no_other_dataset(own_files):
     code = "from adbench_text.datasets import deleted\ndef members(): ...\ndef member(name): ...\n"
     own_files("datasets", orphans=code)

@@ -19,6 +19,17 @@ def test_lists_patterns_and_all_stand_for_names_each_once():
     assert expand("inlier class", ["comp,*"], lambda: ["rec", "comp"]) == ["comp", "rec"]
 
 
+def test_a_pattern_with_a_colon_stands_for_variants_of_a_dataset(monkeypatch):
+    monkeypatch.delenv("ADBENCH_TEXT_OFFLINE", raising=False)
+    assert expand("dataset", ["sib-200:arb_*, 20news"]) == [
+        "sib-200:arb_Arab",
+        "sib-200:arb_Latn",
+        "20news",
+    ]
+    with pytest.raises(InvalidValueError, match=r"'20news:\*'"):
+        expand("dataset", ["20news:*"])
+
+
 def test_a_name_with_a_comma_or_a_bracket_is_found_first():
     names = ["tiny, 10% outliers", "other[1]"]
     assert expand("dataset", names, lambda: names) == names
