@@ -1,9 +1,11 @@
 """Documents that are out of scope: several classes are normal together, and no label is known in training.
 
-Far outliers come from other corpora, near ones are further intents of the same bank. Documents are not
-cleaned, as in the publications: utterances are short, and of "what can you do" cleaning would leave nothing.
+Far outliers come from other corpora, near ones are further intents of the same bank, or what users asked a
+chat bot that it was not made for. Documents are not cleaned, as in the publications: utterances are short,
+and of "what can you do" cleaning would leave nothing.
 """
 
+import csv
 from collections.abc import Sequence
 from itertools import chain
 from typing import ClassVar
@@ -17,6 +19,7 @@ _GITHUB = "https://raw.githubusercontent.com/"
 _SST = f"{_GITHUB}rivercold/BERT-unsupervised-OOD/"
 _ROSTD = f"{_GITHUB}vgtomahawk/LR_GC_OOD/e5439cecf396e7b9018e3c4c56f1558452bff8f7/code/data/fbrelease/unsup/"
 _BANKING = f"{_GITHUB}jianguoz/Few-Shot-Intent-Detection/e8b107dee13eb81ac1414ce83f0aa0fa87abce99/Datasets/"
+_HINT3 = f"{_GITHUB}hellohaptik/HINT3/99965c892ea9a6801a87083d3861b0b04c91a4e7/dataset/v1/"
 
 
 def _sst(
@@ -35,6 +38,16 @@ def _lines(file: RemoteFile) -> list[str]:
 
 def _banking(path: str, sha256: str) -> RemoteFile:
     return RemoteFile(f"banking77-oos/{path}", f"{_BANKING}BANKING77-OOS/{path}", sha256=sha256)
+
+
+def _hint3(bot: str, train: str, test: str) -> tuple[RemoteFile, RemoteFile]:
+    """Return the two files of a bot, given their sha256."""
+    paths = f"train/{bot}_train.csv", f"test/{bot}_test.csv"
+    files = (
+        RemoteFile(f"hint3/{path}", f"{_HINT3}{path}", sha256=digest)
+        for path, digest in zip(paths, (train, test), strict=True)
+    )
+    return next(files), next(files)
 
 
 class _Scope(Dataset):
@@ -147,3 +160,60 @@ class BankingFar(BankingNear):
         utterances = Rostd().read()[1]
         drawn = np.random.RandomState(0).permutation(np.flatnonzero(utterances.labels == 0))[:1080]
         return self._parts(train, test, utterances.take(drawn).texts)
+
+
+class _Hint3(_Scope):
+    """A chat bot: its intents, each with examples by its authors, and what its users asked."""
+
+    source = "https://github.com/hellohaptik/HINT3"
+    licence = "ODbL"
+    citation = (
+        "G. Arora, C. Jain, M. Chaturvedi, K. Modi: HINT3: Raising the bar for Intent Detection in the Wild. "
+        "Insights from Negative Results in NLP 2020."
+    )
+
+    def read(self) -> tuple[Documents, Documents]:
+        """Read both files; queries that no intent answers are odd, those without words too."""
+        train, test = map(self._rows, self.files)
+        normal, odd = (
+            [text for text, label in test if (label == "NO_NODES_DETECTED") == is_odd]
+            for is_odd in (False, True)
+        )
+        return self._parts([text for text, _ in train], normal, odd)
+
+    def _rows(self, file: RemoteFile) -> list[tuple[str, str]]:
+        with file.fetch().open(encoding="utf-8", newline="") as stream:
+            return [(row["sentence"], row["label"]) for row in csv.DictReader(stream)]
+
+
+class Hint3Curekart(_Hint3):
+    """HINT3: what users asked the bot of a shop for health; what it has no intent for is odd."""
+
+    name = "hint3-curekart"
+    files = _hint3(
+        "curekart",
+        "f5dd24f36db6ee00524a6626200a26855139671c641227dff3adaca0c7ac652a",
+        "19173881f51949b81d06f6df2ce4561fdf42b3bfaaafd47410042e99c59d0cfd",
+    )
+
+
+class Hint3Powerplay11(_Hint3):
+    """HINT3: what users asked the bot of a fantasy league; what it has no intent for is odd."""
+
+    name = "hint3-powerplay11"
+    files = _hint3(
+        "powerplay11",
+        "af230d4aa97e2c01ac378222d3e466b9fddc48c4190bcc30e345e4ca85bf6517",
+        "1a4bde924f924342f405ebdd468bbfb2955e76f2f63ec14efbf7bccf6b0eb485",
+    )
+
+
+class Hint3Sofmattress(_Hint3):
+    """HINT3: what users asked the bot of a shop for mattresses; what it has no intent for is odd."""
+
+    name = "hint3-sofmattress"
+    files = _hint3(
+        "sofmattress",
+        "0addf4dc4b9df1e71509da5318d5a9f6e9a5d6eb98b9584d55cab3da7badf4b1",
+        "8d36c0e5d49225f07b8cf5ee582e0a083479af97cbd612e104099176a9648043",
+    )

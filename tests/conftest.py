@@ -49,7 +49,7 @@ REAL_DATA = Path(
 ).resolve()
 
 
-# The folders of datasets that have another name.
+# The folders, or files, of datasets that have another name.
 FOLDERS = {
     "nlpad-email": "tad-bench",
     "nlpad-sms": "sms",
@@ -62,6 +62,9 @@ FOLDERS = {
     "words-sms": "tokencore",
     "words-review": "tokencore",
     "words-grammar": "tokencore",
+    "hint3-curekart": "hint3",
+    "hint3-powerplay11": "hint3/test/powerplay11_test.csv",  # which may be missing beside the others
+    "hint3-sofmattress": "hint3",
     "planted-letters-20news": "20news",
     "planted-de-20news": "20news",
     "planted-letters-agnews": "agnews",

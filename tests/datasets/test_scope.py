@@ -6,6 +6,7 @@ import pytest
 from adbench_text.corpora.corpus import load
 from adbench_text.corpora.split import draw, splits
 from adbench_text.corpora.split_key import SplitKey
+from adbench_text.plugins import registry
 
 # training documents, and normal and odd test documents; BANKING77-OOS has two and four lines without a word
 COUNTS = {
@@ -13,7 +14,10 @@ COUNTS = {
     "rostd": (30_521, 8621, 3090),
     "banking-near": (5903, 2000, 1076),
     "banking-far": (5903, 2000, 1080),
+    "hint3-curekart": (600, 452, 539),
+    "hint3-sofmattress": (328, 231, 166),
 }
+HINT3 = "sentence,label\n"
 
 
 def split_of(dataset, seed=171):
@@ -46,3 +50,19 @@ def test_what_is_far_from_a_bank_is_an_utterance_of_rostd(real_dataset):
     odd = {text for text, is_odd in zip(far.test, far.outlier, strict=True) if is_odd}
     normal = {text for text, is_odd in zip(rostd.test, rostd.outlier, strict=True) if not is_odd}
     assert odd <= normal
+
+
+@pytest.mark.parametrize("bot", ["curekart", "powerplay11", "sofmattress"])
+def test_a_query_that_a_bot_has_no_intent_for_is_odd_also_without_a_word(bot, home, any_file):
+    for part, rows in {
+        "train": "where is my order,ORDER\nreturn it,RETURN\n",
+        "test": '??,NO_NODES_DETECTED\n"is it, ""good""\n",GOOD\nHy,NO_NODES_DETECTED\n',
+    }.items():
+        path = home / "hint3" / part / f"{bot}_{part}.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text(HINT3 + rows, encoding="utf-8")
+    corpus = load(registry.dataset(f"hint3-{bot}"))
+    assert corpus.train.texts == ["where is my order", "return it"]
+    assert corpus.test.texts == ['is it, "good"\n', "??", "Hy"]
+    assert corpus.test.labels.tolist() == [0, 1, 1]
+    assert [*splits(corpus)] == ["in scope"]
