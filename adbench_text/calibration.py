@@ -44,6 +44,15 @@ def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> N
     return np.asarray((1 + n_higher) / (len(ordered) + 1), dtype=np.float64)
 
 
+def p_without_words(n_wordless: int, n_documents: int) -> float:
+    """Return the p by words of a new document without words: of those that are normal, few have none.
+
+    >>> p_without_words(n_wordless=4, n_documents=999)
+    0.005
+    """
+    return (1 + n_wordless) / (1 + n_documents)
+
+
 def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of all scores that are at least as high, for each score; NaN is no score.
 

@@ -8,6 +8,7 @@ from adbench_text.contract.scores import N_WHY, TokenScore, original_words
 from adbench_text.errors import AdbenchTextError
 from adbench_text.text.letters import in_lower_case
 
+NO_WORDS = "no words"  # a reason
 _UNKNOWN = "en"  # of documents that are not cleaned: case is that of most languages
 
 

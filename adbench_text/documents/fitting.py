@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adbench_text.calibration import joined, p_values_within
+from adbench_text.calibration import joined, p_values_within, p_without_words
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import KnownLabels
 from adbench_text.contract.scores import TEST_BATCH, check_texts
@@ -100,13 +100,16 @@ def fit_model(
     known_odd = _outliers(outliers, pair.cleaner, found)
     words = pair.learn_words(found.cleaned, KnownLabels(known_odd), for_others=True)
     form = pair.learn_form(found)
+    counts = _counts(found)
+    of_wordless = p_without_words(counts["n_empty"], counts["n_documents"])
     facts = {
         "configuration": own.label,
         "language": language,
         "clean": pair.cleaner.language is not None,
         "centre": words.centre,
-        **_counts(found),
+        **counts,
         "n_outliers": len(known_odd),
+        "p_without_words": of_wordless,
     }
     if spoken:
         facts["languages"] = spoken.counts.named()
@@ -115,7 +118,7 @@ def fit_model(
     return Model(
         own.detector,
         own.name,
-        _calibrations(words, form, _single(found)),
+        _calibrations(words, form, _single(found), of_wordless),
         words.method,
         Training.of(found.cleaned.tolist(), source, facts),
         form.detector if form else None,
@@ -139,13 +142,16 @@ def _check_can_be_fitted(own: OwnDetector, outliers: Sequence[str]) -> None:
         )
 
 
-def _calibrations(words: LeftOut, form: LeftOut | None, rows: "pd.Index[int]") -> dict[str, Array]:
+def _calibrations(
+    words: LeftOut, form: LeftOut | None, rows: "pd.Index[int]", of_wordless: float
+) -> dict[str, Array]:
     """Return the scores of some normal documents by each order, from the least to the most abnormal."""
     by_words = words.scores.reindex(rows).to_numpy()  # NaN without words
     scores = {"words": by_words[~np.isnan(by_words)]}
     if form:
         by_form = form.scores[rows].to_numpy()
-        both = joined(p_values_within(by_words), p_values_within(by_form))
+        p_words = np.nan_to_num(p_values_within(by_words), nan=of_wordless)
+        both = joined(p_words, p_values_within(by_form))
         scores |= {"form": by_form, "both": both}
     return {order: np.sort(of_order) for order, of_order in scores.items()}
 

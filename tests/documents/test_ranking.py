@@ -336,6 +336,21 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
         odd_documents(SEA, "form", by="form")
 
 
+def test_a_query_without_words_is_as_odd_as_it_is_rare():
+    ordinary = [*FLEET[:30], *(f"{n} ..." for n in range(20))]  # two of five have no words
+    few, many = (
+        fit_model(texts, "llr", settings={"background": "uniform", "coherence": 0})
+        for texts in (FLEET, ordinary)
+    )
+    rare, common = (Scorer(model, 0.05).score(["??", "", "Hy"]) for model in (few, many))
+    assert rare["p"].tolist()[0] == 1 / (1 + len(FLEET))
+    assert common["p"].tolist()[0] == 21 / 51
+    assert np.isnan(rare["p"][1])
+    assert rare["odd"].tolist()[:2] == [True, False]
+    assert not common["odd"][0]
+    assert Scorer(many, 0.05).score(["3 ..."])["p"].tolist() == [1]  # the model knows it
+
+
 def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
     model = fit_model([*FLEET, "12 ..."], "llr", settings={"background": "uniform", "coherence": 0})
     assert {by: len(scores) for by, scores in model.calibrations.items()} == {
@@ -345,7 +360,7 @@ def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
     }
     texts = [FLEET[0], ODD, "98 765 432 10", " "]
     by_words, by_form, both = (Scorer(model, 0.04, by) for by in ("words", "form", None))
-    assert by_words.score(texts).odd.tolist() == [False, True, False, False]
+    assert by_words.score(texts).odd.tolist() == [False, True, True, False]
     assert by_words.score(texts).p_form.isna().all()
     table = both.score(texts)
     result = [*table.itertuples()]
@@ -353,7 +368,9 @@ def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
     assert result[1].odd
     assert set(result[1].why) == {"judge", "courts", "heard", "witness"}
     assert result[1].why_form != []
-    assert (np.isnan(result[2].p), result[2].p_form) == (True, pytest.approx(2 / 62))
+    assert (result[2].p, result[2].p_form) == (pytest.approx(2 / 62), pytest.approx(2 / 62))
+    assert both.score(texts).why[2] == (["no words"] if result[2].odd else [])
+    assert by_words.score(texts).why[2] == ["no words"]
     assert by_form.score(texts).odd[2]
     assert by_form.score(texts).why_form[2][0].startswith("77 % digits")
     assert (result[3].odd, result[3].why, result[3].why_form) == (False, [], [])

@@ -14,7 +14,7 @@ from adbench_text.checks import Number, check_choice
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
-from adbench_text.documents.explanation import Explanation, explain
+from adbench_text.documents.explanation import NO_WORDS, Explanation, explain
 from adbench_text.documents.models.evidence import Evidence
 from adbench_text.documents.scores_by_order import Array, scores_by_order
 from adbench_text.errors import InvalidValueError
@@ -91,6 +91,12 @@ def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:
     return np.array([text_key(text.strip(), kind) for text in texts], dtype=np.uint64)
 
 
+def _show_no_words(texts: Sequence[str], cleaned: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which documents have no words, and yet are not empty, such as ``"??"``."""
+    pairs = zip(texts, cleaned, strict=True)
+    return np.array([not words.strip() and text.strip() != "" for text, words in pairs], dtype=np.bool_)
+
+
 class Scorer:
     """Scores documents as they were written.
 
@@ -141,7 +147,8 @@ class Scorer:
         """Return a table with a row for each document, in their order.
 
         - ``score``: abnormality of its words; missing without words
-        - ``p``: share of normal documents that score at least as high by words
+        - ``p``: share of normal documents that score at least as high by words; of a document without words,
+          such as ``"??"``, the share of those without words, one more counted. Missing if it is empty
         - ``odd``: whether the p that decides is at most alpha, or small enough for fdr
         - ``why``: the words that make an odd document odd, the strongest first
         - ``p_form``, ``p_both``: the same share by form, and by words and form together; missing where a
@@ -170,7 +177,7 @@ class Scorer:
         knows_words = is_known | self._are_known(text_keys)
         by_form = None if self._form is None else self._form.decision_function
         scores = scores_by_order(texts, cleaned, self._model.detector.decision_function, by_form)
-        table = self._p_values(scores, knows_words, is_known)
+        table = self._p_values(scores, knows_words, is_known, _show_no_words(texts, cleaned))
         deciding = table[self.p_name].to_numpy()
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
         explained = iter(self.explain(list(compress(texts, is_odd))))
@@ -185,13 +192,19 @@ class Scorer:
         return table.assign(**columns)
 
     def _p_values(
-        self, scores: Mapping[str, Array], knows_words: NDArray[np.bool_], is_known: NDArray[np.bool_]
+        self,
+        scores: Mapping[str, Array],
+        knows_words: NDArray[np.bool_],
+        is_known: NDArray[np.bool_],
+        is_wordless: NDArray[np.bool_],
     ) -> pd.DataFrame:
         """Return the score by words and each p; a text that the model knows has a p of 1."""
         calibrations, by_words = self._model.calibrations, scores["words"]
         p, p_form, p_both = np.full((3, len(by_words)), np.nan)
         shows = ~np.isnan(by_words)
         p[shows] = np.where(knows_words[shows], 1, p_values(by_words[shows], calibrations["words"]))
+        of_wordless = self._model.training.options.get("p_without_words", np.nan)  # not in older models
+        p[is_wordless] = np.where(is_known[is_wordless], 1, of_wordless)
         if (by_form := scores.get("form")) is not None:
             shows = ~np.isnan(by_form)
             p_form[shows] = np.where(is_known[shows], 1, p_values(by_form[shows], calibrations["form"]))
@@ -237,6 +250,9 @@ class Scorer:
             return []
         detector = self._model.detector
         found = explain(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
+        wordless = _show_no_words(texts, list(map(self._cleaner, texts)))
+        pairs = zip(found, wordless, strict=True)
+        found = [each._replace(why=[NO_WORDS]) if shows_none else each for each, shows_none in pairs]
         if self._form is None:
             return found
         of_form = self._form.reasons(texts)

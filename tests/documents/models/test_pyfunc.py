@@ -41,8 +41,9 @@ def test_a_table_of_texts_becomes_a_table_of_scores(folder):
 def test_a_model_that_looks_at_form_gives_its_columns(tmp_path):
     folder = save(fit_model(texts_about("sea", 200, 0, compounds=True)), tmp_path / "model")
     predicted = _load_pyfunc(str(folder)).predict([*TEXTS[:3], "12 34 56", ""], {"alpha": 0.05})
-    assert predicted["p"].tolist()[3:] == [None, None]
+    assert predicted["p"].tolist()[3:] == [1 / 201, None]  # no document of the model is without words
     assert predicted["p_form"].tolist()[3:] == [1 / 201, None]
+    assert predicted["why"][3] == "no words"
     assert predicted["odd"].tolist() == [p is not None and p <= 0.05 for p in predicted["p_both"]]
     assert predicted["why_form"][3].startswith("75 % digits")
 
