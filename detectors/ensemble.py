@@ -36,15 +36,14 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
 from adbench_text.text.encoders import METHODS, find_method
+from adbench_text.text.languages import has_frequencies, has_known_words, part_length
 
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be
 _CHARACTERS = "ngrams(references=10000)"
-_PARTS_OF_WORDS = f"knn-words(characters=5, references=1000), {_CHARACTERS}"
-_OF_CHARACTERS = {"ja", "zh"}  # languages whose characters count as words, too little for `llr`
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
-# The preset of `llr`, and the other members in English; in other languages these are parts of words.
+# The preset of `llr`, and the other members in English.
 _PRESETS = {
     "clean": ("topics", f"{_CHARACTERS}, {_NEAREST}"),
     "robust": ("robust", _VECTORS),
@@ -66,8 +65,8 @@ class Ensemble(TextDetector):
     preset ``robust``, and `knn-vectors`. The vectors are those of ``wordllama``: token vectors of LLaMA 2
     70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
     ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The vectors of ``wordllama`` are
-    English: in other languages `llr`, `knn-words` on parts of words, and `ngrams` are the members of both
-    presets; in Chinese and Japanese, whose characters count as words, without `llr`.
+    English. In other languages both presets have `llr` and `knn-words` on parts of words, beside `llr` on
+    words, or `ngrams` where wordfreq has no list of words or the script writes no words of letters.
 
     Parameters
     ----------
@@ -108,8 +107,8 @@ class Ensemble(TextDetector):
         """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
         language, of_llr = registry.language_of(dataset), registry.detector("llr").presets(dataset)
         return {
-            name: [{"members": _members(of_llr[preset][0], others, language)}]
-            for name, (preset, others) in _PRESETS.items()
+            name: [{"members": _members(of_llr[preset][0], name, language)}]
+            for name, (preset, _) in _PRESETS.items()
         }
 
     @classmethod
@@ -125,7 +124,7 @@ class Ensemble(TextDetector):
         preset = "clean" if normal else "robust"
         of_llr, chosen = registry.detector("llr").for_documents(language, settings, normal=normal)
         _, comma, missing = of_llr.partition(", ")  # "topics, without word vectors"
-        return f"{preset}{comma}{missing}", {"members": _members(chosen, _PRESETS[preset][1], language)}
+        return f"{preset}{comma}{missing}", {"members": _members(chosen, preset, language)}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
@@ -263,12 +262,26 @@ class Ensemble(TextDetector):
         return mean
 
 
-def _members(of_llr: Mapping[str, Any], others: str, language: str) -> str:
-    """Return the members of a preset, given the settings of `llr` and the other members in English."""
-    if language.partition("-")[0] in _OF_CHARACTERS:
-        return _PARTS_OF_WORDS
-    listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-    return f"llr({listed}), {others if language == 'en' else _PARTS_OF_WORDS}"
+def _members(of_llr: Mapping[str, Any], preset: str, language: str) -> str:
+    """Return the members of a preset, given the settings of `llr` for the language."""
+    if language == "en":
+        return f"{_llr(of_llr)}, {_PRESETS[preset][1]}"
+    n = part_length(language)
+    background = (
+        {"background": "wordfreq", "language": language}
+        if has_frequencies(language)
+        else {"background": "uniform"}
+    )
+    parts = {**of_llr, **background, "coherence": 0, "characters": n}
+    others = f"knn-words(characters={n}, k=10, references=1000, adjusted=true), {_CHARACTERS}"
+    if not has_known_words(language):
+        return f"{_llr(parts)}, {others}"
+    parts.pop("em_rounds", None)  # words set documents aside
+    return f"{_llr(of_llr)}, {_llr(parts)}, {others}"
+
+
+def _llr(settings: Mapping[str, Any]) -> str:
+    return f"llr({', '.join(f'{key}={value}' for key, value in settings.items())})"
 
 
 def _works_on_vectors(choice: DetectorChoice) -> bool:

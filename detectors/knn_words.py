@@ -12,6 +12,14 @@ that no training document contains has N_w = 0: it matches nothing, and counts i
 document. So a document without any known word has distance 1 from everything. With `characters`, n-grams of
 the characters of each word take the place of words: parts of inflected and compound words match.
 
+A short document shares less with its neighbours, whatever it is about. With `adjusted`, the effect of the
+length is taken away: with x the logarithm of one more than the number of words, and b the slope of the
+distance over x by least squares on the training documents,
+
+    distance - b (x - mean of x over the training documents)
+
+where x is limited to the lengths of the training documents.
+
 The sublinear counts were chosen on `pydocs` (seed 0, ``adbench-text run -d knn-words -s pydocs``): mean
 AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with plain counts. So was k:
 with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
@@ -24,14 +32,14 @@ F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, diags_array
 from sparse_dot_topn import sp_matmul_topn
 
-from adbench_text.checks import Range, Whole
+from adbench_text.checks import Boolean, Range, Whole
 from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.detectors._references import places_of_references
 from adbench_text.text.vocabulary import Vocabulary
@@ -51,6 +59,8 @@ class KNNWords(TextDetector):
     characters : int or None, default None
         Number of characters of the n-grams that take the place of words: those of each word with a space at
         both ends, ``" sh"``, ``"shi"``, ``"hip"``, ``"ip "``. A shorter word is one of them. None for words.
+    adjusted : bool, default False
+        Whether the effect of the length of a document is taken from its distance.
     contamination, random_state
         See `TextDetector`; only the references are random.
 
@@ -74,19 +84,27 @@ class KNNWords(TextDetector):
         "k": Whole(1),
         "references": Whole(2, nullable=True),
         "characters": Whole(1, nullable=True),
+        "adjusted": Boolean(),
     }
     leaves_out_self: ClassVar[bool] = True
     takes_labels: ClassVar[bool] = True  # a known outlier is no neighbour
-    trusted_types = frozenset[str]()
-    not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
+    trusted_types = frozenset({"adbench_text.detectors.knn_words._LengthEffect"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places", "_of_training"})
 
     def __init__(
-        self, *, k: int = 20, references: int | None = None, characters: int | None = None, **shared: Any
+        self,
+        *,
+        k: int = 20,
+        references: int | None = None,
+        characters: int | None = None,
+        adjusted: bool = False,
+        **shared: Any,
     ) -> None:
         super().__init__(**shared)
         self.k = k
         self.references = references
         self.characters = characters
+        self.adjusted = adjusted
 
     def _fit(self, texts: list[str]) -> None:
         counts, vocabulary = self._counted(texts)
@@ -96,14 +114,24 @@ class KNNWords(TextDetector):
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
         self._places = places_of_references(len(texts), self.references, self.random_state)
         self._neighbours = self._vectors(texts, self._idf)[self._places].T.tocsr()
+        self._of_training: NDArray[np.float64] | None = None
+        self._effect = _LengthEffect.fit(texts, self._distances_left_out(texts)) if self.adjusted else None
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
-        return self._mean_distances(self._vectors(texts, self._idf))
+        return self._mean_distances(self._vectors(texts, self._idf)) - self._of_length(texts)
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
-        return self._mean_distances(
-            self._vectors(texts, self._idf_left_out(len(texts))), np.arange(len(texts))
-        )
+        return self._distances_left_out(texts) - self._of_length(texts)
+
+    def _distances_left_out(self, texts: list[str]) -> NDArray[np.float64]:
+        if self._of_training is None:
+            vectors = self._vectors(texts, self._idf_left_out(len(texts)))
+            self._of_training = self._mean_distances(vectors, np.arange(len(texts)))
+        return self._of_training
+
+    def _of_length(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the part of the length in the distance of each document."""
+        return np.zeros(len(texts)) if self._effect is None else self._effect.of(texts)
 
     def _idf_left_out(self, n: int) -> NDArray[np.float64]:
         # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as in a new document
@@ -166,7 +194,8 @@ class KNNWords(TextDetector):
         """Return the part of each word in the distance; their mean is the score of the document.
 
         With the unit vector x of a document and the mean m of its neighbours, the distance is the sum of
-        x_w (x_w - m_w) over its words. Those that no training document contains share the rest alike.
+        x_w (x_w - m_w) over its words. Those that no training document contains share the rest alike, and
+        all words the part of the length.
         """
         checked = self._check_fitted(texts)
         return self._token_scores(checked, self._vectors(checked, self._idf))
@@ -185,7 +214,7 @@ class KNNWords(TextDetector):
         nearest.data = (nearest.data > 0) / max(k, 1)
         parts = csr_array(vectors.power(2) - vectors.multiply(csr_array(nearest) @ self._neighbours.T))
         rest = 1 - vectors.power(2).sum(axis=1)
-        scored = []
+        scored, of_length = [], self._of_length(texts).tolist()
         for row, text in enumerate(texts):
             found = list(word_positions(text))
             n = self.characters
@@ -197,6 +226,36 @@ class KNNWords(TextDetector):
             part_of[-1] = rest[row]  # of all unknown words together
             sums = [sum(part_of.get(each, 0.0) / times[each] for each in of_word) for of_word in numbers]
             scored.append(
-                [TokenScore(*word, len(found) * part) for word, part in zip(found, sums, strict=True)]
+                [
+                    TokenScore(*word, len(found) * part - of_length[row])
+                    for word, part in zip(found, sums, strict=True)
+                ]
             )
         return scored
+
+
+class _LengthEffect(NamedTuple):
+    """A line through distances over the logarithm of the length; see the head of the module."""
+
+    slope: float
+    mean: float
+    shortest: float
+    longest: float
+
+    @classmethod
+    def fit(cls, texts: Sequence[str], distances: NDArray[np.float64]) -> Self:
+        """Fit the line by least squares; documents of one length show no effect of it."""
+        x = _log_lengths(texts)
+        spread = x - x.mean()
+        variance = float(spread @ spread)
+        slope = float(spread @ distances) / variance if variance > 0 else 0.0
+        return cls(slope, float(x.mean()), float(x.min()), float(x.max()))
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the effect of the length of each document."""
+        x = np.clip(_log_lengths(texts), self.shortest, self.longest)
+        return np.asarray(self.slope * (x - self.mean))
+
+
+def _log_lengths(texts: Sequence[str]) -> NDArray[np.float64]:
+    return np.log1p(np.asarray(count_words(texts).counts.sum(axis=1), dtype=np.float64))

@@ -16,6 +16,21 @@ from adbench_text.errors import InvalidValueError
 LANGUAGE_TAG = "a language tag such as 'en', 'de' or 'pt-BR'"
 _FARTHEST = 10  # distance of langcodes, at which most readers understand the other language
 _UNDETERMINED = "und"
+_LETTERS, _SYLLABLES, _CHARACTERS = 5, 4, 2  # characters of a part of a word, by what a character says
+_SCRIPTS = {
+    "Ethi": _SYLLABLES,
+    "Thai": _SYLLABLES,
+    "Laoo": _SYLLABLES,
+    "Khmr": _SYLLABLES,
+    "Mymr": _SYLLABLES,
+    "Tibt": _SYLLABLES,
+    "Hang": _CHARACTERS,
+    "Kore": _CHARACTERS,
+    "Jpan": _CHARACTERS,
+    "Hani": _CHARACTERS,
+    "Hans": _CHARACTERS,
+    "Hant": _CHARACTERS,
+}
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
 
@@ -149,3 +164,26 @@ def frequent_words(language: str) -> frozenset[str]:
 
     name = standard(language)
     return frozenset(top_n_list(name, _N_STOP_WORDS) if name in languages() else ())
+
+
+def part_length(language: str) -> int:
+    """Return the number of characters of parts of words that tell documents of a language apart.
+
+    It depends on what a character of the script says: a letter, a syllable, or much of a word.
+
+    >>> [part_length(language) for language in ("de", "am", "ko", "zh")]
+    [5, 4, 2, 2]
+    """
+    return _SCRIPTS.get(_script(language), _LETTERS)
+
+
+def has_known_words(language: str) -> bool:
+    """Return whether wordfreq has a list of a language's words, which are written as our words are cut."""
+    return has_frequencies(language) and part_length(language) == _LETTERS
+
+
+@cache
+def _script(language: str) -> str:
+    from langcodes import Language
+
+    return str(Language.get(language).maximize().script)

@@ -142,7 +142,7 @@ class LLR(TextDetector):
         "topics": Whole(1),
         "em_rounds": Whole(0),
         "coherence": Number("[0, inf)"),
-        "characters": Whole(1, nullable=True),
+        "characters": Whole(1, 100, nullable=True),
     }
     leaves_out_self: ClassVar[bool] = True
     takes_labels: ClassVar[bool] = True

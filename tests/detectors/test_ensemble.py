@@ -135,9 +135,11 @@ def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language,
 @pytest.mark.parametrize(
     ("language", "members"),
     [
-        ("de", ["llr", "knn-words", "ngrams"]),
-        ("ja", ["knn-words", "ngrams"]),
-        ("zh-TW", ["knn-words", "ngrams"]),
+        ("de", ["llr", "llr", "knn-words", "ngrams"]),
+        ("sw", ["llr", "knn-words", "ngrams"]),
+        ("th", ["llr", "knn-words", "ngrams"]),
+        ("ja", ["llr", "knn-words", "ngrams"]),
+        ("zh-TW", ["llr", "knn-words", "ngrams"]),
     ],
 )
 def test_members_in_other_languages(language, members, normal):

@@ -124,3 +124,30 @@ def test_words_that_the_neighbours_lack_have_the_highest_scores():
 def test_it_knows_nothing_but_the_training_documents():
     assert KNNWords().regime == FROM_SCRATCH
     assert KNNWords().resources() == {}
+
+
+@pytest.mark.parametrize("characters", [None, 4])
+def test_the_effect_of_the_length_is_a_line_that_is_taken_away(characters):
+    plain, adjusted = (
+        KNNWords(k=3, characters=characters, adjusted=adjusted).fit(TRAIN) for adjusted in (False, True)
+    )
+    x = np.log1p([len(words(text)) for text in TRAIN])
+    slope = np.polyfit(x, plain.decision_scores_, 1)[0]
+    assert slope != 0
+    expected = plain.decision_scores_ - slope * (x - x.mean())
+    np.testing.assert_allclose(adjusted.decision_scores_, expected, atol=1e-12)
+    assert np.polyfit(x, adjusted.decision_scores_, 1)[0] == pytest.approx(0, abs=1e-12)
+    texts = [*TEST, " ".join(TRAIN)]  # the last is longer than any of them
+    of_test = np.clip(np.log1p([len(words(text)) for text in texts]), x.min(), x.max())
+    expected = plain.decision_function(texts) - slope * (of_test - x.mean())
+    np.testing.assert_allclose(adjusted.decision_function(texts), expected, atol=1e-12)
+    means = [np.mean([token.score for token in tokens]) for tokens in adjusted.token_scores(TEST) if tokens]
+    with_words = [score for score, text in zip(expected, texts[:-1], strict=False) if words(text)]
+    np.testing.assert_allclose(means, with_words, atol=1e-9)
+
+
+def test_documents_of_one_length_show_no_effect_of_it():
+    texts = ["ship crew", "crew sea", "sea storm", "storm ship"]
+    plain, adjusted = (KNNWords(k=2, adjusted=adjusted).fit(texts) for adjusted in (False, True))
+    np.testing.assert_array_equal(plain.decision_scores_, adjusted.decision_scores_)
+    assert plain.decision_function(["a law of the sea"]) == adjusted.decision_function(["a law of the sea"])

@@ -9,8 +9,10 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.text.languages import (
     frequent_words,
     has_frequencies,
+    has_known_words,
     is_language,
     languages,
+    part_length,
     standard,
 )
 
@@ -106,3 +108,32 @@ def test_words_in_another_script_are_those_of_the_list(tag, other, listed):
         assert other[span.original_start : span.original_end].strip()
     known = COLUMN["unknown"]
     assert numbers([other], tag)[0, known] == numbers([listed], tag)[0, known]
+
+
+@pytest.mark.parametrize(
+    ("language", "n"),
+    [
+        ("de", 5),
+        ("ru", 5),
+        ("quy", 5),
+        ("hi", 5),
+        ("am", 4),
+        ("th", 4),
+        ("bo", 4),
+        ("ko", 2),
+        ("ja", 2),
+        ("zh", 2),
+    ],
+)
+def test_the_parts_of_words_are_as_long_as_the_script_says(language, n):
+    assert part_length(language) == n
+    assert part_length("yue-Hant") == 2
+
+
+def test_words_are_known_where_there_is_a_list_and_a_script_of_letters():
+    known = [
+        language
+        for language in ("en", "de", "ar", "hi", "sw", "th", "ko", "ja", "zh")
+        if has_known_words(language)
+    ]
+    assert known == ["en", "de", "ar", "hi"]
