@@ -21,7 +21,7 @@ D. L. Miller: WordLlama: Recycled Token Embeddings from Large Language Models. 2
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +43,17 @@ _CHARACTERS = "ngrams(references=10000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
-# The preset of `llr`, and the other members in English.
+
+
+class _Preset(NamedTuple):
+    of_llr: str  # its preset
+    others: str  # the other members in English
+    k: int  # neighbours by parts of words in other languages
+
+
 _PRESETS = {
-    "clean": ("topics", f"{_CHARACTERS}, {_NEAREST}"),
-    "robust": ("robust", _VECTORS),
+    "clean": _Preset("topics", f"{_CHARACTERS}, {_NEAREST}", 10),
+    "robust": _Preset("robust", _VECTORS, 20),
 }
 
 
@@ -107,8 +114,8 @@ class Ensemble(TextDetector):
         """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
         language, of_llr = registry.language_of(dataset), registry.detector("llr").presets(dataset)
         return {
-            name: [{"members": _members(of_llr[preset][0], name, language)}]
-            for name, (preset, _) in _PRESETS.items()
+            name: [{"members": _members(of_llr[preset.of_llr][0], preset, language)}]
+            for name, preset in _PRESETS.items()
         }
 
     @classmethod
@@ -124,7 +131,7 @@ class Ensemble(TextDetector):
         preset = "clean" if normal else "robust"
         of_llr, chosen = registry.detector("llr").for_documents(language, settings, normal=normal)
         _, comma, missing = of_llr.partition(", ")  # "topics, without word vectors"
-        return f"{preset}{comma}{missing}", {"members": _members(chosen, preset, language)}
+        return f"{preset}{comma}{missing}", {"members": _members(chosen, _PRESETS[preset], language)}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
@@ -262,18 +269,15 @@ class Ensemble(TextDetector):
         return mean
 
 
-def _members(of_llr: Mapping[str, Any], preset: str, language: str) -> str:
+def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     """Return the members of a preset, given the settings of `llr` for the language."""
     if language == "en":
-        return f"{_llr(of_llr)}, {_PRESETS[preset][1]}"
-    n = part_length(language)
-    background = (
-        {"background": "wordfreq", "language": language}
-        if has_frequencies(language)
-        else {"background": "uniform"}
-    )
-    parts = {**of_llr, **background, "coherence": 0, "characters": n}
-    others = f"knn-words(characters={n}, k=10, references=1000, adjusted=true), {_CHARACTERS}"
+        return f"{_llr(of_llr)}, {preset.others}"
+    n, parts = part_length(language), {**of_llr, "background": "uniform"}
+    if has_frequencies(language):
+        parts |= {"background": "wordfreq", "language": language}
+    parts |= {"coherence": 0, "characters": n}
+    others = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true), {_CHARACTERS}"
     if not has_known_words(language):
         return f"{_llr(parts)}, {others}"
     parts.pop("em_rounds", None)  # words set documents aside
