@@ -72,8 +72,9 @@ class Ensemble(TextDetector):
     preset ``robust``, and `knn-vectors`. The vectors are those of ``wordllama``: token vectors of LLaMA 2
     70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
     ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The vectors of ``wordllama`` are
-    English. In other languages both presets have `llr` and `knn-words` on parts of words, beside `llr` on
-    words, or `ngrams` where wordfreq has no list of words or the script writes no words of letters.
+    English. In other languages the members are `llr` on words and on their parts, `knn-words` on parts, and
+    `ngrams`. Where the script does not write words in letters, there is no `llr` on words; where wordfreq has
+    no list of words, there is none on parts either, but in ``robust``, to set documents aside.
 
     Parameters
     ----------
@@ -273,15 +274,15 @@ def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     """Return the members of a preset, given the settings of `llr` for the language."""
     if language == "en":
         return f"{_llr(of_llr)}, {preset.others}"
-    n, parts = part_length(language), {**of_llr, "background": "uniform"}
+    n, sets_aside = part_length(language), "em_rounds" in of_llr
+    parts = {**of_llr, "background": "uniform", "coherence": 0, "characters": n}
     if has_frequencies(language):
         parts |= {"background": "wordfreq", "language": language}
-    parts |= {"coherence": 0, "characters": n}
     others = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true), {_CHARACTERS}"
-    if not has_known_words(language):
-        return f"{_llr(parts)}, {others}"
-    parts.pop("em_rounds", None)  # words set documents aside
-    return f"{_llr(of_llr)}, {_llr(parts)}, {others}"
+    if has_known_words(language):  # the one on words sets documents aside
+        parts.pop("em_rounds", None)
+        return f"{_llr(of_llr)}, {_llr(parts)}, {others}"
+    return f"{_llr(parts)}, {others}" if has_frequencies(language) or sets_aside else others
 
 
 def _llr(settings: Mapping[str, Any]) -> str:

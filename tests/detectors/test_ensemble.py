@@ -11,6 +11,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, split_list
 from adbench_text.plugins.foreign import adapted
 from adbench_text.testing.topics import texts_about
+from adbench_text.text.languages import part_length
 from adbench_text.text.words import words
 
 Ensemble = registry.detector("ensemble")
@@ -131,20 +132,28 @@ def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language,
     assert encoders == ([encoder] if encoder else [])
 
 
-@pytest.mark.parametrize("normal", [True, False])
 @pytest.mark.parametrize(
-    ("language", "members"),
+    ("language", "clean", "robust"),
     [
-        ("de", ["llr", "llr", "knn-words", "ngrams"]),
-        ("sw", ["llr", "knn-words", "ngrams"]),
-        ("th", ["llr", "knn-words", "ngrams"]),
-        ("ja", ["llr", "knn-words", "ngrams"]),
-        ("zh-TW", ["llr", "knn-words", "ngrams"]),
+        ("de", ["llr", "llr", "knn-words", "ngrams"], ["llr", "llr", "knn-words", "ngrams"]),
+        ("ja", ["llr", "knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),  # no words of letters
+        ("zh-TW", ["llr", "knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),
+        ("sw", ["knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),  # no list of words
+        ("th", ["knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),
     ],
 )
-def test_members_in_other_languages(language, members, normal):
-    own = own_detector("ensemble", language=language, normal=normal)
-    assert [registry.name_of(type(member)) for member in own.detector.build_members()] == members
+def test_members_in_other_languages(language, clean, robust):
+    for normal, names in ((True, clean), (False, robust)):
+        members = own_detector("ensemble", language=language, normal=normal).detector.build_members()
+        assert [registry.name_of(type(member)) for member in members] == names
+        of_parts = [
+            member.characters for member in members if registry.name_of(type(member)) in ("llr", "knn-words")
+        ]
+        assert {*of_parts} - {None} == {part_length(language)}
+        assert (None in of_parts) == (language == "de")
+        assert [member.em_rounds > 0 for member in members if registry.name_of(type(member)) == "llr"] == (
+            [not normal, False] if language == "de" else [not normal] * names.count("llr")
+        )
 
 
 def test_the_others_learn_what_the_first_member_keeps():
