@@ -53,7 +53,7 @@ class _Preset(NamedTuple):
 
 _PRESETS = {
     "clean": _Preset("topics", f"{_CHARACTERS}, {_NEAREST}", 10),
-    "robust": _Preset("robust", _VECTORS, 20),
+    "robust": _Preset("robust", f"{_CHARACTERS}, {_VECTORS}", 20),
 }
 
 
@@ -69,8 +69,8 @@ class Ensemble(TextDetector):
 
     The preset ``clean`` is for training documents that are all normal: `llr` with its preset ``topics``,
     `ngrams` and `knn-vectors`. ``robust`` is for those that may have outliers among them: `llr` with its
-    preset ``robust``, and `knn-vectors`. The vectors are those of ``wordllama``: token vectors of LLaMA 2
-    70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
+    preset ``robust``, `ngrams` and `knn-vectors`. The vectors are those of ``wordllama``: token vectors of
+    LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
     ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The vectors of ``wordllama`` are
     English. In other languages the members are `llr` on words and on their parts, `knn-words` on parts, and
     `ngrams`. Where the script does not write words in letters, there is no `llr` on words; where wordfreq has
@@ -85,7 +85,8 @@ class Ensemble(TextDetector):
         documents. A detector that is named twice counts twice.
     encoder : str or None, default None
         The encoder of all members that work on document vectors, as for `VectorDetector`; if there are none,
-        ``knn-vectors(references=1000)`` with it becomes a member. None for the one that each member names.
+        ``knn-vectors(references=1000)`` with it becomes a member. These members count twice: an encoder that
+        was chosen for the documents knows more than words. None for the one that each member names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 
@@ -143,6 +144,9 @@ class Ensemble(TextDetector):
         if self.encoder and not any(map(_works_on_vectors, listed)):
             listed.append(DetectorChoice.parse(_VECTORS))
         return listed
+
+    def _own_weights(self) -> list[int]:
+        return [2 if self.encoder and _works_on_vectors(choice) else 1 for choice in self._choices()]
 
     def _built(self, choice: DetectorChoice) -> TextDetector:
         name = choice.name
@@ -220,6 +224,7 @@ class Ensemble(TextDetector):
                 kept = member.kept_
         self.kept_ = self._members[0].kept_
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
+        self._weights = self._own_weights()
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
 
     def _score(self, texts: list[str]) -> Scores:
@@ -261,12 +266,14 @@ class Ensemble(TextDetector):
         super().restore(learned)
         pairs = zip(self.build_members(), learned["_members"], strict=True)
         self._members = [member.restore(of_member) for member, of_member in pairs]
+        if "_weights" not in learned:  # saved by a version in which all counted once
+            self._weights = [1] * len(self._members)
         return self
 
     def _mean(self, scores: list[Scores]) -> Scores:
         z = [scale.z(of_member) for scale, of_member in zip(self._scales, scores, strict=True)]
         # added in the order of their size: the order of the members does not change a bit
-        mean: Scores = np.sort(z, axis=0).mean(axis=0)
+        mean: Scores = np.sort(np.repeat(z, self._weights, axis=0), axis=0).mean(axis=0)
         return mean
 
 

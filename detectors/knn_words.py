@@ -90,6 +90,7 @@ class KNNWords(TextDetector):
     takes_labels: ClassVar[bool] = True  # a known outlier is no neighbour
     trusted_types = frozenset({"adbench_text.detectors.knn_words._LengthEffect"})
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places", "_of_training"})
+    _effect: "_LengthEffect | None" = None  # models saved before there was any have none
 
     def __init__(
         self,

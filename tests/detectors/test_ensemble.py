@@ -218,3 +218,19 @@ def test_labels_follow_the_documents_that_the_first_member_keeps():
     expected = [is_fine for is_fine, is_kept in zip(y[:32], detector.kept_, strict=True) if is_kept]
     assert knn._known_labels.is_fine.tolist() == [label == 0 for label in expected]
     assert len(detector.decision_scores_) == 33
+
+
+def test_members_with_the_encoder_that_is_given_count_twice():
+    given = Ensemble(members="llr, pyod-knn(n_neighbors=3)", encoder="svd", random_state=0).fit(TRAIN)
+    twice = Ensemble(
+        members="llr, pyod-knn(n_neighbors=3, encoder=svd), pyod-knn(n_neighbors=3, encoder=svd)",
+        random_state=0,
+    ).fit(TRAIN)
+    np.testing.assert_array_equal(given.decision_function(TEST), twice.decision_function(TEST))
+    np.testing.assert_array_equal(given.decision_scores_, twice.decision_scores_)
+    restored = Ensemble(members=given.members, encoder="svd", random_state=0).restore(given.learned())
+    np.testing.assert_array_equal(restored.decision_function(TEST), given.decision_function(TEST))
+    learned = {name: value for name, value in given.learned().items() if name != "_weights"}
+    once = Ensemble(members="llr, pyod-knn(n_neighbors=3, encoder=svd)", random_state=0).fit(TRAIN)
+    older = Ensemble(members=given.members, encoder="svd", random_state=0).restore(learned)
+    np.testing.assert_array_equal(older.decision_function(TEST), once.decision_function(TEST))
