@@ -23,13 +23,14 @@ TABLES = {
     "published": f"published figures of these detectors and datasets, {_CLEAN}",
     "benchmarks": f"corpora with published figures of others, {_CLEAN}",
     "levels": "two contamination levels",
+    "variants": "two variants of a dataset, such as languages",
     "known": "results with known outliers",
     "words": "corpora with marked words",
     "ranks": _PAIRS,
     "significance": _PAIRS,
     "cost": "results",
 }
-BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "known", "words"]
+BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels", "variants", "known", "words"]
 
 
 @dataclass(frozen=True)

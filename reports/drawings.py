@@ -12,6 +12,7 @@ from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.tables.variants import families, ordered
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
@@ -19,7 +20,7 @@ _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures f
 
 def drawings(comparison: Comparison) -> Iterator[Drawing]:
     """Yield all figures, in the order of a report."""
-    for draw in (contamination, cost, curves, overlap_bound):
+    for draw in (contamination, variants, cost, curves, overlap_bound):
         yield from draw(comparison)
 
 
@@ -40,6 +41,26 @@ def contamination(comparison: Comparison) -> Iterator[Drawing]:
                 "the spread is the standard deviation over the seeds.",
                 plots.contamination(drawn, comparison.metric.title, comparison.labels),
                 is_first=corpus is comparison.corpora[0],
+            )
+
+
+def variants(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the means of the variants of a dataset, such as languages, in the order of the first detector."""
+    for dataset, corpora in families(comparison).items():
+        names = ordered(comparison, corpora)
+        of_columns = {
+            column.label: [corpus.entry(column).complete_value for _, corpus in names]
+            for column in comparison.columns
+        }
+        drawn = {label: values for label, values in of_columns.items() if any(v is not None for v in values)}
+        if drawn:
+            yield Drawing(
+                f"variants-{stem(dataset)}",
+                f"{comparison.metric.title} of the variants of {dataset}",
+                f"Mean over the splits, {percent(comparison.lowest)} of outliers in the training data.",
+                plots.variants(
+                    [name for name, _ in names], drawn, comparison.metric.title, comparison.labels
+                ),
             )
 
 

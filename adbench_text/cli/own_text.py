@@ -126,7 +126,8 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
 
     language = choice["language"]
     notes = []
-    if language in _WITHOUT_SPACES:
+    own = own_detector(choice["detector"], choice["preset"], choice["settings"], language)
+    if language in _WITHOUT_SPACES and own.name != DEFAULT_DETECTOR:  # that one reads parts of words
         notes.append(
             f"the language {language!r} has no spaces between words, so that a phrase counts as one "
             "word. Put spaces between the words first."
@@ -135,7 +136,6 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
         notes.append(
             f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."
         )
-    own = own_detector(choice["detector"], choice["preset"], choice["settings"], language)
     if language != "en" and (english := english_knowledge(own.detector, own.settings)):
         notes.append(
             f"the {' and '.join(english)} of {own.label} are English, although the documents are in the "

@@ -28,6 +28,7 @@ from adbench_text.reports.figures.style import (
 
 Array = NDArray[np.float64]
 Scored = tuple[NDArray[np.bool_], Array]  # outliers and scores of test documents
+_LINE = 0.11  # inches of a line of text
 _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
 
 
@@ -81,6 +82,27 @@ def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence
     axes.set_xlim(logarithmic(x for x, _ in places.values()))
     axes.xaxis.set_major_formatter("{x:,g}")
     add_legend(figure, handles, places)
+    return figure
+
+
+@styled
+def variants(
+    names: Sequence[str],
+    points: Mapping[str, Sequence[float | None]],
+    metric: str,
+    among: Sequence[str] = (),
+) -> Figure:
+    """Draw a metric of each variant of a dataset, a line for each, the first at the top."""
+    figure, axes = single()
+    figure.set_figheight(max(1.2 + _LINE * len(names), figure.get_figheight()))
+    rows, handles = range(len(names)), []
+    for name, values in points.items():
+        look = looks(points, among)[name] | {"linestyle": "none", "markersize": 3}
+        handles += axes.plot(np.array(values, dtype=np.float64), rows, **look)
+    axes.set(xlabel=_percent(metric), ylim=(len(names) - 0.5, -0.5))
+    axes.set_yticks(rows, names, fontsize="x-small")
+    axes.grid(axis="y", linewidth=0.3, alpha=0.5)
+    add_legend(figure, handles, points)
     return figure
 
 

@@ -1,0 +1,55 @@
+"""Variants of a dataset, such as its languages: a row for each, the best first."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from adbench_text.corpora.split_key import percent
+from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.report import Entry, Table
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each dataset with variants: means over the splits, at each contamination level.
+
+    The order is that of the first detector that has figures of all variants.
+    """
+    levels = comparison.levels
+    header = [f"{column.label}, {percent(level)}" for column in comparison.columns for level in levels]
+    for dataset, variants in families(comparison).items():
+        rows = [
+            [Entry(variant), *_row(comparison, corpus)] for variant, corpus in ordered(comparison, variants)
+        ]
+        yield Table(
+            f"{comparison.heading} of the variants of {dataset}, mean over the splits",
+            ["variant", *header],
+            rows,
+            {0},
+            notes=comparison.notes_on_labels(),
+        )
+
+
+def families(comparison: Comparison) -> dict[str, dict[str, Corpus]]:
+    """Return the corpora that are variants of one dataset, by the dataset and the name of the variant."""
+    found: dict[str, dict[str, Corpus]] = {}
+    for corpus in comparison.corpora:
+        dataset, colon, variant = corpus.dataset.partition(":")
+        if colon:
+            found.setdefault(dataset, {})[f"{variant} {corpus.splits}".strip()] = corpus
+    return {dataset: variants for dataset, variants in found.items() if len(variants) > 1}
+
+
+def ordered(comparison: Comparison, variants: dict[str, Corpus]) -> list[tuple[str, Corpus]]:
+    """Return the variants, the one with the best figure of the first complete detector first."""
+    for column in comparison.columns:
+        values = {name: corpus.entry(column).complete_value for name, corpus in variants.items()}
+        known = {name: value for name, value in values.items() if value is not None}
+        if len(known) == len(variants):
+            sign = -1 if comparison.metric.higher_is_better else 1
+            return sorted(variants.items(), key=lambda item: (sign * known[item[0]], item[0]))
+    return list(variants.items())
+
+
+def _row(comparison: Comparison, corpus: Corpus) -> list[Entry]:
+    """Return the figures of all detectors, each at all levels; the best of a level is marked."""
+    of_levels = [corpus.with_best(level=level) for level in comparison.levels]
+    return [replace(entry, spread=None) for of_column in zip(*of_levels, strict=True) for entry in of_column]
