@@ -17,6 +17,7 @@ LEAST_P = 0.005
 
 _FEW_PAIRS = 10_000  # of a new and a normal document: with more, the exact p takes seconds
 _FORM_SHARE = 0.5  # of the p-value of form, beside 1 of the p-value of words, where nothing else is known
+_FORM_ODDS = 0.1  # of form before the first mark; those of words are 1
 
 
 def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,18 +89,27 @@ def form_weight(
 ) -> float:
     """Return the weight of form beside words from the p-values of marked documents, before any mark.
 
-    It is the ratio of the odds of both lists. With r the share of a list in 1 / p_words + 0.5 / p_form, the
-    odds of the list are
+    Form joins where marks speak for it, and counts at most as much as without marks, so that it does not
+    drown words. The weight is the ratio of the odds of both lists, form to words, but at most 1. With r the
+    share of form in 1 / p_words + 0.5 / p_form, the odds are
 
-        (sum of r over documents marked odd + 1) / (sum of r over those marked fine + 1)
+        words  (sum of 1 - r over documents marked odd + 1) / (sum of 1 - r over those marked fine + 1)
+        form   (sum of r^2 over documents marked odd + 0.1) / (sum of r^2 over those marked fine + 1)
+
+    r is squared since documents with odd words have a small p_form, too, by chance.
 
     >>> form_weight(np.array([0.5, 0.01]), np.array([0.001, 0.5]), np.array([True, False]))
-    3.91...
+    1.0
+    >>> form_weight(np.array([0.001, 0.01]), np.array([0.5, 0.5]), np.array([True, False]))
+    0.0995...
     """
     by_form = _FORM_SHARE / p_form
     of_form = by_form / (1 / np.nan_to_num(p_words, nan=1.0) + by_form)
-    words, form = ((share[is_odd].sum() + 1) / (share[~is_odd].sum() + 1) for share in (1 - of_form, of_form))
-    return float(form / words)
+    words, form = (
+        (share[is_odd].sum() + before) / (share[~is_odd].sum() + 1)
+        for share, before in ((1 - of_form, 1), (of_form**2, _FORM_ODDS))
+    )
+    return min(float(form / words), 1.0)
 
 
 def largest_p(p: NDArray[np.float64], fdr: float) -> float:

@@ -79,7 +79,7 @@ class OddDocuments:
     marked : Series
         The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one for each family.
     form_weight : float
-        How much more form counts beside words than without marks.
+        How much form counts beside words, in (0, 1]: 1 as without marks.
     learns_from_marks : bool
         Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
     """
@@ -128,8 +128,7 @@ def odd_documents(
 
     Marks of some documents change the ranks of the others. A detector that `takes_labels` learns from those
     marked odd. Others never see documents marked odd. Words and form join in one list (``by="both"``, if not
-    asked for another), weighted by which of the two the marks came from:
-    `adbench_text.calibration.form_weight`.
+    asked for another): form as far as marks speak for it, see `adbench_text.calibration.form_weight`.
 
     The keyword parameters are the interface: those of the command ``odd``, one each.
 

@@ -166,12 +166,12 @@ def test_documents_without_words_and_of_form_can_be_marked():
     texts = [*TEXTS, "12 34 56", "12 34 57", "77 1234 5", "!? !? !?"]
     before = ranked(texts, by="both")
     result = ranked(texts, {132: "odd", 133: "odd"})
-    assert result.form_weight > 1
+    assert result.form_weight == 1
     assert of_rows(result.table, [132, 133], "rank") == [pd.NA] * 2
     assert of_rows(result.table, [132], "mark") == ["odd"]
     digits = [of_rows(each.table, [134], "rank")[0] for each in (before, result)]
     assert digits[1] <= digits[0]
-    assert ranked(texts, dict.fromkeys(LAW_ROWS, "odd")).form_weight < 1
+    assert ranked(texts, dict.fromkeys(LAW_ROWS, "odd")).form_weight < 0.1
     by_form = ranked(texts, {132: "odd"}, by="form")
     assert list(by_form.lists) == ["form"]
     assert by_form.table["rank"].count() == 135
@@ -217,11 +217,33 @@ def test_the_weight_of_form_by_hand():
     is_odd = np.array([False, True, True, True])
     form = 0.5 / p_form
     share = form / (1 / np.array([0.001, 0.2, 1.0, 1.0]) + form)
-    of_form = (share[1:].sum() + 1) / (share[0] + 1)
+    of_form = ((share[1:] ** 2).sum() + 0.1) / (share[0] ** 2 + 1)
     of_words = ((1 - share[1:]).sum() + 1) / (1 - share[0] + 1)
-    assert form_weight(p_words, p_form, is_odd) == pytest.approx(of_form / of_words)
-    assert form_weight(p_words, p_form, ~is_odd) == pytest.approx(of_words / of_form)
-    assert form_weight(p_words[:0], p_form[:0], is_odd[:0]) == 1
+    assert of_form / of_words > 1
+    assert form_weight(p_words, p_form, is_odd) == 1
+    of_form = (share[0] ** 2 + 0.1) / ((share[1:] ** 2).sum() + 1)
+    of_words = (1 - share[0] + 1) / ((1 - share[1:]).sum() + 1)
+    assert form_weight(p_words, p_form, ~is_odd) == pytest.approx(of_form / of_words)
+    assert form_weight(p_words[:0], p_form[:0], is_odd[:0]) == pytest.approx(0.1)
+
+
+HEAD, MIDDLE = np.full(6, 0.002), np.full(6, 0.4)  # p of six documents
+
+
+def test_form_joins_when_marks_speak_for_it():
+    """At the head of the list by words, odd documents speak for words, and fine ones against them."""
+    is_odd = np.ones(6, dtype=bool)
+    assert form_weight(HEAD, MIDDLE, is_odd) < 0.02
+    assert form_weight(MIDDLE[:1], HEAD[:1], is_odd[:1]) == 1
+    assert form_weight(np.r_[HEAD, MIDDLE[:2]], np.r_[MIDDLE, HEAD[:2]], np.ones(8, dtype=bool)) > 0.2
+    assert form_weight(MIDDLE, HEAD, ~is_odd) < 0.02
+    assert form_weight(HEAD, MIDDLE, ~is_odd) == pytest.approx(0.7, abs=0.01)
+
+
+def test_form_never_drowns_words():
+    """Six documents of odd form, and six at the head of the list by words that are fine."""
+    p_words, p_form = np.r_[MIDDLE, HEAD], np.r_[HEAD, MIDDLE]
+    assert form_weight(p_words, p_form, np.repeat([True, False], 6)) == 1
 
 
 def test_a_weight_counts_form_in_the_joined_score():
