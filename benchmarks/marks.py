@@ -15,7 +15,7 @@ It prints a line for each file, and a table of means. Lines that are kept are no
     python benchmarks/marks.py --kept lines.txt
     python benchmarks/marks.py --sets rostd,agnews
 
-The script needs the real data in ADBENCH_TEXT_DATA; all files take half an hour on one core.
+The script needs the real data in ADBENCH_TEXT_DATA; all files take a quarter of an hour on one core.
 """
 
 import argparse
