@@ -281,15 +281,18 @@ def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     """Return the members of a preset, given the settings of `llr` for the language."""
     if language == "en":
         return f"{_llr(of_llr)}, {preset.others}"
-    n, sets_aside = part_length(language), "em_rounds" in of_llr
+    n = part_length(language)
     parts = {**of_llr, "background": "uniform", "coherence": 0, "characters": n}
     if has_frequencies(language):
         parts |= {"background": "wordfreq", "language": language}
-    others = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true), {_CHARACTERS}"
+    neighbours = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true)"
     if has_known_words(language):  # the one on words sets documents aside
         parts.pop("em_rounds", None)
-        return f"{_llr(of_llr)}, {_llr(parts)}, {others}"
-    return f"{_llr(parts)}, {others}" if has_frequencies(language) or sets_aside else others
+        return f"{_llr(of_llr)}, {_llr(parts)}, {neighbours}, {_CHARACTERS}"
+    if has_frequencies(language) or "em_rounds" in of_llr:
+        return f"{_llr(parts)}, {neighbours}, {_CHARACTERS}"
+    few = f"knn-words(characters={n}, k={preset.k // 2}, references=1000"
+    return f"{few}), {few}, adjusted=true), {_CHARACTERS}"
 
 
 def _llr(settings: Mapping[str, Any]) -> str:

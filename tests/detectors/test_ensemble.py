@@ -138,8 +138,8 @@ def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language,
         ("de", ["llr", "llr", "knn-words", "ngrams"], ["llr", "llr", "knn-words", "ngrams"]),
         ("ja", ["llr", "knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),  # no words of letters
         ("zh-TW", ["llr", "knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),
-        ("sw", ["knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),  # no list of words
-        ("th", ["knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),
+        ("sw", ["knn-words", "knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),  # no list of words
+        ("th", ["knn-words", "knn-words", "ngrams"], ["llr", "knn-words", "ngrams"]),
     ],
 )
 def test_members_in_other_languages(language, clean, robust):
