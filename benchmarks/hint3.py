@@ -95,10 +95,11 @@ def of_models(train: Sequence[str], test: Documents) -> Iterator[str]:
     for name, settings, clean in MODELS:
         detector, _, preset = name.partition(":")
         model = fit_model(train, detector, preset=preset or None, settings=settings, clean=clean)
-        scorer = Scorer(model, alpha=ALPHA)
+        scorer = Scorer(model, alpha=ALPHA, by="both")
         table = scorer.score(test.texts)
-        # cleaned, a query may have no words: then it is not rejected by words
-        scores = table["score"].fillna(table["score"].min() - 1).to_numpy()
+        scores = (
+            table["score"].fillna(np.inf).to_numpy()
+        )  # none of the queries to learn from is without words
         by_words, by_both = (Rejected.of((table[p] <= ALPHA).to_numpy(), is_odd) for p in ("p", "p_both"))
         inner = ", ".join(f"{key}={value}" for key, value in settings.items())
         way = f"`{name}{f'({inner})' if inner else ''}`, {'cleaned' if clean else 'as written'}"

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,7 @@ def fit_model(
         **counts,
         "n_outliers": len(known_odd),
         "p_without_words": of_wordless,
+        "median_words": float(median(len(text.split()) for text in found.raw)),
     }
     if spoken:
         facts["languages"] = spoken.counts.named()

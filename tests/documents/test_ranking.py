@@ -336,6 +336,14 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
         odd_documents(SEA, "form", by="form")
 
 
+@pytest.mark.parametrize(("n_words", "order"), [(8, "words"), (9, "both")])
+def test_a_model_of_short_queries_calls_documents_odd_by_words(n_words, order):
+    queries = [" ".join((text.split() * n_words)[:n_words]) for text in FLEET]
+    model = fit_model(queries, "llr", settings={"background": "uniform", "coherence": 0})
+    assert Scorer(model).by == order
+    assert Scorer(model, by="form").by == "form"  # who asks for an order gets it
+
+
 def test_a_query_without_words_is_as_odd_as_it_is_rare():
     ordinary = [*FLEET[:30], *(f"{n} ..." for n in range(20))]  # two of five have no words
     few, many = (

@@ -62,6 +62,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {  # of facts about the training, and
     "language": is_language,
     "clean": lambda value: isinstance(value, bool),
     "centre": lambda value: type(value) in (int, float) and isfinite(value),
+    "median_words": lambda value: type(value) in (int, float) and isfinite(value),
     "p_without_words": lambda value: type(value) in (int, float) and 0 < value <= 1,
 }
 _VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
