@@ -97,9 +97,8 @@ def of_models(train: Sequence[str], test: Documents) -> Iterator[str]:
         model = fit_model(train, detector, preset=preset or None, settings=settings, clean=clean)
         scorer = Scorer(model, alpha=ALPHA, by="both")
         table = scorer.score(test.texts)
-        scores = (
-            table["score"].fillna(np.inf).to_numpy()
-        )  # none of the queries to learn from is without words
+        # no query to learn from is without words: nothing is odder
+        scores = table["score"].fillna(table["score"].max() + 1).to_numpy()
         by_words, by_both = (Rejected.of((table[p] <= ALPHA).to_numpy(), is_odd) for p in ("p", "p_both"))
         inner = ", ".join(f"{key}={value}" for key, value in settings.items())
         way = f"`{name}{f'({inner})' if inner else ''}`, {'cleaned' if clean else 'as written'}"

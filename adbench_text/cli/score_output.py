@@ -90,7 +90,7 @@ def write_scores(
     n_documents, n_odd, evidence = 0, 0, Evidence()
     waiting: list[pd.DataFrame] = []
     most_odd: list[pd.DataFrame] = []
-    names = [name for name in _NAMES if scorer.by != "words" or name not in _OF_FORM]
+    names = [name for name in _NAMES if scorer.looks_at_form or name not in _OF_FORM]
     with _writing(output) as write, shown_documents() as progress, closing(tables):
         if suffix == ".csv":
             write(",".join(names) + "\n")

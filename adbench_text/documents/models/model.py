@@ -122,8 +122,8 @@ class Scorer:
         Share of normal documents that may be called odd, in (0, 1).
     by : {"words", "form", "both"}, optional
         Which p decides. By default both, if the model has a part for form; but words, if the documents of the
-        model are queries of few words, whose form depends on who writes them. With ``"words"`` form is not
-        looked at.
+        model are queries of few words, whose form depends on who writes them. With ``"words"`` given, form is
+        not looked at.
     fdr : float, optional
         Share of false alarms among the odd documents of one call of `score`, on average at most, in (0, 1).
         It takes the place of alpha there, by the procedure of Benjamini and Hochberg.
@@ -151,10 +151,15 @@ class Scorer:
                 f"The model has no part for form, so that nothing is odd by {by!r}. Leave out by (--by)."
             )
         self._model, self._alpha, self._fdr = model, alpha, fdr
-        self._form = None if self.by == "words" else model.form
+        self._form = None if by == "words" else model.form
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
+
+    @property
+    def looks_at_form(self) -> bool:
+        """Whether the form of documents is looked at, even if another p decides."""
+        return self._form is not None
 
     def score(self, texts: Sequence[str]) -> pd.DataFrame:
         """Return a table with a row for each document, in their order.
