@@ -47,13 +47,13 @@ _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
 
 class _Preset(NamedTuple):
     of_llr: str  # its preset
-    others: str  # the other members in English
+    members: str  # in English
     k: int  # neighbours by parts of words in other languages
 
 
 _PRESETS = {
-    "clean": _Preset("topics", f"{_CHARACTERS}, {_NEAREST}", 10),
-    "robust": _Preset("robust", f"{_CHARACTERS}, {_VECTORS}", 20),
+    "clean": _Preset("topics", f"{{llr}}, {_CHARACTERS}, {_NEAREST}", 10),
+    "robust": _Preset("robust", f"{{llr}}, {_VECTORS}, {{llr}}, {_VECTORS}, {_CHARACTERS}", 20),
 }
 
 
@@ -69,12 +69,13 @@ class Ensemble(TextDetector):
 
     The preset ``clean`` is for training documents that are all normal: `llr` with its preset ``topics``,
     `ngrams` and `knn-vectors`. ``robust`` is for those that may have outliers among them: `llr` with its
-    preset ``robust``, `ngrams` and `knn-vectors`. The vectors are those of ``wordllama``: token vectors of
-    LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
-    ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The vectors of ``wordllama`` are
-    English. In other languages the members are `llr` on words and on their parts, `knn-words` on parts, and
-    `ngrams`. Where the script does not write words in letters, there is no `llr` on words; where wordfreq has
-    no list of words, there is none on parts either, but in ``robust``, to set documents aside.
+    preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. The vectors are those of
+    ``wordllama``: token vectors of LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence
+    encoder instead (the extra ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The
+    vectors of ``wordllama`` are English. In other languages the members are `llr` on words and on their
+    parts, `knn-words` on parts, and `ngrams`. Where the script does not write words in letters, there is no
+    `llr` on words; where wordfreq has no list of words, there is none on parts either, but in ``robust``, to
+    set documents aside.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class Ensemble(TextDetector):
         The detectors, separated by commas, with their settings in brackets:
         ``"llr, knn-words(k=5)"``. The others learn from the training documents that the first one keeps;
         if it keeps all, their order does not change a score. The first one that scores words explains the
-        documents. A detector that is named twice counts twice.
+        documents. A detector that is named twice with the same settings is fitted once, and counts twice.
     encoder : str or None, default None
         The encoder of all members that work on document vectors, as for `VectorDetector`; if there are none,
         ``knn-vectors(references=1000)`` with it becomes a member. These members count twice: an encoder that
@@ -136,17 +137,20 @@ class Ensemble(TextDetector):
         return f"{preset}{comma}{missing}", {"members": _members(chosen, _PRESETS[preset], language)}
 
     def build_members(self) -> list[TextDetector]:
-        """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
-        return list(map(self._built, self._choices()))
+        """Return the different members, unfitted, with checked hyper-parameters and the detector's seed."""
+        return [self._built(choice) for choice, _ in self._weighted()]
 
-    def _choices(self) -> list[DetectorChoice]:
+    def _weighted(self) -> list[tuple[DetectorChoice, int]]:
+        """Return the different members, and how often each counts."""
         listed = choices(self.members)
         if self.encoder and not any(map(_works_on_vectors, listed)):
             listed.append(DetectorChoice.parse(_VECTORS))
-        return listed
-
-    def _own_weights(self) -> list[int]:
-        return [2 if self.encoder and _works_on_vectors(choice) else 1 for choice in self._choices()]
+        different = [choice for place, choice in enumerate(listed) if choice not in listed[:place]]
+        of_encoder = [2 if self.encoder and _works_on_vectors(choice) else 1 for choice in different]
+        return [
+            (choice, weight * listed.count(choice))
+            for choice, weight in zip(different, of_encoder, strict=True)
+        ]
 
     def _built(self, choice: DetectorChoice) -> TextDetector:
         name = choice.name
@@ -181,8 +185,8 @@ class Ensemble(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        pairs = zip(self._choices(), self.build_members(), strict=True)
-        for position, (choice, member) in enumerate(pairs, start=1):
+        pairs = zip(self._weighted(), self.build_members(), strict=True)
+        for position, ((choice, _), member) in enumerate(pairs, start=1):
             code = registry.module_of("detectors", choice.name), type(member), member.implementation
             of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
@@ -224,7 +228,7 @@ class Ensemble(TextDetector):
                 kept = member.kept_
         self.kept_ = self._members[0].kept_
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
-        self._weights = self._own_weights()
+        self._weights = [weight for _, weight in self._weighted()]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
 
     def _score(self, texts: list[str]) -> Scores:
@@ -280,7 +284,7 @@ class Ensemble(TextDetector):
 def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     """Return the members of a preset, given the settings of `llr` for the language."""
     if language == "en":
-        return f"{_llr(of_llr)}, {preset.others}"
+        return preset.members.format(llr=_llr(of_llr))
     n = part_length(language)
     parts = {**of_llr, "background": "uniform", "coherence": 0, "characters": n}
     if has_frequencies(language):

@@ -234,3 +234,15 @@ def test_members_with_the_encoder_that_is_given_count_twice():
     once = Ensemble(members="llr, pyod-knn(n_neighbors=3, encoder=svd)", random_state=0).fit(TRAIN)
     older = Ensemble(members=given.members, encoder="svd", random_state=0).restore(learned)
     np.testing.assert_array_equal(older.decision_function(TEST), once.decision_function(TEST))
+
+
+def test_a_member_that_is_named_twice_is_fitted_once_and_counts_twice():
+    twice = Ensemble(members="llr, knn-words(k=5), llr").fit(TRAIN)
+    assert len(twice.build_members()) == 2
+    once = Ensemble(members="llr, knn-words(k=5)").fit(TRAIN)
+    z = [
+        robust_z(member.decision_function(TEST), member.decision_scores_)
+        for member in (fit_alone("llr"), fit_alone("knn-words", k=5))
+    ]
+    np.testing.assert_allclose(twice.decision_function(TEST), (2 * z[0] + z[1]) / 3, rtol=1e-12)
+    np.testing.assert_allclose(once.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
