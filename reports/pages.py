@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.drawings import contamination, cost
+from adbench_text.reports.drawings import contamination, cost, variants
 from adbench_text.reports.figures import export
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
@@ -22,17 +22,23 @@ _TABLES = {  # of a page that does not have all tables
     "words": ["words"],
     "planted": ["words"],
     "scope": ["leaderboard", "benchmarks"],
+    "languages": ["variants"],
 }
-_WITHOUT_FIGURES = ("words", "planted", "scope")
+_FIGURES = {"words": (), "planted": (), "scope": (), "languages": (variants,)}  # likewise
 
 
 def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
     cells = read_csv(RESULTS / f"{sweep}.csv")
-    expanded = [cell for cell in sweep_named(sweep).expand() if cell.split.seed in set(cells["seed"])]
+    seeds, datasets = set(cells["seed"]), set(cells["dataset"])
+    expanded = [
+        cell
+        for cell in sweep_named(sweep).expand()  # also of languages that nobody has measured
+        if cell.split.seed in seeds and cell.split.dataset in datasets
+    ]
     builder = Builder(cells, cells=expanded)
     comparison = builder.comparison
-    drawings = [] if sweep in _WITHOUT_FIGURES else [*contamination(comparison), *cost(comparison)]
+    drawings = [each for draw in _FIGURES.get(sweep, (contamination, cost)) for each in draw(comparison)]
     page = folder / f"{sweep}-tables.md"
     page.write_text(_page(builder, drawings, sweep), encoding="utf-8")
     figures = [export.write(d.figure, folder / "figures" / f"{sweep}-{d.name}", ["svg"]) for d in drawings]

@@ -41,7 +41,8 @@ def test_every_table_can_be_had_by_its_name():
     rows = "".join(f"{i},{'ab'[i % 2]},{i % 2},{i % 3}\n" for i in range(20))
     scores = f"document,class,outlier,score\n{rows}"
     store = Holding({"scores.csv": scores})
-    records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_KNOWN, WITH_WORDS]
+    variants = [stored(dataset=f"sib:{name}", dataset_digest=name) for name in ("xx", "yy")]
+    records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_KNOWN, WITH_WORDS, *variants]
     for name in TABLES:
         report = Builder(table_of(records), store=store).report([name], only=True)
         assert len(report.tables) == 1
