@@ -37,7 +37,7 @@ _OPTIONS = [
         help="The encoder of MODEL if it is in a file: ./mine.py:embed, as for fit.",
     ),
     "Odd",
-    *odd_options("Judge by words, by form, or by both.  [default: both; words for queries of few words]"),
+    *odd_options("Judge by words, form, or both; short queries are judged by words.  [default: both]"),
     click.Option(
         ["--fdr"],
         type=float,

@@ -296,7 +296,7 @@ def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
     cells = list(csv.DictReader(adbench("report --format csv").stdout.splitlines()))
     assert {row["name"] for row in cells} == {"llr(language=de)", "form(language=de)", "knn-words"}
     (settings,) = DetectorChoice("ensemble", "clean").configurations("files:a.csv")
-    assert settings["members"].count("language=de") == 1
+    assert settings["members"].count("language=de") == 2  # of words, and of their parts
     assert "encoder" not in settings["members"]
     result = adbench(f"run -d llr(language=en) {files}")
     assert re.search(r"llr .*English.* files:a\.csv .*'de'", result.stderr)
