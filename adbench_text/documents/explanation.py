@@ -21,6 +21,11 @@ class Explanation(NamedTuple):
     why_form: list[str]  #: facts about its form, the strongest first
 
 
+def shows_no_words(text: str, cleaned: str) -> bool:
+    """Return whether a document has no words once cleaned, and yet is not empty, such as ``"??"``."""
+    return not cleaned.strip() and text.strip() != ""
+
+
 def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str = _UNKNOWN) -> list[str]:
     """Return the n different words with the highest scores above the least, in lower case."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
@@ -36,7 +41,7 @@ def explain(
 ) -> list[Explanation]:
     """Return what makes documents odd; `token_scores` and `reasons` are asked about them once cleaned.
 
-    Words with scores above the least make a document odd.
+    Words with scores above the least make a document odd, or that it has none, such as ``"??"``.
     """
     cleaned = [cleaner(text) for text in texts]
     try:
@@ -44,8 +49,9 @@ def explain(
     except AdbenchTextError:
         scored = [[] for _ in texts]
     explanations = []
-    for text, tokens, facts in zip(texts, scored, reasons(cleaned), strict=True):
+    for text, left, tokens, facts in zip(texts, cleaned, scored, reasons(cleaned), strict=True):
         words = original_words(text, cleaner.spans(text), tokens)
         why = odd_words(words, least, N_WHY, cleaner.language or _UNKNOWN)
+        why = [NO_WORDS] if shows_no_words(text, left) else why
         explanations.append(Explanation(words, why or list(facts[:N_WHY]), []))
     return explanations

@@ -101,17 +101,13 @@ def fit_model(
     known_odd = _outliers(outliers, pair.cleaner, found)
     words = pair.learn_words(found.cleaned, KnownLabels(known_odd), for_others=True)
     form = pair.learn_form(found)
-    counts = _counts(found)
-    of_wordless = p_without_words(counts["n_empty"], counts["n_documents"])
     facts = {
         "configuration": own.label,
         "language": language,
         "clean": pair.cleaner.language is not None,
         "centre": words.centre,
-        **counts,
+        **_facts_of(found),
         "n_outliers": len(known_odd),
-        "p_without_words": of_wordless,
-        "median_words": float(median(len(text.split()) for text in found.raw)),
     }
     if spoken:
         facts["languages"] = spoken.counts.named()
@@ -120,7 +116,7 @@ def fit_model(
     return Model(
         own.detector,
         own.name,
-        _calibrations(words, form, _single(found), of_wordless),
+        _calibrations(words, form, _single(found), facts["p_without_words"]),
         words.method,
         Training.of(found.cleaned.tolist(), source, facts),
         form.detector if form else None,
@@ -158,16 +154,19 @@ def _calibrations(
     return {order: np.sort(of_order) for order, of_order in scores.items()}
 
 
-def _counts(found: Survey) -> dict[str, int]:
-    """Return the numbers of documents of each kind."""
+def _facts_of(found: Survey) -> dict[str, Any]:
+    """Return the numbers of documents of each kind, and what follows for short and for empty queries."""
     n_with_words, n_documents = int(found.has_words.sum()), len(found.has_words)
     n_different, n_near_copies = int((found.is_original & found.has_words).sum()), int(found.is_near.sum())
+    n_empty = n_documents - n_with_words
     return {
         "n_documents": n_documents,
         "n_copies": n_with_words - n_near_copies - n_different,
         "n_same_words": found.n_same_words,
         "n_near_copies": n_near_copies,
-        "n_empty": n_documents - n_with_words,
+        "n_empty": n_empty,
+        "p_without_words": p_without_words(n_empty, n_documents),
+        "median_words": float(median(len(text.split()) for text in found.raw)),
     }
 
 

@@ -14,7 +14,7 @@ from adbench_text.checks import Number, check_choice
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
-from adbench_text.documents.explanation import NO_WORDS, Explanation, explain
+from adbench_text.documents.explanation import Explanation, explain, shows_no_words
 from adbench_text.documents.models.evidence import Evidence
 from adbench_text.documents.scores_by_order import Array, scores_by_order
 from adbench_text.errors import InvalidValueError
@@ -100,12 +100,6 @@ def default_order(model: Model) -> str:
 def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:
     """Return a number for each text, by which copies are known: texts as they were written, or cleaned."""
     return np.array([text_key(text.strip(), kind) for text in texts], dtype=np.uint64)
-
-
-def _show_no_words(texts: Sequence[str], cleaned: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which documents have no words, and yet are not empty, such as ``"??"``."""
-    pairs = zip(texts, cleaned, strict=True)
-    return np.array([not words.strip() and text.strip() != "" for text, words in pairs], dtype=np.bool_)
 
 
 class Scorer:
@@ -195,7 +189,9 @@ class Scorer:
         knows_words = is_known | self._are_known(text_keys)
         by_form = None if self._form is None else self._form.decision_function
         scores = scores_by_order(texts, cleaned, self._model.detector.decision_function, by_form)
-        table = self._p_values(scores, knows_words, is_known, _show_no_words(texts, cleaned))
+        table = self._p_values(
+            scores, knows_words, is_known, np.array([*map(shows_no_words, texts, cleaned)], dtype=np.bool_)
+        )
         deciding = table[self.p_name].to_numpy()
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
         explained = iter(self.explain(list(compress(texts, is_odd))))
@@ -268,9 +264,6 @@ class Scorer:
             return []
         detector = self._model.detector
         found = explain(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
-        wordless = _show_no_words(texts, list(map(self._cleaner, texts)))
-        pairs = zip(found, wordless, strict=True)
-        found = [each._replace(why=[NO_WORDS]) if shows_none else each for each, shows_none in pairs]
         if self._form is None:
             return found
         of_form = self._form.reasons(texts)

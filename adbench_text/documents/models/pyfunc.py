@@ -39,8 +39,8 @@ class Predictor:
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
         """Return scores, p-values, whether one is odd, and why, for each text in the column ``text``.
 
-        `params` may have ``alpha``. A text without words has None as its score and p-value; of a model that
-        looks at form, ``p_both`` decides what is odd.
+        `params` may have ``alpha``. A text without words has None as its score, and an empty one None as each
+        p. See `Scorer` for the p that decides what is odd.
         """
         import pandas as pd
 
