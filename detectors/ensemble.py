@@ -5,7 +5,8 @@ The score of a document is the mean over the members of
     (score - median) / (1.4826 * MAD)
 
 where median and MAD (median absolute deviation) come from the scores that the member gives its own
-training documents: leave-one-out, if it has them. No label is used, and all members have equal weight.
+training documents: leave-one-out, if it has them. No label is used. A member counts as
+often as it is named, and twice with an encoder that is given for all.
 A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
 0 as well. If the first member sets training documents aside (``kept_``), the others learn from the rest.
 Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and
