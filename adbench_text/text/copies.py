@@ -12,6 +12,7 @@ Of a text without spaces, as in Chinese or a line of JSON, pieces of four charac
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Sketches = NDArray[np.uint8]  # of shape (n_texts, N_HASHES)
@@ -32,12 +33,12 @@ def sketches(texts: Sequence[str]) -> Sketches:
     from rensa import RMinHash
 
     found = np.zeros((len(texts), N_HASHES), dtype=np.uint8)
-    for row, text in enumerate(texts):
-        words = _words(text)
-        if len(words) >= _LEAST_WORDS and len(set(words)) >= _LEAST_WORDS:
-            minimal = RMinHash(num_perm=N_HASHES, seed=_SEED)
-            minimal.update(words)
-            found[row] = np.array(minimal.digest(), dtype=np.uint32).astype(np.uint8)
+    words_of = {
+        row: words for row, text in enumerate(texts) if len(words := set(_words(text))) >= _LEAST_WORDS
+    }
+    if words_of:
+        digests = RMinHash.digests_from_token_sets(words_of.values(), num_perm=N_HASHES, seed=_SEED)
+        found[[*words_of]] = np.array(digests, dtype=np.uint32).astype(np.uint8)
     return found
 
 
@@ -60,9 +61,11 @@ def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
         bytes_of = np.zeros((len(rest), 8), dtype=np.uint8)
         bytes_of[:, :_OF_A_BAND] = of_texts[rest, begin : begin + _OF_A_BAND]
         band = bytes_of.view(np.uint64).ravel()
-        _, index, which = np.unique(band, return_index=True, return_inverse=True)
-        first = rest[index[which]]
-        others, first = rest[first != rest], first[first != rest]
+        is_shared = pd.Series(band).duplicated(keep=False).to_numpy()  # few are, and only these are sorted
+        sharing = rest[is_shared]
+        _, index, which = np.unique(band[is_shared], return_index=True, return_inverse=True)
+        first = sharing[index[which]]
+        others, first = sharing[first != sharing], first[first != sharing]
         for start in range(0, len(others), _BLOCK):
             some, of_some = others[start : start + _BLOCK], first[start : start + _BLOCK]
             equal = (of_texts[some] == of_texts[of_some]).mean(axis=1)

@@ -15,6 +15,7 @@ The length 6 was chosen on rostd and banking-near, among 3 to 7, as was the mean
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,12 +109,13 @@ class NGrams(TextDetector):
         """Yield -log P of the characters of each document and of its end."""
         for block in in_blocks(texts, _MOST_CHARACTERS):
             surprise, ends = self._model.surprise(list(map(_lower, block)), leave_out=leave_out)
-            yield from np.split(surprise, ends[1:-1])
+            yield from (surprise[start:end] for start, end in pairwise(ends.tolist()))
 
 
 def _scores(surprise: Iterable[Array]) -> Scores:
     """Return the scores of documents, given -log P of their characters."""
-    return np.asarray(1 - np.exp(-_POWER * np.array([own.mean() for own in surprise])))
+    mean = np.array([np.add.reduce(own) / len(own) for own in surprise])  # `mean` takes four times as long
+    return np.asarray(1 - np.exp(-_POWER * mean))
 
 
 def _of_words(texts: Sequence[str], surprise: Iterable[Array]) -> list[list[TokenScore]]:
