@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.file_rows import FileRows, column_titles
+from adbench_text.cli.file_rows import OF_GROUPS, FileRows, column_titles
 from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
 from adbench_text.escaping import no_formula
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from adbench_text.documents import OnProgress
+    from adbench_text.documents.in_groups import InGroups
     from adbench_text.documents.models.model import Scorer
     from adbench_text.documents.page import PageDocument
 
 # column widths on the terminal; the column "text" gets the remaining width
-_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
+_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "group": 20, "fits": 20, "copies": 6, "why": 40}
 _DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones, where documents are shown
 _DIGITS_OF_FILE = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # and in the file of odd
 _N_WRITTEN = 10_000  # documents that are written at a time
@@ -51,10 +52,9 @@ def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
 
     shown = []
     for row in table.to_dict("records"):
-        known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
+        known = {name: row[name] for name in _DIGITS if row.get(name) is not None and not isnan(row[name])}
         facts = {name: rounded(value, _DIGITS[name], alpha) for name, value in known.items()}
-        if row.get("by"):
-            facts["by"] = row["by"]
+        facts |= {name: row[name] for name in ("by", *OF_GROUPS) if isinstance(row.get(name), str)}
         if row.get("n_copies"):
             facts["copies"] = f"{row['n_copies']:,}"
         shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
@@ -70,7 +70,8 @@ def print_documents(
     columns: dict[str, list[Any]] = {
         "rank": [int(each.rank) for each in documents],
         id_name: [each.id for each in documents],
-        "p": [each.facts[p] for each in documents],
+        "p": [each.facts.get(p, "") for each in documents],
+        **{name: [each.facts.get(name, "") for each in documents] for name in OF_GROUPS},
         "copies": [each.facts.get("copies", "") for each in documents],
         "by": [each.facts.get("by", "") for each in documents],
         "why": [", ".join(each.why) for each in documents],
@@ -107,6 +108,12 @@ def listed_documents(
     return page_documents(documents, alpha)
 
 
+def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
+    """Return the documents that fit another group better, as they are printed, and shown on the page."""
+    listed = found.misfiled.listed
+    return page_documents(listed.assign(id=listed["row"].map(rows.id), rank=range(1, len(listed) + 1)), alpha)
+
+
 def write_odd_table(
     path: Path, table: "pd.DataFrame", alpha: float, rows: FileRows, keep_all: bool, progress: "OnProgress"
 ) -> None:
@@ -134,7 +141,8 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataF
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
     why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
     copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
-    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of)[list(rows.columns_of_odd)]
+    texts = {name: documents[name].map(no_formula) for name in OF_GROUPS if name in documents}
+    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of, **texts)[list(rows.columns_of_odd)]
 
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 #: The columns of the table of odd, before those of the file.
 COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
 LANGUAGE = "language"  # the last of our columns, if it is found
+OF_GROUPS = ("group", "fits")  # likewise, with groups
 MOST_WRITTEN = 100_000  # documents with all columns of the file
 
 
 class FileRows:
     """The rows of a file; no two identifiers may be equal, unless nobody asked for them."""
 
-    def __init__(self, file: DocumentFile, table: DocumentTable, *, with_language: bool = False) -> None:
+    def __init__(self, file: DocumentFile, table: DocumentTable, others: Sequence[str] = ()) -> None:
         self._table, self._file = table, file
         #: Our columns of the table of odd.
-        self.columns_of_odd = (*COLUMNS_OF_ODD, LANGUAGE) if with_language else COLUMNS_OF_ODD
+        self.columns_of_odd = (*COLUMNS_OF_ODD, *others)
         self.texts = table.texts
         self.notes: list[str] = []
         self._id_column = file.id_column
@@ -75,6 +76,12 @@ class FileRows:
         """The column of our table that has the text; empty if several columns make it."""
         columns = self._file.text_columns
         return self._titles[columns[0]] if len(columns) == 1 else ""
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """The group of each document; None if it has none, or no column has groups."""
+        column = self._file.group_column
+        return self._table.values(column) if column else None
 
     def marks(self, path: Path) -> dict[int, str]:
         """Return the marks of a file by row."""

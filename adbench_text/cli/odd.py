@@ -8,8 +8,14 @@ from typing import Any
 import click
 
 from adbench_text.cli import odd_sentences as sentences
-from adbench_text.cli.document_tables import listed_documents, print_documents, write_odd_table, write_page
-from adbench_text.cli.file_rows import MOST_WRITTEN, FileRows
+from adbench_text.cli.document_tables import (
+    listed_documents,
+    misfiled_documents,
+    print_documents,
+    write_odd_table,
+    write_page,
+)
+from adbench_text.cli.file_rows import LANGUAGE, MOST_WRITTEN, OF_GROUPS, FileRows
 from adbench_text.cli.options import SectionedCommand, is_quiet
 from adbench_text.cli.own_text import (
     CHOICE,
@@ -32,6 +38,7 @@ from adbench_text.orders import P_OF_ORDER
 from adbench_text.text.language_finder import AUTO
 
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
+MISFILED = "Filed elsewhere?"  # the list of documents that fit another group better
 
 
 #: Options on the lists: arguments of `odd_documents`.
@@ -55,6 +62,11 @@ _RANKING = [
 _OPTIONS = [
     "Input",
     *DOCUMENTS,
+    click.Option(
+        ["--group"],
+        metavar="COLUMN",
+        help="Rank each document among those of its group, such as a queue or a month.",
+    ),
     click.Option(["--example"], is_flag=True, help="Rank 2,000 texts of this package instead of FILE."),
     "Detector",
     *CHOICE,
@@ -111,11 +123,12 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     check_outputs(file, table, page)
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
     is_auto = choice["language"] == AUTO
-    source = opened(file, options)
+    source = opened(file, options, group=options["group"])
     most = float("inf") if with_text else MOST_WRITTEN
     with shown_documents() as progress:
         table_read = source.table(None, most, lambda n: progress("reading", n, None))
-    rows = FileRows(source, table_read, with_language=is_auto)
+    others = [*(OF_GROUPS if options["group"] else ()), *([LANGUAGE] if is_auto else ())]
+    rows = FileRows(source, table_read, others)
     marks = rows.marks(marked) if marked else {}
     _check_marks(table, marked, marks, rows)
     begin = time.perf_counter()
@@ -125,21 +138,25 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
             **choice,
             **ranking,
             marks=marks,
+            groups=rows.groups,
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
     above = sentences.summary(ranked, time.perf_counter() - begin)
-    families = sentences.families(ranked, rows)
+    of_groups, families = sentences.groups(ranked, rows), sentences.families(ranked, rows)
     kind = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
     below = sentences.called_odd(ranked, kind)
     with shown_documents() as progress:
         write_odd_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
     lists = {order: listed_documents(each, order, rows, ranked.alpha) for order, each in ranked.lists.items()}
     headings = {order: sentences.heading(ranked, order) for order in lists}
+    if ranked.groups:
+        lists[MISFILED] = misfiled_documents(ranked.groups, rows, ranked.alpha)
+        headings[MISFILED] = MISFILED
     write_page(
         page,
         file,
-        summary=[*above, how_read(source), *below],
+        summary=[*above, *of_groups, how_read(source), *below],
         sections={headings[order] or "The most odd": documents for order, documents in lists.items()},
         middle=ranked.centre,
         notes=[*families, "About this share is called odd in any file, with or without outliers."],
@@ -147,10 +164,10 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
         marks={rows.id(row): mark for row, mark in marks.items()},
     )
     if not is_quiet():
-        click.echo("\n".join([*above, *families[:_N_FAMILIES_PRINTED]]))
+        click.echo("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
         for order, documents in lists.items():
             if shown := documents[: options["top"]]:
-                print_documents(shown, P_OF_ORDER[order], rows.id_name, headings[order])
+                print_documents(shown, P_OF_ORDER.get(order, ""), rows.id_name, headings[order])
         click.echo("\n".join([*below, how_read(source)]))
         click.echo(printable(f"All documents: {table}. Page: {page}."))
     choice["language"] = ranked.language

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.cli.document_tables import rounded
 from adbench_text.cli.own_text import forgotten_language, form_notes
+from adbench_text.documents.groups import LEAST
+from adbench_text.errors import listing
 from adbench_text.escaping import count, one_line
 from adbench_text.orders import P_OF_ORDER
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from adbench_text.cli.file_rows import FileRows
     from adbench_text.documents.ranking import OddDocuments
 
+_N_CONTRADICTIONS = 3  # texts in several groups that are named
 _LEAST_FAMILY = 3  # documents of one that is named
 
 
@@ -54,6 +57,37 @@ def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     ]
 
 
+def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
+    """Return how many groups there are, which are ranked together, and which texts are in several."""
+    if ranked.groups is None:
+        return []
+    found = ranked.groups
+    names, small = found.groups.names, found.groups.small
+    n_small = int((found.groups.of_rows >= len(names)).sum())
+    together = (
+        f"; {count(n_small, 'document')} of {count(len(small), 'group')} with fewer than {LEAST} different "
+        f"documents ({listing(map(_named, small), 3)}) are ranked together"
+        if small
+        else ""
+    )
+    n_better = found.misfiled.fits.notna().sum()
+    better = f"{count(int(n_better), 'document')} fit another group better by their words"
+    lines = [f"{count(len(names), 'group')}{together}. {better}."]
+    several = found.contradictions
+    if len(several):
+        shown = several.head(_N_CONTRADICTIONS).itertuples()
+        named = "; ".join(
+            f"{rows.id_name} {rows.id(each.row):.60} ({each.n:,} in {listing(map(_named, each.groups), 3)})"
+            for each in shown
+        )
+        lines.append(f"{count(len(several), 'text')} and near-copies are in several groups: {named}.")
+    return [*map(one_line, lines)]
+
+
+def _named(group: str) -> str:
+    return f"{group:.40}" or "no group"
+
+
 def heading(ranked: "OddDocuments", order: str) -> str:
     """Return the heading of a list; empty for the only one, which needs no name."""
     by = _by(ranked, order)
@@ -66,7 +100,8 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
     """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
-    share = f"p is the share of the different {kind} that score at least as high."
+    among = f"{kind} of its group" if ranked.groups else kind
+    share = f"p is the share of the different {among} that score at least as high."
     return [*(_called_odd(ranked, order) for order in ranked.lists), share]
 
 

@@ -163,9 +163,9 @@ def form_notes(n: int) -> list[str]:
     return [few] if 0 < n < _FEW else []
 
 
-def opened(file: str, options: Mapping[str, Any], likely: tuple[str, ...] = ()) -> DocumentFile:
-    """Return the documents of a file, and print notes on what is left out; `likely` as in `ReadOptions`."""
-    documents = DocumentFile(file, **values_of(DOCUMENTS, options), likely=likely)
+def opened(file: str, options: Mapping[str, Any], **others: Any) -> DocumentFile:
+    """Return the documents of a file, and print notes on what is left out; `others` as of `DocumentFile`."""
+    documents = DocumentFile(file, **values_of(DOCUMENTS, options), **others)
     print_notes(documents.notes)
     return documents
 
@@ -180,6 +180,7 @@ def how_read(file: DocumentFile) -> str:
     """Return in a line how a file was read, what was guessed included."""
     columns = [f"text {each!r}" for each in file.text_columns if len(file.columns) > 1]
     columns += [f"identifiers {file.id_column!r}"] if file.id_column else []
+    columns += [f"groups {file.group_column!r}"] if file.group_column else []
     return printable(f"Read as {file.description}{''.join(f'; {each}' for each in columns)}.")
 
 

@@ -36,11 +36,11 @@ def opened_as_fitted(
     for chosen in (columns, columns[:1], columns[1:]):
         reading = {**options, **{name: kept[name] for name in chosen}}
         with suppress(UnknownNameError):
-            documents = opened(file, reading, likely)
+            documents = opened(file, reading, likely=likely)
             break
     else:
         reading = dict(options)
-        documents = opened(file, reading, likely)
+        documents = opened(file, reading, likely=likely)
     used = {**reading, "text": documents.text_columns, "id": documents.id_column}
     if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines
         used["text"] = fitted["text"]

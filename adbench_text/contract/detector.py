@@ -19,6 +19,7 @@ from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.contract.labels import NOTHING_KNOWN, split_known
+from adbench_text.contract.other_words import OtherWords
 from adbench_text.contract.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 
@@ -79,6 +80,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         1 where a training text is called an outlier.
     observer : Observer or None
         Watches the training of a detector that trains in steps; set it before ``fit``.
+    others : OtherWords or None
+        The words of documents of other groups, if the training documents are those of one group; it is set
+        before ``fit``. A detector that knows the language judges its documents against them.
     ran_on_ : mapping of str to str
         Device and precision of the last fit, for a detector that has a choice of them. ``steps`` describes a
         training that was shorter than its settings say; the command line prints it.
@@ -131,6 +135,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     """
 
     observer: Observer | None = None
+    others: OtherWords | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
     is_timed: ClassVar[bool] = True
     kept_: NDArray[np.bool_] | None = None

@@ -1,6 +1,6 @@
 """Scores of documents by detectors that were fitted without them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,11 @@ class LeftOut:
     _texts: "pd.Series[str]" = field(repr=False)
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
     _fold_of: "pd.Series[int]" = field(repr=False)
+
+    @property
+    def n_learned(self) -> int:
+        """Number of documents that a detector has learned from."""
+        return len(self.scores)
 
     @cached_property
     def centre(self) -> float:
@@ -75,6 +80,25 @@ class LeftOut:
                 found = getattr(detector, method)(asked.tolist())
             answers |= zip(asked.index, found, strict=True)
         return [answers[label] for label in texts.index]
+
+
+@dataclass(frozen=True)
+class GroupedWords:
+    """What the detectors of all groups learned; it answers about the documents that may be listed."""
+
+    n_learned: int
+    method: str
+    tokens: Mapping[int, list[TokenScore]] | None
+    of_reasons: Mapping[int, list[str]]
+    centre: float = 0.0
+
+    def token_scores(self, texts: "pd.Series[str]") -> list[list[TokenScore]]:
+        """Return the scores of the words of documents, less the centre of their group."""
+        return [[] if self.tokens is None else self.tokens.get(row, []) for row in texts.index]
+
+    def reasons(self, texts: "pd.Series[str]") -> list[list[str]]:
+        """Return for each document the reasons why it is odd in its group, the strongest first."""
+        return [self.of_reasons.get(row, []) for row in texts.index]
 
 
 def left_out(

@@ -10,7 +10,7 @@ import pandas as pd
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import N_WHY
 from adbench_text.documents.explanation import Explanation, explain
-from adbench_text.documents.left_out import LeftOut
+from adbench_text.documents.left_out import GroupedWords, LeftOut
 from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey
@@ -85,8 +85,10 @@ def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
     p = table[P_OF_ORDER[by]]
     table = by_order(table, by)
     original = table["words_of" if by == "words" else "form_of"].to_numpy()
-    # the last key counts first; an original comes before its copies
-    order = np.lexsort((table["row"], table["copy_of"].notna(), original, table["p_form"].where(p.isna()), p))
+    # the last key counts first; an original comes before its copies; groups may share a p
+    strength = -table["score"].where(p.notna() & (by == "words"), 0.0)
+    keys = table["row"], table["copy_of"].notna(), original, strength, table["p_form"].where(p.isna()), p
+    order = np.lexsort(keys)
     ranks = np.cumsum(np.diff(original[order], prepend=-1) != 0)
     ranked, p = table.iloc[order].reset_index(drop=True), p.iloc[order].reset_index(drop=True)
     return ranked.assign(rank=pd.Series(ranks, dtype="Int64").where(p.notna()), odd=p <= alpha)
@@ -118,7 +120,7 @@ def _explained(
 
 
 def _explain(
-    texts: list[str], places: "pd.Series[int]", cleaner: Cleaner, words: LeftOut
+    texts: list[str], places: "pd.Series[int]", cleaner: Cleaner, words: LeftOut | GroupedWords
 ) -> list[Explanation]:
     """Return what makes raw documents odd by their words; each is explained by what left it out."""
     return explain(

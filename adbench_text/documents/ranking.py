@@ -1,23 +1,22 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from adbench_text.checks import Number
-from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
+from adbench_text.documents.in_groups import InGroups, rank_in_groups
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Survey, survey
-from adbench_text.errors import InvalidValueError
+from adbench_text.documents.survey import survey
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
@@ -46,6 +45,8 @@ class OddDocuments:
         - ``words_of``, ``form_of``: rows of the documents whose words and whose form are scored for this one;
           with `keep_copies`, form is that of the first one that was written so
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
+        - ``group``, ``fits``: with groups, that of the document, and another one that it fits better, by
+          `adbench_text.documents.misfiled`; missing if there is none
         - ``language``: only with the language ``"auto"``; missing for a document without enough text
     lists : mapping of str to DataFrame
         By order (``"words"``, ``"form"``, ``"both"``): the different documents that are odd, or among the
@@ -80,6 +81,8 @@ class OddDocuments:
         The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one for each family.
     form_weight : float
         How much form counts beside words, in (0, 1]: 1 as without marks.
+    groups : InGroups or None
+        With groups: those of the documents, which documents fit another one better, and contradictions.
     learns_from_marks : bool
         Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
     """
@@ -101,6 +104,7 @@ class OddDocuments:
     marked: "pd.Series[str]"
     form_weight: float
     learns_from_marks: bool
+    groups: InGroups | None
 
 
 def odd_documents(
@@ -121,6 +125,7 @@ def odd_documents(
     max_copies: int | None = None,
     marks: Mapping[int, str] | None = None,
     keep_marked: bool = False,
+    groups: Sequence[Any] | None = None,
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
@@ -178,6 +183,11 @@ def odd_documents(
     keep_marked : bool
         Whether marked documents are ranked, too. By default they leave the ranks, and p is the share of the
         others.
+    groups : sequence of str, optional
+        The group of each document, such as its queue or its month; missing ones are a group, too. By words,
+        a document is ranked among those of its group, by what was learned from the others of the group; p is
+        the share of these, and scores are on the robust scale of the group. By form it is judged by the whole
+        file. Groups of fewer than 20 different documents are ranked together.
     jobs : int or str
         Number of processes that read and score documents; or the address of the scheduler of a Dask cluster.
     progress : callable
@@ -212,20 +222,29 @@ def odd_documents(
     pair = DetectorPair.of(words, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
     surveyor = pair.surveyor(keep_copies=keep_copies or words.detector.reads_raw)
     found = survey(source, surveyor, sample, jobs, progress)
-    _check_sample(found, pair, sample)
-    scores = score_documents(
-        source, found, pair, marks or {}, keep_marked=keep_marked, jobs=jobs, progress=progress
-    )
+    rule, in_groups = ListRule(by, alpha, top, max_copies), None
+    if groups is None:
+        scores = score_documents(
+            source, found, pair, marks or {}, keep_marked=keep_marked, jobs=jobs, progress=progress
+        )
+    else:
+        scores, in_groups = rank_in_groups(
+            source, found, pair, groups, marks or {}, rule, sample=sample, keep_copies=keep_copies,
+            keep_marked=keep_marked, jobs=jobs, progress=progress,
+        )  # fmt: skip
     progress("explaining", 0, None)
-    lists = odd_lists(source, found, scores, pair.cleaner, ListRule(by, alpha, top, max_copies))
-    table, other = lists.table, None
+    lists = odd_lists(source, found, scores, pair.cleaner, rule)
+    table, by_order, other = lists.table, lists.by_order, None
+    if in_groups:
+        table = in_groups.with_columns(table)
+        by_order = {order: in_groups.with_group(listed) for order, listed in by_order.items()}
     if spoken:
         table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
     else:
         other = LanguageCounts.of_some(found.raw.tolist()).other_than(language)
     return OddDocuments(
         table=table,
-        lists=lists.by_order,
+        lists=by_order,
         families=lists.families,
         detector=words.label,
         method=scores.words.method,
@@ -234,26 +253,17 @@ def odd_documents(
         language=language,
         languages=spoken.counts.named() if spoken else {},
         other_language=other,
-        n_learned=len(scores.words.scores),
+        n_learned=scores.words.n_learned,
         n_near_copies=int(found.is_near.sum()),
         n_duplicates=int(found.is_duplicate[_known_rows(lists.table)].sum()),
         n_same_words=found.n_same_words,
         marked=scores.marked,
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
+        groups=in_groups,
     )
 
 
 def _known_rows(table: pd.DataFrame) -> "pd.Series[int]":
     """Return the documents that are ranked or marked: without form, none of those without words."""
     return table["row"][table["rank"].notna() | (table["mark"] != "")]
-
-
-def _check_sample(found: Survey, pair: DetectorPair, sample: int) -> None:
-    """Raise InvalidValueError if documents are outside the sample of a detector that scores no others."""
-    is_batch = pair.words.detector.regime == TEST_BATCH
-    if is_batch and len(found.rest(with_words=pair.form is None or found.has_own_forms)):
-        raise InvalidValueError(
-            f"{pair.words.label} scores documents by the batch that they come in, so it learns from all of "
-            f"them: give sample={found.is_original.sum()} (--sample) or more, got {sample}."
-        )

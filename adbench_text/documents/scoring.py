@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.labels import NOTHING_KNOWN
+from adbench_text.contract.other_words import OtherWords
+from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.detector_pair import DetectorPair
-from adbench_text.documents.left_out import LeftOut
+from adbench_text.documents.left_out import GroupedWords, LeftOut
 from adbench_text.documents.marks import ODD, MarkEvidence, marked_originals
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource, check_all_read
 from adbench_text.documents.survey import Survey
+from adbench_text.errors import InvalidValueError
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class DocumentScores:
     """
 
     table: pd.DataFrame
-    words: LeftOut
+    words: LeftOut | GroupedWords
     form: LeftOut | None
     marked: "pd.Series[str]"  # the marks by row, one for each family
     evidence: MarkEvidence | None  # what the marks tell; None without marks
@@ -45,22 +48,25 @@ def score_documents(
     keep_marked: bool,
     jobs: int | str,
     progress: OnProgress,
+    others: OtherWords | None = None,
 ) -> DocumentScores:
     """Learn from the sample, and score all documents.
 
     Marks enter here. Those marked odd are not among the documents that the detector learns from as normal
-    ones, and are scored by what it has learned, as those outside the sample are.
+    ones, and are scored by what it has learned, as those outside the sample are. `others` are the words of
+    other groups, if the documents are those of one group.
     """
+    check_sample(found, pair)
     marked = marked_originals(marks, found.original)
     progress("learning", 0, None)
     form = pair.learn_form(found)
-    evidence, normal, known = None, found.cleaned, NOTHING_KNOWN
+    evidence, normal, known = None, found.cleaned, NOTHING_KNOWN._replace(others=others)
     if len(marked):
         raw = source.raw(marked.index)
-        before = pair.copy().learn_words(normal, for_others=True)
+        before = pair.copy().learn_words(normal, known, for_others=True)
         evidence = MarkEvidence(marked == ODD, raw, pair.cleaner, before, form)
         normal = normal.drop(evidence.odd_rows, errors="ignore")
-        known = evidence.known(normal)
+        known = evidence.known(normal)._replace(others=others)
     own_forms = form is not None and found.has_own_forms
     rest = found.rest(with_words=form is None or own_forms)
     words = pair.learn_words(normal, known, for_others=len(rest) > 0 or evidence is not None)
@@ -72,9 +78,32 @@ def score_documents(
         scores["words"][evidence.odd.index] = pair.by_words(evidence.odd.tolist())
     form_weight = evidence.form_weight() if evidence else 1.0
     is_unranked = np.isin(found.original, () if keep_marked else marked.index)
-    table = _table(found, scores, form_weight, is_unranked)
+    table = score_table(found, scores, form_weight, is_unranked)
     table["mark"] = marked.reindex(found.original, fill_value="").tolist()
     return DocumentScores(table, words, form, marked, evidence, form_weight)
+
+
+def score_forms(
+    source: TextSource, found: Survey, pair: DetectorPair, jobs: int | str, progress: OnProgress
+) -> tuple[LeftOut | None, Array]:
+    """Learn form from the sample, and score all documents by it; NaN for all if form is not looked at."""
+    form = pair.learn_form(found)
+    if form is None:
+        return None, np.full(len(found.original), np.nan)
+    scores = _by_row(form, found)
+    rest = found.rest_of_form() if found.has_own_forms else found.rest(with_words=False)
+    _score_rest(source, pair.by_form, rest, {"form": scores}, jobs, progress)
+    return form, scores
+
+
+def check_sample(found: Survey, pair: DetectorPair) -> None:
+    """Raise InvalidValueError if documents are outside the sample of a detector that scores no others."""
+    is_batch = pair.words.detector.regime == TEST_BATCH
+    if is_batch and len(found.rest(with_words=pair.form is None or found.has_own_forms)):
+        raise InvalidValueError(
+            f"{pair.words.label} scores documents by the batch that they come in, so it learns from all of "
+            f"them: give sample={found.is_original.sum()} (--sample) or more, got {len(found.sample)}."
+        )
 
 
 def _by_row(learned: LeftOut, found: Survey) -> Array:
@@ -102,7 +131,7 @@ def _score_rest(
     check_all_read(n_done, len(rows))
 
 
-def _table(
+def score_table(
     found: Survey, scores: Mapping[str, Array], form_weight: float, is_unranked: NDArray[np.bool_]
 ) -> pd.DataFrame:
     """Return the numbers of all documents in the order of the input, given the scores of originals.

@@ -48,6 +48,8 @@ class DocumentFile:
         left out. By default the only column with text.
     id : str, optional
         Column of the identifiers; an empty one numbers the documents from 0 on. By default ``id``.
+    group : str, optional
+        Column of the groups.
     **options
         How the file is read: `ReadOptions`.
 
@@ -62,20 +64,24 @@ class DocumentFile:
     """
 
     def __init__(
-        self, path: str, text: str | Sequence[str] | None = None, id: str | None = None, **options: Any
+        self,
+        path: str,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
+        group: str | None = None,
+        **options: Any,
     ) -> None:
         given = [*map(without_surrogates, filter(None, [text] if isinstance(text, str) else text or ()))]
-        id = id and without_surrogates(id)
-        self._source = source = source_of(path, [*given, *filter(None, [id])], ReadOptions(**options))
+        id, self.group_column = id and without_surrogates(id), group and without_surrogates(group)
+        others = [*filter(None, [id, self.group_column])]
+        self._source = source = source_of(path, [*given, *others], ReadOptions(**options))
         batches = source.batches()
         first: list[Batch] = []
         names: dict[str, None] = {}
         for batch in batches:
             first.append(_with_clean_names(batch))
             names |= dict.fromkeys(first[-1].columns)
-            if sum(map(len, first)) >= _N_LOOKED_AT or (
-                given and names.keys() >= {*given, *filter(None, [id])}
-            ):
+            if sum(map(len, first)) >= _N_LOOKED_AT or (given and names.keys() >= {*given, *others}):
                 break  # a pipe gets its first answer with its first document
         if not any(map(len, first)):
             raise DataError(
@@ -89,18 +95,18 @@ class DocumentFile:
         self._is_read = False
         self.columns = list(names)
         self.class_columns = [*source.hub.classes] if source.hub else []
-        for column in (*given, id):
+        for column in (*given, *others):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns, source.advice)
         likely = [*self._source.options.likely]
         if likely and not given and {*likely} <= names.keys():
             given = likely
         self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
-        others = [name for name in self.columns if name not in self.text_columns]
-        guessed = named(others, ("id", "file")) if id is None else None
+        rest = [name for name in self.columns if name not in self.text_columns]
+        guessed = named(rest, ("id", "file")) if id is None else None
         self.id_column = id or guessed
         self.is_id_guessed = guessed is not None
-        self.check_single(*self.text_columns, self.id_column)
+        self.check_single(*self.text_columns, self.id_column, self.group_column)
 
     @property
     def description(self) -> str:
@@ -161,7 +167,7 @@ class DocumentFile:
         if self._is_read:
             raise DataError(f"{self._source.name} can be read once only.")
         self._is_read = True
-        needed = list(filter(None, [*self.text_columns, self.id_column, *(others or ())]))
+        needed = [*filter(None, [*self.text_columns, self.id_column, self.group_column, *(others or ())])]
         cells = Cells(self.text_columns, others or (), self._source.options, self._source.losses)
         reading = self._reading or self._source.batches(None if others is None else needed)
         n = 0

@@ -22,6 +22,9 @@ The background is knowledge from outside the training documents, and defines wha
 With `characters`, n-grams of the characters of each word take the place of words, in the documents and in the
 background: parts of inflected and compound words are known where the whole word is not.
 
+Where documents have groups, such as queues of tickets, the training documents are those of one group, and the
+background learns the words of all groups; see `adbench_text.contract.other_words`.
+
 The cap is for jargon: general language hardly knows a word that all documents of a field share, so
 each of them would count as overwhelming evidence for whichever class was seen in training. Evidence
 against a document has no cap.
@@ -278,7 +281,8 @@ class LLR(TextDetector):
         ]
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
-        return frequencies(self.background, self.language, self.vectors, words, self.characters)
+        of_language = frequencies(self.background, self.language, self.vectors, words, self.characters)
+        return of_language if self.others is None else self.others.mixed(words, of_language, self.characters)
 
     def _judged(self, counts: Counts, vocabulary: NDArray[Any]) -> Judged:
         """Return the evidence of documents and of their entries."""

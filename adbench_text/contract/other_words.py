@@ -1,0 +1,58 @@
+"""The words of other documents of the same kind: a language that a detector may judge its documents against.
+
+With m(w) the number of times that the other documents have a word, M the sum of m, q(w) its frequency in the
+language at large and A = 100,000 words, the frequency that a document is judged against becomes
+
+    q'(w) = (m(w) + A q(w)) / (M + A)
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.text.vocabulary import Vocabulary
+from adbench_text.text.words import count_words, parts_of
+
+_WEIGHT = 1e5  # of the language at large, in words
+
+
+class OtherWords:
+    """How often documents of all groups have each word, for a detector that learns from one of the groups.
+
+    >>> others = OtherWords(["ship crew", "ship storm"])
+    >>> others.mixed(np.array(["ship", "court"]), np.array([1e-4, 1e-4])).round(6)
+    array([1.2e-04, 1.0e-04])
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts, words = count_words(texts)
+        self._words, self._counts = Vocabulary(words.tolist()), np.asarray(counts.sum(axis=0), np.float64)
+        self._parts: dict[int, tuple[Vocabulary, NDArray[np.float64]]] = {}
+
+    def mixed(
+        self, terms: NDArray[Any], frequency: NDArray[np.float64], characters: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return q' of terms, given q; with `characters` these are parts of words, as of `parts_of`."""
+        known, counts = self._terms(characters)
+        m = np.append(counts, 0.0)[known.numbers(terms)]
+        return np.asarray((m + _WEIGHT * frequency) / (counts.sum() + _WEIGHT))
+
+    def _terms(self, characters: int | None) -> tuple[Vocabulary, NDArray[np.float64]]:
+        if characters is None:
+            return self._words, self._counts
+        if characters not in self._parts:
+            self._parts[characters] = _parts(self._words.words, self._counts, characters)
+        return self._parts[characters]
+
+
+def _parts(
+    words: Iterable[str], counts: NDArray[np.float64], characters: int
+) -> tuple[Vocabulary, NDArray[np.float64]]:
+    """Return the parts of words and how often each occurs."""
+    of_parts: dict[str, float] = {}
+    for word, count in zip(words, counts.tolist(), strict=True):
+        for part in parts_of(word, characters):
+            of_parts[part] = of_parts.get(part, 0.0) + count
+    return Vocabulary(of_parts), np.fromiter(of_parts.values(), np.float64, len(of_parts))

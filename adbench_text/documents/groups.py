@@ -1,0 +1,221 @@
+"""Documents that have groups, such as queues of tickets: each is ranked among those of its group.
+
+A detector learns from the documents of one group, and judges them against the words of all groups as well.
+By form, a document is judged by the whole file.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adbench_text.contract.other_words import OtherWords
+from adbench_text.contract.scores import TokenScore
+from adbench_text.detectors._robust_scale import RobustScale
+from adbench_text.documents import OnProgress, no_progress
+from adbench_text.documents.chunks import results_of
+from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.left_out import GroupedWords
+from adbench_text.documents.lists import ListRule, in_order
+from adbench_text.documents.marks import marked_originals
+from adbench_text.documents.scoring import DocumentScores, score_documents, score_forms, score_table
+from adbench_text.documents.source import TextSource, check_all_read
+from adbench_text.documents.survey import Survey, survey
+from adbench_text.errors import AdbenchTextError, InvalidValueError
+
+LEAST = 20  #: different documents of a group that is ranked by itself
+_AT_A_TIME = 100_000  # documents that are in memory together
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each document; those with few different documents are ranked together, as one group."""
+
+    names: list[str]  # of the groups that are ranked by themselves, in order
+    small: list[str]  # of the others
+    of_rows: NDArray[np.int64]  # number of the group; that after the last name is of the small ones
+    labels: pd.Series  # as they were given, by row
+
+    @classmethod
+    def of(cls, labels: Sequence[Any], found: Survey) -> "Groups":
+        """Return the groups of documents; a missing label is a group, too."""
+        if len(labels) != len(found.original):
+            raise InvalidValueError(
+                f"groups must have a label for each of {len(found.original):,} documents, got "
+                f"{len(labels):,}."
+            )
+        given = pd.Series(labels, dtype=object)
+        given = given.where(given.notna(), "").map(str)
+        is_known = found.has_words & (found.original >= 0)
+        different = pd.DataFrame({"label": given, "original": found.original})[is_known].drop_duplicates()
+        sizes = different["label"].value_counts()
+        names = sorted(sizes.index[sizes >= LEAST])
+        codes = pd.Categorical(given, names).codes.astype(np.int64)
+        small = sorted(given[codes < 0].unique())
+        return cls(names, small, np.where(codes < 0, len(names), codes), given)
+
+    @property
+    def rows(self) -> list[NDArray[np.int64]]:
+        """The documents of each group that is ranked, in order."""
+        order = np.argsort(self.of_rows, kind="stable")
+        n_groups = len(self.names) + bool(self.small)
+        return np.split(order, np.searchsorted(self.of_rows[order], np.arange(1, n_groups)))
+
+    def contradictions(self, found: Survey) -> pd.DataFrame:
+        """Return the families of equal texts and near-copies with several groups, the largest first.
+
+        The columns are ``row``, of the document that stands for a family, ``n``, the number of its documents,
+        and ``groups``, the labels in order, the most frequent first.
+        """
+        known = pd.DataFrame({"row": found.original, "label": self.labels})[found.original >= 0]
+        n_labels = known.groupby("row")["label"].nunique()
+        several = known[known["row"].isin(n_labels.index[n_labels > 1])]
+        families = several.groupby("row")["label"].agg(
+            n="size", groups=lambda each: [*each.value_counts().index]
+        )
+        return families.sort_values("n", ascending=False, kind="stable").reset_index()
+
+
+class _RankedGroup(NamedTuple):
+    """What is kept of a group once its documents are ranked; rows are numbered within the group."""
+
+    table: pd.DataFrame  # `score` on the robust scale of the group, `p`, `words_of`
+    tokens: dict[int, list[TokenScore]] | None  # of the documents that may be listed, above the centre
+    reasons: dict[int, list[str]]
+    n_learned: int
+    method: str
+
+
+@dataclass(frozen=True)
+class _GroupRanker:
+    """Ranks the documents of one group; it may run in a worker process."""
+
+    pair: DetectorPair  # of words alone
+    others: OtherWords
+    rule: ListRule
+    sample: int
+    keep_copies: bool
+    keep_marked: bool
+
+    def __call__(self, group: tuple[list[str], Mapping[int, str]]) -> _RankedGroup:
+        texts, marks = group
+        source, pair = TextSource.of(texts), self.pair.copy()
+        found = survey(source, pair.surveyor(keep_copies=self.keep_copies), self.sample, 1, no_progress)
+        if len(found.cleaned) < 2:
+            missing = np.full(len(texts), np.nan)
+            table = pd.DataFrame({"score": missing, "p": missing, "words_of": np.arange(len(texts))})
+            return _RankedGroup(table, {}, {}, 0, "")
+        scores = score_documents(
+            source,
+            found,
+            pair,
+            marks,
+            keep_marked=self.keep_marked,
+            jobs=1,
+            progress=no_progress,
+            others=self.others,
+        )
+        words, known = scores.words, scores.table["score"].notna()
+        scale = RobustScale.fit(words.scores.to_numpy())
+        z = scores.table["score"].where(~known, scale.z(scores.table["score"].to_numpy()))
+        listed = self.rule.listed(in_order(scores.table, "words", self.rule.alpha))
+        asked = pd.Series(
+            [*map(pair.cleaner, source.raw(listed["row"]).loc[listed["row"]])],
+            listed["words_of"],
+            dtype=object,
+        )
+        return _RankedGroup(
+            scores.table[["p", "words_of"]].assign(score=z),
+            _above(words, asked),
+            dict(zip(asked.index, words.reasons(asked), strict=True)),
+            len(words.scores),
+            words.method,
+        )
+
+
+def _above(words: Any, asked: "pd.Series[str]") -> dict[int, list[TokenScore]] | None:
+    """Return the scores of words above the centre of their group, by row; None if there are none."""
+    try:
+        tokens = words.token_scores(asked)
+    except AdbenchTextError:  # it scores a document as a unit
+        return None
+    of_rows = zip(asked.index, tokens, strict=True)
+    return {
+        row: [each._replace(score=each.score - words.centre) for each in of_row] for row, of_row in of_rows
+    }
+
+
+def score_in_groups(
+    source: TextSource,
+    found: Survey,
+    pair: DetectorPair,
+    groups: Groups,
+    marks: Mapping[int, str],
+    rule: ListRule,
+    *,
+    sample: int,
+    keep_copies: bool,
+    keep_marked: bool,
+    jobs: int | str,
+    progress: OnProgress,
+) -> DocumentScores:
+    """Score all documents, by words among those of their group; marks count in their group."""
+    marked = marked_originals(marks, found.original)
+    progress("learning", 0, None)
+    form, by_form = score_forms(source, found, pair, jobs, progress)
+    ranker = _GroupRanker(
+        replace(pair, form=None), OtherWords(found.cleaned.tolist()), replace(rule, by="words"), sample,
+        keep_copies, keep_marked,
+    )  # fmt: skip
+    missing = np.full(len(found.original), np.nan)
+    scores = {"words": missing} if form is None else {"words": missing, "form": by_form}
+    is_unranked = np.isin(found.original, () if keep_marked else marked.index)
+    table = score_table(found, scores, 1.0, is_unranked).assign(p_both=np.nan)
+    tokens: dict[int, list[TokenScore]] = {}
+    reasons: dict[int, list[str]] = {}
+    ranked_groups, rows_of, n_done = list[_RankedGroup](), groups.rows, 0
+    with closing(results_of(ranker, _of_groups(source, rows_of, marks), jobs)) as ranked_of:
+        for rows, ranked in zip(rows_of, ranked_of, strict=False):
+            ranked_groups.append(ranked)
+            for name in ("score", "p"):
+                table.loc[rows, name] = ranked.table[name].to_numpy()
+            table.loc[rows, "words_of"] = rows[ranked.table["words_of"]]
+            tokens |= {int(rows[row]): of_row for row, of_row in (ranked.tokens or {}).items()}
+            reasons |= {int(rows[row]): of_row for row, of_row in ranked.reasons.items()}
+            n_done += len(rows)
+            progress("scoring", n_done, len(table))
+    check_all_read(n_done, len(table))
+    if form is None:
+        table["form_of"] = table["words_of"]
+    table["mark"] = marked.reindex(found.original, fill_value="").tolist()
+    learned = [ranked for ranked in ranked_groups if ranked.n_learned]
+    if not learned:
+        raise InvalidValueError("No group has 2 different documents with words; leave out the groups.")
+    is_unit = all(ranked.tokens is None for ranked in learned)
+    words = GroupedWords(
+        sum(ranked.n_learned for ranked in learned), learned[0].method, None if is_unit else tokens, reasons
+    )
+    return DocumentScores(table, words, form, marked, None, 1.0)
+
+
+def _of_groups(
+    source: TextSource, rows_of: Sequence[NDArray[np.int64]], marks: Mapping[int, str]
+) -> Iterator[tuple[list[str], dict[int, str]]]:
+    """Yield the documents of each group and their marks; those of several groups are read together."""
+    begin = 0
+    while begin < len(rows_of):
+        end = begin + 1
+        while end < len(rows_of) and sum(map(len, rows_of[begin : end + 1])) <= _AT_A_TIME:
+            end += 1
+        rows = np.sort(np.concatenate(rows_of[begin:end]))
+        texts = list(source.at(rows))
+        check_all_read(len(texts), len(rows))
+        for of_group in rows_of[begin:end]:
+            places = np.searchsorted(rows, of_group).tolist()
+            of_marks = {row: marks[int(own)] for row, own in enumerate(of_group) if int(own) in marks}
+            yield [texts[place] for place in places], of_marks if marks else {}
+        begin = end
