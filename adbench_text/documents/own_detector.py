@@ -1,7 +1,7 @@
 """The detector of a user's own documents: configured for their language, not yet fitted."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,8 @@ def own_detector(
     """Return a detector for documents of a language.
 
     `name` is the name of a detector, a detector object or a detector class. Without a preset, the detector
-    offers settings for the language. With `normal`, all training documents are known to be normal.
+    offers settings for the language; a preset is that of the language, too. With `normal`, all training
+    documents are known to be normal.
     """
     language = standard(language)
     if not isinstance(name, str):
@@ -70,8 +71,21 @@ def own_detector(
     if preset is None:
         preset, offered = registry.detector(name).for_documents(language, given, normal=normal)
     else:
-        offered = DetectorChoice(name, preset).configuration()
+        preset, offered = _preset_for(name, preset, language, given)
     detector = build(name, {**offered, **given}, seed)
     preset, *notes = preset.split(", ")  # "robust, without word vectors"
     label = ", ".join([format_name(name, preset, text_of_settings(given)), *notes])
     return OwnDetector(name, label, detector, given)
+
+
+def _preset_for(
+    name: str, preset: str, language: str, given: Mapping[str, Any]
+) -> tuple[str, Mapping[str, Any]]:
+    """Return a preset and its settings, as the detector offers it for documents of a language."""
+    if language != "en":
+        for normal in (False, True):
+            with suppress(InvalidValueError):  # it offers nothing without word vectors
+                offered, settings = registry.detector(name).for_documents(language, given, normal=normal)
+                if offered.split(", ")[0] == preset:
+                    return offered, settings
+    return preset, DetectorChoice(name, preset).configuration()

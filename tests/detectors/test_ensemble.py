@@ -8,7 +8,7 @@ from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import DetectorError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DetectorChoice, split_list
+from adbench_text.plugins.configure import DetectorChoice, english_knowledge, split_list
 from adbench_text.plugins.foreign import adapted
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.languages import part_length
@@ -154,6 +154,24 @@ def test_members_in_other_languages(language, clean, robust):
         assert [member.em_rounds > 0 for member in members if registry.name_of(type(member)) == "llr"] == (
             [not normal, False] if language == "de" else [not normal] * names.count("llr")
         )
+
+
+@pytest.mark.parametrize("name", ["ensemble:clean", "ensemble:robust", "llr:topics", "llr:robust"])
+@pytest.mark.parametrize("language", ["en", "de", "ja", "sw"])
+def test_a_preset_that_is_named_is_the_one_of_the_language(name, language):
+    detector, _, preset = name.partition(":")
+    named = own_detector(name, language=language)
+    offered = own_detector(detector, language=language, normal=preset in ("clean", "topics"))
+    assert named.label == offered.label
+    assert named.detector.resources() == offered.detector.resources()
+    assert language == "en" or not english_knowledge(named.detector)
+    if language != "en":
+        assert named.detector.get_params() == offered.detector.get_params()
+
+
+def test_a_preset_keeps_the_members_that_are_given_with_it():
+    own = own_detector("ensemble:clean(members=llr)", language="de")
+    assert (own.label, own.detector.members) == ("ensemble:clean(members=llr)", "llr")
 
 
 def test_the_others_learn_what_the_first_member_keeps():
