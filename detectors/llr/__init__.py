@@ -193,7 +193,7 @@ class LLR(TextDetector):
         if self.characters is not None and self.coherence:
             raise InvalidValueError(
                 f"coherence={self.coherence:g} is of words, not of parts of {self.characters} characters; "
-                "leave out one of them."
+                "give coherence=0, or characters=null."
             )
 
     @classmethod
@@ -208,8 +208,10 @@ class LLR(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust`` or ``topics``, without coherence where there are no word vectors."""
+        """Return ``robust`` or ``topics``, without coherence for parts of words and without word vectors."""
         name, preset = ("topics", _TOPICS) if normal else ("robust", _ROBUST)
+        if settings.get("characters") is not None:
+            preset = {**preset, "coherence": 0}
         if "vectors" in settings or vectors.has_english(language, LLR().vectors):
             own = {"language": language} if language in languages() else {"background": "vectors"}
             return name, {**preset, **own}

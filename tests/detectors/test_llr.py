@@ -10,6 +10,7 @@ from wordfreq import get_frequency_dict
 from adbench_text.detectors.llr.background import frequencies, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, set_aside
+from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
@@ -264,6 +265,18 @@ def test_word_vectors_of_another_language_are_used_if_they_are_given():
     assert LLR.for_documents("quy", {"vectors": "xx.vec"}) == ("robust", {**ROBUST, "background": "vectors"})
     name, settings = LLR.for_documents("de", {})
     assert (name, settings["coherence"], settings["language"]) == ("robust, without word vectors", 0, "de")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("normal", [False, True])
+def test_parts_of_words_have_no_coherence_unless_it_is_given(language, normal):
+    own = own_detector("llr", settings={"characters": 5}, language=language, normal=normal)
+    assert (own.detector.characters, own.detector.coherence) == (5, 0)
+    with pytest.raises(InvalidValueError, match=r"coherence=2 .*coherence=0"):
+        own_detector("llr", settings={"characters": 5, "coherence": 2}, language=language)
+    with pytest.raises(InvalidValueError, match=r"coherence=2 .*coherence=0"):
+        own_detector("llr:topics(characters=5)", language="en")
+    assert own_detector("llr", settings={"characters": None}, language="en").detector.coherence == 2
 
 
 def test_the_presets_are_one_configuration_each():
