@@ -30,15 +30,20 @@ def listing(names: Iterable[str], most: int = 30) -> str:
 class UnknownNameError(InvalidValueError):
     """A name is not known; the message suggests the nearest known name, or lists them if none is near.
 
+    A name that begins with it is near, as ``deu_Latn`` is to ``deu``.
+
     >>> print(UnknownNameError("detector", "lrr", ["cvdd", "date", "llr"]))
     No detector named 'lrr'. Did you mean 'llr'?
     >>> print(UnknownNameError("detector", "transformer", ["cvdd", "date", "llr"]))
     No detector named 'transformer'. Known: cvdd, date, llr.
+    >>> print(UnknownNameError("variant of sib-200", "deu", ["deu_Latn", "fra_Latn"]))
+    No variant of sib-200 named 'deu'. Did you mean 'deu_Latn'?
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
         self.kind, self.name, self.known, self.advice = kind, name, sorted(known), advice
         near = get_close_matches(name.lower(), self.known, n=1)  # if nothing is close, the list helps more
+        near = near or [known for known in self.known if len(name) > 1 and known.startswith(name.lower())]
         hint = f"Did you mean {near[0]!r}?" if near else f"Known: {listing(self.known)}."
         super().__init__(f"No {kind} named {name!r}. {hint} {advice}".rstrip())
 

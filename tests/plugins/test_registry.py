@@ -178,6 +178,12 @@ def test_a_dataset_without_variants_is_suggested_by_its_bare_name():
     assert registry.language_of("20news:de") == "en"
 
 
+@pytest.mark.parametrize("name", ["sib-200:deu", "sib-200:de", "sib-200:DEU"])
+def test_a_variant_is_suggested_by_its_beginning(name):
+    with pytest.raises(UnknownNameError, match="Did you mean 'deu_Latn'"):
+        registry.dataset(name)
+
+
 def test_a_family_whose_file_was_deleted_costs_no_other_dataset(own_files):
     code = "from adbench_text.datasets import deleted\ndef members(): ...\ndef member(name): ...\n"
     own_files("datasets", orphans=code)
