@@ -127,7 +127,9 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
     language = choice["language"]
     notes = []
     own = own_detector(choice["detector"], choice["preset"], choice["settings"], language)
-    if language in _WITHOUT_SPACES and own.name != DEFAULT_DETECTOR:  # that one reads parts of words
+    # the default reads parts of words, and so do others with `characters`
+    reads_parts = own.name == DEFAULT_DETECTOR or own.detector.get_params().get("characters")
+    if language in _WITHOUT_SPACES and not reads_parts:
         notes.append(
             f"the language {language!r} has no spaces between words, so that a phrase counts as one "
             "word. Put spaces between the words first."

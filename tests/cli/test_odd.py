@@ -262,7 +262,8 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     assert "--language en" in forgotten
     thai = odd(tmp_path / "a.csv", "--language", "th", "-d", "knn-words")
     assert has_note(thai, "'th'", " spaces ")
-    assert not has_note(odd(tmp_path / "a.csv", "--language", "th"), " spaces ")  # it reads parts of words
+    for reads_parts in ([], ["-d", "knn-words(characters=4)"]):
+        assert not has_note(odd(tmp_path / "a.csv", "--language", "th", *reads_parts), " spaces ")
     assert notes(odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words")) == [forgotten]
     assert has_note(odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default"), " llr ", "'de'")
     result = odd(tmp_path / "a.csv", "--language", "german")
