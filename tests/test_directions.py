@@ -28,6 +28,7 @@ FORM = (
     "cli/score_sentences",
     "documents/detector_pair",
     "documents/fitting",
+    "documents/groups",
     "documents/lists",
     "documents/ranking",
     "documents/scores_by_order",

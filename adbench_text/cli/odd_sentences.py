@@ -75,7 +75,7 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     lines = [f"{count(len(names), 'group')}{together}. {better}."]
     several = found.contradictions
     if len(several):
-        shown = several.head(_N_CONTRADICTIONS).itertuples()
+        shown: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
         named = "; ".join(
             f"{rows.id_name} {rows.id(each.row):.60} ({each.n:,} in {listing(map(_named, each.groups), 3)})"
             for each in shown

@@ -45,7 +45,7 @@ def split_known(texts: Sequence[str], y: object) -> tuple[Mask, KnownLabels]:
     Raise InvalidValueError if `y` does not have 1, 0 or NaN for each document, or all are known outliers.
 
     >>> split_known(["ship", "court", "crew"], [0, 1, float("nan")])
-    (array([False,  True, False]), KnownLabels(odd=['court'], is_fine=array([ True, False])))
+    (array([False,  True, False]), KnownLabels(odd=['court'], is_fine=array([ True, False]), others=None))
     """
     n = len(texts)
     try:

@@ -22,8 +22,8 @@ class OtherWords:
     """How often documents of all groups have each word, for a detector that learns from one of the groups.
 
     >>> others = OtherWords(["ship crew", "ship storm"])
-    >>> others.mixed(np.array(["ship", "court"]), np.array([1e-4, 1e-4])).round(6)
-    array([1.2e-04, 1.0e-04])
+    >>> others.mixed(np.array(["ship", "court"]), np.array([1e-4, 1e-4])).round(6).tolist()
+    [0.00012, 0.0001]
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

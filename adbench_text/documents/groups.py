@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import median_abs_deviation
 
 from adbench_text.contract.other_words import OtherWords
 from adbench_text.contract.scores import TokenScore
-from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.documents import OnProgress, no_progress
 from adbench_text.documents.chunks import results_of
 from adbench_text.documents.detector_pair import DetectorPair
-from adbench_text.documents.left_out import GroupedWords
+from adbench_text.documents.left_out import GroupedWords, LeftOut
 from adbench_text.documents.lists import ListRule, in_order
 from adbench_text.documents.marks import marked_originals
 from adbench_text.documents.scoring import DocumentScores, score_documents, score_forms, score_table
@@ -72,12 +72,10 @@ class Groups:
         and ``groups``, the labels in order, the most frequent first.
         """
         known = pd.DataFrame({"row": found.original, "label": self.labels})[found.original >= 0]
-        n_labels = known.groupby("row")["label"].nunique()
-        several = known[known["row"].isin(n_labels.index[n_labels > 1])]
-        families = several.groupby("row")["label"].agg(
-            n="size", groups=lambda each: [*each.value_counts().index]
-        )
-        return families.sort_values("n", ascending=False, kind="stable").reset_index()
+        of_families = known.groupby("row")["label"]
+        several = of_families.size()[of_families.nunique() > 1].sort_values(ascending=False, kind="stable")
+        labels = [[*of_families.get_group(row).value_counts().index] for row in several.index]
+        return pd.DataFrame({"row": several.index, "n": several.to_numpy(), "groups": labels})
 
 
 class _RankedGroup(NamedTuple):
@@ -119,9 +117,9 @@ class _GroupRanker:
             progress=no_progress,
             others=self.others,
         )
-        words, known = scores.words, scores.table["score"].notna()
-        scale = RobustScale.fit(words.scores.to_numpy())
-        z = scores.table["score"].where(~known, scale.z(scores.table["score"].to_numpy()))
+        words = scores.words
+        assert isinstance(words, LeftOut)
+        z = (scores.table["score"] - words.scores.median()) / _scale(words.scores)
         listed = self.rule.listed(in_order(scores.table, "words", self.rule.alpha))
         asked = pd.Series(
             [*map(pair.cleaner, source.raw(listed["row"]).loc[listed["row"]])],
@@ -137,7 +135,12 @@ class _GroupRanker:
         )
 
 
-def _above(words: Any, asked: "pd.Series[str]") -> dict[int, list[TokenScore]] | None:
+def _scale(scores: "pd.Series[float]") -> float:
+    """Return the median absolute deviation of scores as that of a normal distribution, or 1 if it is 0."""
+    return float(median_abs_deviation(scores, scale="normal")) or float(scores.std()) or 1.0
+
+
+def _above(words: LeftOut, asked: "pd.Series[str]") -> dict[int, list[TokenScore]] | None:
     """Return the scores of words above the centre of their group, by row; None if there are none."""
     try:
         tokens = words.token_scores(asked)

@@ -109,8 +109,8 @@ class GroupWords:
 
     def _left(self, counts: "csr_array[Any]", own: Rows) -> Array:
         """Return the counts of the own group for each entry, without the document."""
-        of_group = np.asarray(self.counts[counts.indices, own[_rows(counts)]]).ravel()
-        return np.maximum(of_group - counts.data, 0.0)
+        of_group = np.asarray(self.counts[counts.indices, own[_rows(counts)]], np.float64).ravel()
+        return np.asarray(np.maximum(of_group - counts.data, 0.0), np.float64)
 
     def fits(self, counts: "csr_array[Any]", own: Rows) -> Fits:
         """Return which other group each document fits best, and by how much better than its own."""

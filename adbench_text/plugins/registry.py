@@ -278,11 +278,16 @@ def has_loaded_others() -> bool:
     return bool(_loaded_from_others)
 
 
-@preserved()
 def _load(plugin: Plugin) -> Any:
-    if plugin.is_foreign:
-        metrics.library()  # before code that may patch it
-        _loaded_from_others.add(plugin.name)
+    if not plugin.is_foreign:
+        return _load_checked(plugin)
+    metrics.library()  # before code that may patch it
+    _loaded_from_others.add(plugin.name)
+    with preserved():
+        return _load_checked(plugin)
+
+
+def _load_checked(plugin: Plugin) -> Any:
     try:
         return plugin.load()
     except PluginError:

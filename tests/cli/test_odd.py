@@ -786,3 +786,36 @@ def test_documents_that_were_written_otherwise_are_different_by_form(odd, tmp_pa
     rows = [[f"Payment of {n} EUR was booked"] for n in (1, 2, 3, 2)]
     write(tmp_path / "a.csv", [*rows, *([text] for text in SEA[:20])], ("text",))
     assert f" of {n_different} different documents" in odd("a.csv", "--by", by).stdout
+
+
+def test_each_document_is_ranked_among_those_of_its_group(odd, tmp_path):
+    law = texts_about("law", 40, 0)
+    rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA[:40])]
+    rows += [(f"L{n}", "court", text) for n, text in enumerate(law)] + [("X", "crew", law[0] + " judge")]
+    write(tmp_path / "tickets.csv", rows)
+    result = odd("tickets.csv", "--text", "body", "--id", "key", "--group", "queue", "-d", "llr")
+    assert result.exit_code == 0, result.output
+    assert "groups 'queue'" in result.stdout
+    by_words, misfiled = result.stdout.split("Filed elsewhere?:")
+    assert re.search(r"\b1 +X +0\.024 +crew ", by_words)
+    assert re.search(r"\b1 +X +crew +court ", misfiled)
+    by_id = {row["key"]: row for row in table(tmp_path / "odd.csv")}
+    assert (by_id["X"]["group"], by_id["X"]["fits"], by_id["X"]["queue"]) == ("crew", "court", "crew")
+    assert {row["fits"] for row in by_id.values()} == {"court", ""}
+    assert "Filed elsewhere?" in (tmp_path / "odd.html").read_text()
+
+
+def test_a_column_of_groups_that_is_not_there_is_refused(odd, tmp_path):
+    write(tmp_path / "tickets.csv", [("T", "crew", text) for text in SEA])
+    assert_refused(odd("tickets.csv", "--text", "body", "--group", "quue"), 2, "quue", "queue")
+    assert not (tmp_path / "odd.csv").exists()
+
+
+def test_of_a_large_file_the_group_is_written(odd, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_rows, "MOST_WRITTEN", 10)
+    monkeypatch.setattr("adbench_text.cli.odd.MOST_WRITTEN", 10)
+    write(tmp_path / "tickets.csv", [(f"T{n}", "=crew", text) for n, text in enumerate(SEA[:40])])
+    result = odd("tickets.csv", "--text", "body", "--id", "key", "--group", "queue", "-d", "llr")
+    assert result.exit_code == 0, result.output
+    assert {row["group"] for row in table(tmp_path / "odd.csv")} == {"'=crew"}
+    assert [*table(tmp_path / "odd.csv")[0]][-3:] == ["group", "fits", "id"]

@@ -1,0 +1,185 @@
+"""Documents ranked among those of their group, and those that fit another group better."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.other_words import OtherWords
+from adbench_text.documents import groups as module
+from adbench_text.documents import no_progress
+from adbench_text.documents.misfiled import find_misfiled
+from adbench_text.documents.ranking import odd_documents
+from adbench_text.documents.source import TextSource
+from adbench_text.errors import InvalidValueError
+from adbench_text.testing.topics import texts_about
+from adbench_text.text.words import count_words
+
+N = 40
+SEA, COURT = texts_about("sea", N, 0), texts_about("law", N, 0)
+TEXTS = [*SEA, *COURT, COURT[0] + " judge", SEA[0] + " storm"]
+GROUPS = [*["sea"] * N, *["court"] * N, "sea", "court"]
+MISFILED = [2 * N, 2 * N + 1]
+
+
+def ranked(texts=TEXTS, groups=GROUPS, **options):
+    options = {"detector": "llr", "by": "words", "keep_copies": True, **options}
+    return odd_documents(texts, options.pop("detector"), groups=groups, **options)
+
+
+def by_row(result):
+    return result.table.sort_values("row").set_index("row")
+
+
+def test_the_documents_of_another_group_are_the_first_of_theirs_with_their_words():
+    result = ranked(alpha=0.03)
+    table = by_row(result)
+    assert sorted(result.table["row"][:2]) == MISFILED
+    assert table["odd"][MISFILED].tolist() == [True, True]
+    assert table["group"].tolist() == GROUPS
+    assert table["fits"][MISFILED].tolist() == ["court", "sea"]
+    assert {*table["why"][2 * N]} <= {*COURT[0].split()}
+
+
+def test_p_is_a_share_of_the_group():
+    table = by_row(ranked())
+    for _, own in table.groupby("group"):
+        shares = (own["score"].to_numpy()[:, None] <= own["score"].to_numpy()).mean(axis=1)
+        assert own["p"].tolist() == pytest.approx(shares)
+
+
+def test_scores_are_on_the_robust_scale_of_the_group():
+    for _, own in by_row(ranked()).groupby("group"):
+        assert own["score"].median() == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("detector", ["ensemble", "knn-words", "pyod-ecod(encoder=svd)"])
+def test_every_detector_ranks_in_groups(detector):
+    table = by_row(ranked(detector=detector))
+    assert table.groupby("group")["p"].min().tolist() == pytest.approx([1 / (N + 1)] * 2)
+
+
+def test_a_detector_judges_against_the_words_of_all_groups():
+    """A word of all groups says less than one that only the group has."""
+    alone = odd_documents(SEA, "llr", by="words", keep_copies=True).table.set_index("row")["score"]
+    others = OtherWords([*SEA, *COURT])
+    language = np.array([1e-6, 1e-6])
+    ship, nothing = others.mixed(np.array(["ship", "zzz"]), language)
+    assert ship > 10 * nothing > 0
+    in_group = by_row(ranked([*SEA, *COURT], ["sea"] * N + ["court"] * N))["score"][:N]
+    assert not np.allclose(np.argsort(alone[in_group.index]), np.argsort(in_group))
+
+
+def test_the_words_of_all_groups_are_mixed_with_those_of_the_language():
+    others = OtherWords(["ship crew ship"])
+    q = np.array([0.5, 0.25, 0.25])
+    found = others.mixed(np.array(["ship", "crew", "court"]), q)
+    assert found.tolist() == pytest.approx([(2 + 5e4) / 100_003, (1 + 2.5e4) / 100_003, 2.5e4 / 100_003])
+    part = others.mixed(np.array([" ship", "zzzzz"]), np.array([1e-8, 1e-8]), 5)
+    assert part.tolist() == pytest.approx([(2 + 1e-3) / 100_006, 1e-3 / 100_006], rel=1e-6)
+
+
+def test_neither_the_order_of_documents_nor_the_number_of_jobs_nor_batches_change_anything(monkeypatch):
+    expected = by_row(ranked())
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    shuffled = by_row(ranked([TEXTS[i] for i in order], [GROUPS[i] for i in order], jobs=2))
+    columns = ["score", "p", "fits"]
+    pd.testing.assert_frame_equal(
+        shuffled[columns].set_axis(order).sort_index(), expected[columns], check_names=False
+    )
+    monkeypatch.setattr(module, "_AT_A_TIME", 1)
+    pd.testing.assert_frame_equal(by_row(ranked(lambda: iter(TEXTS))), expected)
+
+
+def test_small_groups_are_ranked_together_and_a_missing_group_is_one():
+    few = texts_about("law", 12, 5)
+    groups = [*["sea"] * N, *["a"] * 5, *["b"] * 4, None, float("nan"), ""]
+    result = ranked([*SEA, *few], groups)
+    assert (result.groups.groups.names, result.groups.groups.small) == (["sea"], ["", "a", "b"])
+    table = by_row(result)
+    assert table["p"][N:].min() == pytest.approx(1 / 12)
+    assert table["group"][-3:].tolist() == ["", "", ""]
+    assert table["fits"].isna().all()
+
+
+def test_a_document_alone_has_no_p():
+    result = ranked([*SEA, "the court heard a witness"], [*["sea"] * N, "court"])
+    assert by_row(result)[["p", "rank"]].iloc[N].isna().all()
+    assert by_row(result)["p"][:N].notna().all()
+
+
+def test_by_form_documents_are_judged_by_the_whole_file():
+    alone = odd_documents(TEXTS, "llr", keep_copies=True).table.sort_values("row")
+    grouped = by_row(ranked(by=None))
+    assert grouped["p_form"].tolist() == pytest.approx(alone["p_form"].tolist())
+    assert list(ranked(by=None).lists) == ["words", "form"]
+
+
+@pytest.mark.parametrize("by", ["form", "both"])
+def test_a_list_by_form_has_no_groups(by):
+    with pytest.raises(InvalidValueError, match=f"by='{by}'.*--group"):
+        ranked(by=by)
+
+
+def test_there_is_a_group_for_each_document():
+    with pytest.raises(InvalidValueError, match="82 documents, got 81"):
+        ranked(groups=GROUPS[:-1])
+
+
+def test_equal_texts_in_several_groups_are_ranked_in_each_and_named():
+    texts = [*SEA, *COURT, SEA[0], SEA[0]]
+    result = ranked(texts, [*["sea"] * N, *["court"] * N, "court", "sea"], keep_copies=False)
+    found = result.groups.contradictions.iloc[0]
+    assert (found["row"], found["groups"]) == (0, ["sea", "court"])
+    assert found["n"] >= 3
+    table = by_row(result)
+    assert (table["words_of"][2 * N], table["fits"][2 * N]) == (2 * N, "sea")
+
+
+def test_a_marked_document_leaves_the_ranks_of_its_group():
+    table = by_row(ranked(marks={MISFILED[0]: "odd"}))
+    assert (table["mark"][MISFILED[0]], table["p"].isna().sum()) == ("odd", 1)
+    assert table.groupby("group")["p"].min().tolist() == pytest.approx([1 / (N + 1), 1 / N])
+    assert MISFILED[0] not in ranked(marks={MISFILED[0]: "fine"}).groups.misfiled.listed["row"].tolist()
+
+
+def evidence_by_hand(texts, groups, smoothing):
+    """Return E of each document for each group, its own without it, and the lengths."""
+    counts, words = count_words(texts)
+    logs = np.log2(1 + counts.toarray())
+    groups = np.array(groups)
+    found = np.empty((len(texts), groups.max() + 1))
+    for row in range(len(texts)):
+        for group in range(groups.max() + 1):
+            others = (groups == group) & (np.arange(len(texts)) != row)
+            n = logs[others].sum(axis=0)
+            share = np.log((n + smoothing) / (n.sum() + smoothing * len(words)))
+            found[row, group] = logs[row] @ share
+    return found, logs.sum(axis=1)
+
+
+def test_evidence_is_that_of_naive_bayes_with_each_document_left_out():
+    texts = ["ship crew ship", "ship storm", "crew storm sail", "court judge", "judge crew", "court witness"]
+    own = np.array([0, 0, 0, 1, 1, 1])
+    words, fits = find_misfiled(TextSource.of(texts), np.arange(6), own, 2, Cleaner(None), 1, no_progress)
+    expected, lengths = evidence_by_hand(texts, own, words.smoothing)
+    difference = expected[np.arange(6), 1 - own] - expected[np.arange(6), own]
+    assert fits.best.tolist() == (1 - own).tolist()
+    assert fits.difference == pytest.approx(difference / (lengths + np.median(lengths) / 2))
+    tokens = words.token_scores(texts[4], 1, 0)
+    assert [token.token for token in tokens] == ["judge", "crew"]
+    assert sum(token.score for token in tokens) == pytest.approx(difference[4])
+
+
+def test_swapped_documents_are_the_first_of_the_list():
+    result = ranked(top=3)
+    listed = result.groups.misfiled.listed
+    assert sorted(listed["row"][:2]) == MISFILED
+    assert listed["difference"].is_monotonic_decreasing
+    assert "judge" in listed.set_index("row")["why"][2 * N]
+
+
+def test_with_one_group_no_document_fits_another():
+    result = ranked(SEA, ["sea"] * N)
+    assert result.groups.misfiled.fits.isna().all()
+    assert result.groups.misfiled.listed.empty
