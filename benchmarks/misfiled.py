@@ -115,9 +115,9 @@ def cross_validated(vectors: Any, groups: np.ndarray) -> np.ndarray:
 
 def encoded(texts: list[str], encoder: str) -> np.ndarray:
     """Return the sentence vectors of documents."""
-    from adbench_text.text.encoders import Encoding, fit_encoder
+    from adbench_text.text import pretrained
 
-    return fit_encoder(Encoding(encoder), texts)(texts)
+    return pretrained.locate(encoder, None, "cpu", "fp32").look_up(tuple(texts))
 
 
 def timed(score: Callable[[], Any]) -> tuple[Any, float]:
