@@ -171,7 +171,10 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
         click.echo("\n".join([*below, how_read(source)]))
         click.echo(printable(f"All documents: {table}. Page: {page}."))
     choice["language"] = ranked.language
-    of_language = [*(found_languages(ranked.languages) if is_auto else []), *language_notes(choice)]
+    of_language = [
+        *(found_languages(ranked.languages, ranked.in_languages) if is_auto else []),
+        *language_notes(choice),
+    ]
     print_notes([*source.late_notes, *rows.notes, *of_language, *sentences.notes(ranked)])
 
 

@@ -100,7 +100,8 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
     """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
-    among = f"{kind} of its group" if ranked.groups else kind
+    of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
+    among = f"{kind} of its {of_what}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
     return [*(_called_odd(ranked, order) for order in ranked.lists), share]
 

@@ -146,12 +146,18 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def found_languages(shares: Mapping[str, float]) -> list[str]:
-    """Return in which languages documents are, if there are several, or none was found."""
+def found_languages(shares: Mapping[str, float], in_each: bool = False) -> list[str]:
+    """Return in which languages documents are, if there are several, or none was found.
+
+    With `in_each`, each document was ranked among those of its language.
+    """
     if not shares:
         return ["no document has enough text to find its language; they are read as English."]
+    if len(shares) == 1:
+        return []
     named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
-    return [f"the documents are in {named}; all are read as {next(iter(shares))}."] if len(shares) > 1 else []
+    alone = "each is ranked among those of its language"
+    return [f"the documents are in {named}; {alone if in_each else f'all are read as {next(iter(shares))}'}."]
 
 
 def forgotten_language(found: str, given: str) -> str:

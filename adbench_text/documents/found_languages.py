@@ -32,6 +32,15 @@ class FoundLanguages:
         return cls(pd.Categorical(found), LanguageCounts.of(found))
 
     @property
+    def groups(self) -> list[str] | None:
+        """The language of each document, that of most where it is not known; None if all have one."""
+        known = self.counts.named()
+        if len(known) < 2:
+            return None
+        labels = self.of_rows.astype(object)
+        return [language if language in known else self.language for language in labels]
+
+    @property
     def language(self) -> str:
         """The language of most documents; English if none has enough text."""
         return self.counts.main or _IF_NONE

@@ -4,7 +4,7 @@ A detector learns from the documents of one group, and judges them against the w
 By form, a document is judged by the whole file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -19,13 +19,14 @@ from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import OnProgress, no_progress
 from adbench_text.documents.chunks import results_of
 from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.explanation import Explanation
 from adbench_text.documents.left_out import GroupedWords, LeftOut
 from adbench_text.documents.lists import ListRule, in_order
 from adbench_text.documents.marks import marked_originals
 from adbench_text.documents.scoring import DocumentScores, score_documents, score_forms, score_table
 from adbench_text.documents.source import TextSource, check_all_read
 from adbench_text.documents.survey import Survey, survey
-from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.errors import InvalidValueError
 
 LEAST = 20  #: different documents of a group that is ranked by itself
 _AT_A_TIME = 100_000  # documents that are in memory together
@@ -78,12 +79,19 @@ class Groups:
         return pd.DataFrame({"row": several.index, "n": several.to_numpy(), "groups": labels})
 
 
+class _Group(NamedTuple):
+    """The documents of a group, their marks by place, and what ranks them."""
+
+    texts: list[str]
+    marks: Mapping[int, str]
+    pair: DetectorPair  # of words alone
+
+
 class _RankedGroup(NamedTuple):
     """What is kept of a group once its documents are ranked; rows are numbered within the group."""
 
     table: pd.DataFrame  # `score` on the robust scale of the group, `p`, `words_of`
-    tokens: dict[int, list[TokenScore]] | None  # of the documents that may be listed, above the centre
-    reasons: dict[int, list[str]]
+    explanations: dict[int, Explanation]  # of the documents that may be listed; 0 is the centre of the scores
     n_learned: int
     method: str
 
@@ -92,21 +100,20 @@ class _RankedGroup(NamedTuple):
 class _GroupRanker:
     """Ranks the documents of one group; it may run in a worker process."""
 
-    pair: DetectorPair  # of words alone
-    others: OtherWords
+    others: OtherWords | None
     rule: ListRule
     sample: int
     keep_copies: bool
     keep_marked: bool
 
-    def __call__(self, group: tuple[list[str], Mapping[int, str]]) -> _RankedGroup:
-        texts, marks = group
-        source, pair = TextSource.of(texts), self.pair.copy()
+    def __call__(self, group: _Group) -> _RankedGroup:
+        texts, marks, pair = group
+        source = TextSource.of(texts)
         found = survey(source, pair.surveyor(keep_copies=self.keep_copies), self.sample, 1, no_progress)
         if len(found.cleaned) < 2:
             missing = np.full(len(texts), np.nan)
             table = pd.DataFrame({"score": missing, "p": missing, "words_of": np.arange(len(texts))})
-            return _RankedGroup(table, {}, {}, 0, "")
+            return _RankedGroup(table, {}, 0, "")
         scores = score_documents(
             source,
             found,
@@ -121,16 +128,15 @@ class _GroupRanker:
         assert isinstance(words, LeftOut)
         z = (scores.table["score"] - words.scores.median()) / _scale(words.scores)
         listed = self.rule.listed(in_order(scores.table, "words", self.rule.alpha))
-        asked = pd.Series(
-            [*map(pair.cleaner, source.raw(listed["row"]).loc[listed["row"]])],
-            listed["words_of"],
-            dtype=object,
-        )
+        raw = source.raw(listed["row"]).loc[listed["row"]].tolist()
+        explained = words.explain(raw, listed["words_of"], pair.cleaner)
         return _RankedGroup(
             scores.table[["p", "words_of"]].assign(score=z),
-            _above(words, asked),
-            dict(zip(asked.index, words.reasons(asked), strict=True)),
-            len(words.scores),
+            {
+                row: each._replace(words=_above(each.words, words.centre))
+                for row, each in zip(listed["words_of"], explained, strict=True)
+            },
+            words.n_learned,
             words.method,
         )
 
@@ -140,16 +146,9 @@ def _scale(scores: "pd.Series[float]") -> float:
     return float(median_abs_deviation(scores, scale="normal")) or float(scores.std()) or 1.0
 
 
-def _above(words: LeftOut, asked: "pd.Series[str]") -> dict[int, list[TokenScore]] | None:
-    """Return the scores of words above the centre of their group, by row; None if there are none."""
-    try:
-        tokens = words.token_scores(asked)
-    except AdbenchTextError:  # it scores a document as a unit
-        return None
-    of_rows = zip(asked.index, tokens, strict=True)
-    return {
-        row: [each._replace(score=each.score - words.centre) for each in of_row] for row, of_row in of_rows
-    }
+def _above(words: list[TokenScore], centre: float) -> list[TokenScore]:
+    """Return the scores of words above the centre of their group."""
+    return [each._replace(score=each.score - centre) for each in words]
 
 
 def score_in_groups(
@@ -160,35 +159,35 @@ def score_in_groups(
     marks: Mapping[int, str],
     rule: ListRule,
     *,
+    pair_of: Callable[[int], DetectorPair],
+    others: OtherWords | None,
     sample: int,
     keep_copies: bool,
     keep_marked: bool,
     jobs: int | str,
     progress: OnProgress,
 ) -> DocumentScores:
-    """Score all documents, by words among those of their group; marks count in their group."""
+    """Score all documents: by form with a pair, by words among those of their group with the pair of this.
+
+    Marks count in their group. `others` are the words of all groups, if they are of one language.
+    """
     marked = marked_originals(marks, found.original)
     progress("learning", 0, None)
     form, by_form = score_forms(source, found, pair, jobs, progress)
-    ranker = _GroupRanker(
-        replace(pair, form=None), OtherWords(found.cleaned.tolist()), replace(rule, by="words"), sample,
-        keep_copies, keep_marked,
-    )  # fmt: skip
+    ranker = _GroupRanker(others, replace(rule, by="words"), sample, keep_copies, keep_marked)
     missing = np.full(len(found.original), np.nan)
     scores = {"words": missing} if form is None else {"words": missing, "form": by_form}
     is_unranked = np.isin(found.original, () if keep_marked else marked.index)
     table = score_table(found, scores, 1.0, is_unranked).assign(p_both=np.nan)
-    tokens: dict[int, list[TokenScore]] = {}
-    reasons: dict[int, list[str]] = {}
+    explanations: dict[int, Explanation] = {}
     ranked_groups, rows_of, n_done = list[_RankedGroup](), groups.rows, 0
-    with closing(results_of(ranker, _of_groups(source, rows_of, marks), jobs)) as ranked_of:
+    with closing(results_of(ranker, _of_groups(source, rows_of, marks, pair_of), jobs)) as ranked_of:
         for rows, ranked in zip(rows_of, ranked_of, strict=False):
             ranked_groups.append(ranked)
             for name in ("score", "p"):
                 table.loc[rows, name] = ranked.table[name].to_numpy()
             table.loc[rows, "words_of"] = rows[ranked.table["words_of"]]
-            tokens |= {int(rows[row]): of_row for row, of_row in (ranked.tokens or {}).items()}
-            reasons |= {int(rows[row]): of_row for row, of_row in ranked.reasons.items()}
+            explanations |= {int(rows[row]): of_row for row, of_row in ranked.explanations.items()}
             n_done += len(rows)
             progress("scoring", n_done, len(table))
     check_all_read(n_done, len(table))
@@ -198,17 +197,18 @@ def score_in_groups(
     learned = [ranked for ranked in ranked_groups if ranked.n_learned]
     if not learned:
         raise InvalidValueError("No group has 2 different documents with words; leave out the groups.")
-    is_unit = all(ranked.tokens is None for ranked in learned)
-    words = GroupedWords(
-        sum(ranked.n_learned for ranked in learned), learned[0].method, None if is_unit else tokens, reasons
-    )
+    n_learned = sum(ranked.n_learned for ranked in learned)
+    words = GroupedWords(n_learned, learned[0].method, explanations)
     return DocumentScores(table, words, form, marked, None, 1.0)
 
 
 def _of_groups(
-    source: TextSource, rows_of: Sequence[NDArray[np.int64]], marks: Mapping[int, str]
-) -> Iterator[tuple[list[str], dict[int, str]]]:
-    """Yield the documents of each group and their marks; those of several groups are read together."""
+    source: TextSource,
+    rows_of: Sequence[NDArray[np.int64]],
+    marks: Mapping[int, str],
+    pair_of: Callable[[int], DetectorPair],
+) -> Iterator[_Group]:
+    """Yield the documents of each group; those of several groups are read together."""
     begin = 0
     while begin < len(rows_of):
         end = begin + 1
@@ -217,8 +217,10 @@ def _of_groups(
         rows = np.sort(np.concatenate(rows_of[begin:end]))
         texts = list(source.at(rows))
         check_all_read(len(texts), len(rows))
-        for of_group in rows_of[begin:end]:
+        for number in range(begin, end):
+            of_group = rows_of[number]
             places = np.searchsorted(rows, of_group).tolist()
-            of_marks = {row: marks[int(own)] for row, own in enumerate(of_group) if int(own) in marks}
-            yield [texts[place] for place in places], of_marks if marks else {}
+            of_marks = {row: marks[own] for row, own in enumerate(of_group.tolist()) if own in marks}
+            pair = replace(pair_of(number), form=None).copy()
+            yield _Group([texts[place] for place in places], of_marks, pair)
         begin = end

@@ -1,12 +1,13 @@
 """A ranking of documents in groups, and what is found about their groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import pandas as pd
 
+from adbench_text.contract.other_words import OtherWords
 from adbench_text.documents import OnProgress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.groups import Groups, score_in_groups
@@ -74,6 +75,8 @@ def rank_in_groups(
         groups,
         marks,
         rule,
+        pair_of=lambda number: pair,
+        others=OtherWords(found.cleaned.tolist()),
         sample=sample,
         keep_copies=keep_copies,
         keep_marked=keep_marked,
@@ -83,3 +86,38 @@ def rank_in_groups(
     n_listed = max(ceil(rule.alpha * int(scores.table["p"].notna().sum())), rule.top, 1)
     misfiled = misfiled_documents(source, scores.table, groups, pair.cleaner, n_listed, jobs, progress)
     return scores, InGroups(groups, misfiled, groups.contradictions(found))
+
+
+def score_in_languages(
+    source: TextSource,
+    found: Survey,
+    pair: DetectorPair,
+    languages: Sequence[str],
+    pair_for: Callable[[str], DetectorPair],
+    rule: ListRule,
+    *,
+    sample: int,
+    keep_copies: bool,
+    jobs: int | str,
+    progress: OnProgress,
+) -> DocumentScores:
+    """Score documents by words among those of their language, with the detector and the cleaning for it.
+
+    Languages of few documents are ranked together with `pair`, which is that of most documents.
+    """
+    groups = Groups.of(languages, found)
+    return score_in_groups(
+        source,
+        found,
+        pair,
+        groups,
+        {},
+        rule,
+        pair_of=lambda number: pair_for(groups.names[number]) if number < len(groups.names) else pair,
+        others=None,
+        sample=sample,
+        keep_copies=keep_copies,
+        keep_marked=False,
+        jobs=jobs,
+        progress=progress,
+    )

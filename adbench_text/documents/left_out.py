@@ -10,8 +10,10 @@ import pandas as pd
 from sklearn.base import clone
 
 from adbench_text.checks import Whole
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import NOTHING_KNOWN, KnownLabels
 from adbench_text.contract.scores import N_TYPICAL, TokenScore, centre
+from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.errors import AdbenchTextError
 
 if TYPE_CHECKING:
@@ -65,6 +67,16 @@ class LeftOut:
         """Return for each document the reasons why it is odd, the strongest first."""
         return self._answers("reasons", texts)
 
+    def explain(self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner) -> list[Explanation]:
+        """Return what makes raw documents odd by their words; each is explained by what left it out."""
+        return explain(
+            texts,
+            cleaner,
+            lambda cleaned: self.token_scores(pd.Series(cleaned, places, dtype=object)),
+            lambda cleaned: self.reasons(pd.Series(cleaned, places, dtype=object)),
+            self.centre,
+        )
+
     def _answers(self, method: str, texts: "pd.Series[str]") -> list[Any]:
         """Ask the detector about documents; about those it learned from, the fit that left them out."""
         fold_of = self._fold_of.reindex(texts.index, fill_value=-1)
@@ -84,21 +96,16 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class GroupedWords:
-    """What the detectors of all groups learned; it answers about the documents that may be listed."""
+    """What the detectors of all groups learned; it explains the documents that may be listed."""
 
     n_learned: int
     method: str
-    tokens: Mapping[int, list[TokenScore]] | None
-    of_reasons: Mapping[int, list[str]]
-    centre: float = 0.0
+    explanations: Mapping[int, Explanation]  # by row
+    centre: float = 0.0  # of the scores of words in these
 
-    def token_scores(self, texts: "pd.Series[str]") -> list[list[TokenScore]]:
-        """Return the scores of the words of documents, less the centre of their group."""
-        return [[] if self.tokens is None else self.tokens.get(row, []) for row in texts.index]
-
-    def reasons(self, texts: "pd.Series[str]") -> list[list[str]]:
-        """Return for each document the reasons why it is odd in its group, the strongest first."""
-        return [self.of_reasons.get(row, []) for row in texts.index]
+    def explain(self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner) -> list[Explanation]:
+        """Return what makes raw documents odd among those of their group."""
+        return [self.explanations.get(place, Explanation([], [], [])) for place in places]
 
 
 def left_out(

@@ -9,8 +9,7 @@ import pandas as pd
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import N_WHY
-from adbench_text.documents.explanation import Explanation, explain
-from adbench_text.documents.left_out import GroupedWords, LeftOut
+from adbench_text.documents.explanation import Explanation
 from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Survey
@@ -110,26 +109,14 @@ def _explained(
     if by != "form":
         texts = raw[documents["row"][documents["p"].notna()]]
         places = documents["words_of"][documents["p"].notna()]  # the same words, which have scores
-        found |= zip(texts.index, _explain(texts.tolist(), places, cleaner, scores.words), strict=True)
+        explained = scores.words.explain(texts.tolist(), places, cleaner)
+        found |= zip(texts.index, explained, strict=True)
     if by != "words" and scores.form:
         for row, facts in zip(found, scores.form.reasons(raw[[*found]]), strict=True):
             found[row] = found[row]._replace(why_form=facts[:N_WHY])
     columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
     documents = documents.assign(text=documents["row"].map(raw), **columns)
     return scores.evidence.with_likeness(documents) if scores.evidence else documents
-
-
-def _explain(
-    texts: list[str], places: "pd.Series[int]", cleaner: Cleaner, words: LeftOut | GroupedWords
-) -> list[Explanation]:
-    """Return what makes raw documents odd by their words; each is explained by what left it out."""
-    return explain(
-        texts,
-        cleaner,
-        lambda cleaned: words.token_scores(pd.Series(cleaned, places, dtype=object)),
-        lambda cleaned: words.reasons(pd.Series(cleaned, places, dtype=object)),
-        words.centre,
-    )
 
 
 def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:

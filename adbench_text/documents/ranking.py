@@ -10,7 +10,7 @@ from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
-from adbench_text.documents.in_groups import InGroups, rank_in_groups
+from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
 from adbench_text.documents.own_detector import own_detector
@@ -83,6 +83,8 @@ class OddDocuments:
         How much form counts beside words, in (0, 1]: 1 as without marks.
     groups : InGroups or None
         With groups: those of the documents, which documents fit another one better, and contradictions.
+    in_languages : bool
+        Whether each document is ranked among those of its language.
     learns_from_marks : bool
         Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
     """
@@ -105,6 +107,7 @@ class OddDocuments:
     form_weight: float
     learns_from_marks: bool
     groups: InGroups | None
+    in_languages: bool
 
 
 def odd_documents(
@@ -152,7 +155,9 @@ def odd_documents(
         Hyper-parameters that override it.
     language : str
         Language of the documents, for the cleaning and the detector. With ``"auto"`` the language of each
-        document is found, for which they are read once more, and that of most documents is used.
+        document is found, for which they are read once more. If there are several, each document is ranked
+        by its words among those of its language, as with `groups`; with `groups`, marks or a list by form,
+        the language of most documents is used for all.
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
@@ -218,20 +223,27 @@ def odd_documents(
     source = TextSource.of(texts)
     spoken = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
     language = spoken.language if spoken else standard(language)
-    words = own_detector(detector, preset, settings, language, seed)
-    pair = DetectorPair.of(words, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
+
+    def pair_for(language: str) -> DetectorPair:
+        own = own_detector(detector, preset, settings, language, seed)
+        return DetectorPair.of(own, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
+
+    pair = pair_for(language)
+    words = pair.words
     surveyor = pair.surveyor(keep_copies=keep_copies or words.detector.reads_raw)
     found = survey(source, surveyor, sample, jobs, progress)
     rule, in_groups = ListRule(by, alpha, top, max_copies), None
-    if groups is None:
-        scores = score_documents(
-            source, found, pair, marks or {}, keep_marked=keep_marked, jobs=jobs, progress=progress
-        )
-    else:
+    how: dict[str, Any] = {"jobs": jobs, "progress": progress}
+    of_group: dict[str, Any] = {"sample": sample, "keep_copies": keep_copies}
+    languages = spoken.groups if spoken and not marks and by in (None, "words") else None
+    if groups is not None:
         scores, in_groups = rank_in_groups(
-            source, found, pair, groups, marks or {}, rule, sample=sample, keep_copies=keep_copies,
-            keep_marked=keep_marked, jobs=jobs, progress=progress,
-        )  # fmt: skip
+            source, found, pair, groups, marks or {}, rule, keep_marked=keep_marked, **of_group, **how
+        )
+    elif languages:
+        scores = score_in_languages(source, found, pair, languages, pair_for, rule, **of_group, **how)
+    else:
+        scores = score_documents(source, found, pair, marks or {}, keep_marked=keep_marked, **how)
     progress("explaining", 0, None)
     lists = odd_lists(source, found, scores, pair.cleaner, rule)
     table, by_order, other = lists.table, lists.by_order, None
@@ -261,6 +273,7 @@ def odd_documents(
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
         groups=in_groups,
+        in_languages=groups is None and languages is not None,
     )
 
 

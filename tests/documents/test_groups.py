@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from german import GERMAN
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.other_words import OtherWords
@@ -183,3 +184,25 @@ def test_with_one_group_no_document_fits_another():
     result = ranked(SEA, ["sea"] * N)
     assert result.groups.misfiled.fits.isna().all()
     assert result.groups.misfiled.listed.empty
+
+
+def test_each_document_is_ranked_among_those_of_its_language():
+    english = [
+        f"the {what} {does} again, and nobody comes to repair it before {day}"
+        for what in ("boiler in the cellar", "heating of the corridor", "valve at the pump")
+        for does in ("is losing water", "stays cold", "has made a noise")
+        for day in ("Monday", "Tuesday", "Friday")
+    ]
+    odd_german = "Der Angeklagte wurde vom Richter zu einer Strafe verurteilt, sagte der Anwalt"
+    texts = [*GERMAN, *english, odd_german]
+    options = {"detector": "llr", "by": "words", "keep_copies": True}
+    result = odd_documents(texts, language="auto", **options)
+    alone = odd_documents([*GERMAN, odd_german], language="de", **options)
+    table = by_row(result)
+    assert (result.in_languages, result.groups, result.language) == (True, None, "de")
+    is_german = (table["language"] == "de").to_numpy()
+    assert is_german.tolist() == [True] * len(GERMAN) + [False] * len(english) + [True]
+    assert table["p"][is_german].tolist() == pytest.approx(by_row(alone)["p"].tolist())
+    assert "richter" in table["why"][len(texts) - 1]
+    marked = odd_documents(texts, language="auto", marks={0: "fine"}, **{**options, "by": None})
+    assert not marked.in_languages
