@@ -31,10 +31,12 @@ class FoundLanguages:
                 progress("finding languages", len(found), None)
         return cls(pd.Categorical(found), LanguageCounts.of(found))
 
-    @property
-    def groups(self) -> list[str] | None:
-        """The language of each document, that of most where it is not known; None if all have one."""
-        known = self.counts.named()
+    def groups(self, least: int) -> list[str] | None:
+        """Return the language of each document, that of most if it is unknown or has fewer than `least`.
+
+        None if there is one language.
+        """
+        known = [name for name in self.counts.named() if self.counts.documents[name] >= least]
         if len(known) < 2:
             return None
         labels = self.of_rows.astype(object)
