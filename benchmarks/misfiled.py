@@ -12,7 +12,7 @@ The labels of 1, 3 or 10 % of the documents are replaced by one of the others, d
 It prints average precision, and the precision of the first R of the list, where R is the number of swaps, and
 the seconds, as CSV:
 
-    python benchmarks/misfiled.py --corpora banking77,reuters --rates 0.03 --seeds 0
+    python benchmarks/misfiled.py --rates 0.01,0.03,0.1 --seeds 0,1,2
     python benchmarks/misfiled.py --judged
 
 With --judged, it prints how well the scores tell apart the posts of 20 Newsgroups that five people judged
@@ -40,7 +40,6 @@ from adbench_text.documents.source import TextSource
 from adbench_text.plugins import registry
 from adbench_text.storage import data_dir
 
-RATES, SEEDS = (0.01, 0.03, 0.1), (0, 1, 2)
 N_FOLDS = 5
 
 
@@ -189,8 +188,8 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpora", default=",".join(CORPORA))
-    parser.add_argument("--rates", default=",".join(map(str, RATES)))
-    parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
+    parser.add_argument("--rates", default="0.03")
+    parser.add_argument("--seeds", default="0")
     parser.add_argument("--encoder", default="", help="such as minilm")
     parser.add_argument("--judged", action="store_true")
     given = parser.parse_args()

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.cli.document_tables import rounded
 from adbench_text.cli.own_text import forgotten_language, form_notes
-from adbench_text.documents.groups import LEAST
 from adbench_text.errors import listing
 from adbench_text.escaping import count, one_line
 from adbench_text.orders import P_OF_ORDER
@@ -59,6 +58,8 @@ def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
 def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     """Return how many groups there are, which are ranked together, and which texts are in several."""
+    from adbench_text.documents.groups import LEAST  # not above: it needs scikit-learn
+
     if ranked.groups is None:
         return []
     found = ranked.groups
