@@ -175,13 +175,17 @@ def score_in_groups(
     progress("learning", 0, None)
     form, by_form = score_forms(source, found, pair, jobs, progress)
     ranker = _GroupRanker(others, replace(rule, by="words"), sample, keep_copies, keep_marked)
+    # a mark counts for all copies, also those in other groups
+    of_copies = {
+        row: mark for row, mark in enumerate(marked.reindex(found.original, fill_value="").tolist()) if mark
+    }
     missing = np.full(len(found.original), np.nan)
     scores = {"words": missing} if form is None else {"words": missing, "form": by_form}
     is_unranked = np.isin(found.original, () if keep_marked else marked.index)
     table = score_table(found, scores, 1.0, is_unranked).assign(p_both=np.nan)
     explanations: dict[int, Explanation] = {}
     ranked_groups, rows_of, n_done = list[_RankedGroup](), groups.rows, 0
-    with closing(results_of(ranker, _of_groups(source, rows_of, marks, pair_of), jobs)) as ranked_of:
+    with closing(results_of(ranker, _of_groups(source, rows_of, of_copies, pair_of), jobs)) as ranked_of:
         for rows, ranked in zip(rows_of, ranked_of, strict=False):
             ranked_groups.append(ranked)
             for name in ("score", "p"):
@@ -209,11 +213,11 @@ def _of_groups(
     pair_of: Callable[[int], DetectorPair],
 ) -> Iterator[_Group]:
     """Yield the documents of each group; those of several groups are read together."""
+    ends = np.cumsum([*map(len, rows_of)])
     begin = 0
     while begin < len(rows_of):
-        end = begin + 1
-        while end < len(rows_of) and sum(map(len, rows_of[begin : end + 1])) <= _AT_A_TIME:
-            end += 1
+        n_before = ends[begin] - len(rows_of[begin])
+        end = max(int(np.searchsorted(ends, n_before + _AT_A_TIME, side="right")), begin + 1)
         rows = np.sort(np.concatenate(rows_of[begin:end]))
         texts = list(source.at(rows))
         check_all_read(len(texts), len(rows))

@@ -206,3 +206,11 @@ def test_each_document_is_ranked_among_those_of_its_language():
     assert "richter" in table["why"][len(texts) - 1]
     marked = odd_documents(texts, language="auto", marks={0: "fine"}, **{**options, "by": None})
     assert not marked.in_languages
+
+
+def test_a_mark_counts_for_copies_in_other_groups():
+    texts = [*SEA, *COURT, SEA[0]]
+    groups = [*["sea"] * N, *["court"] * N, "court"]
+    table = by_row(ranked(texts, groups, marks={0: "odd"}))
+    assert table["mark"][[0, 2 * N]].tolist() == ["odd", "odd"]
+    assert table["p"][[0, 2 * N]].isna().all()
