@@ -276,7 +276,7 @@ def test_parts_of_words_have_no_coherence_unless_it_is_given(language, normal):
         own_detector("llr", settings={"characters": 5, "coherence": 2}, language=language)
     with pytest.raises(InvalidValueError, match=r"coherence=2 .*coherence=0"):
         own_detector("llr:topics(characters=5)", language="en")
-    assert own_detector("llr", settings={"characters": None}, language="en").detector.coherence == 2
+    assert own_detector("llr:topics(characters=null)", language="en").detector.coherence == 2
 
 
 def test_the_presets_are_one_configuration_each():
