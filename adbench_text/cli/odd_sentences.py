@@ -81,7 +81,8 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
             f"{rows.id_name} {rows.id(each.row):.60} ({each.n:,} in {listing(map(_named, each.groups), 3)})"
             for each in shown
         )
-        lines.append(f"{count(len(several), 'text')} and near-copies are in several groups: {named}.")
+        n = count(len(several), "family", "families")
+        lines.append(f"{n} of equal texts or near-copies in several groups: {named}.")
     return [*map(one_line, lines)]
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
+from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.other_words import OtherWords
 from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import OnProgress, no_progress
@@ -49,7 +50,7 @@ class Groups:
                 f"groups must have a label for each of {len(found.original):,} documents, got "
                 f"{len(labels):,}."
             )
-        given = pd.Series(labels, dtype=object)
+        given = pd.Series([*labels], dtype=object)  # whatever the index of a column
         given = given.where(given.notna(), "").map(str)
         is_known = found.has_words & (found.original >= 0)
         different = pd.DataFrame({"label": given, "original": found.original})[is_known].drop_duplicates()
@@ -97,16 +98,17 @@ class _RankedGroup(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _GroupRanker:
+class GroupRanker:
     """Ranks the documents of one group; it may run in a worker process."""
 
-    others: OtherWords | None
     rule: ListRule
     sample: int
     keep_copies: bool
     keep_marked: bool
+    others: OtherWords | None = None  # the words of all groups, if they are of one language
 
     def __call__(self, group: _Group) -> _RankedGroup:
+        """Return the ranks of a group, and what makes those odd that may be listed."""
         texts, marks, pair = group
         source = TextSource.of(texts)
         found = survey(source, pair.surveyor(keep_copies=self.keep_copies), self.sample, 1, no_progress)
@@ -157,32 +159,27 @@ def score_in_groups(
     pair: DetectorPair,
     groups: Groups,
     marks: Mapping[int, str],
-    rule: ListRule,
+    ranker: GroupRanker,
     *,
     pair_of: Callable[[int], DetectorPair],
-    others: OtherWords | None,
-    sample: int,
-    keep_copies: bool,
-    keep_marked: bool,
     jobs: int | str,
     progress: OnProgress,
 ) -> DocumentScores:
     """Score all documents: by form with a pair, by words among those of their group with the pair of this.
 
-    Marks count in their group. `others` are the words of all groups, if they are of one language.
+    Marks count in their group.
     """
     marked = marked_originals(marks, found.original)
     progress("learning", 0, None)
     form, by_form = score_forms(source, found, pair, jobs, progress)
-    ranker = _GroupRanker(others, replace(rule, by="words"), sample, keep_copies, keep_marked)
     # a mark counts for all copies, also those in other groups
     of_copies = {
         row: mark for row, mark in enumerate(marked.reindex(found.original, fill_value="").tolist()) if mark
     }
     missing = np.full(len(found.original), np.nan)
     scores = {"words": missing} if form is None else {"words": missing, "form": by_form}
-    is_unranked = np.isin(found.original, () if keep_marked else marked.index)
-    table = score_table(found, scores, 1.0, is_unranked).assign(p_both=np.nan)
+    is_unranked = np.isin(found.original, () if ranker.keep_marked else marked.index)
+    table = score_table(found, scores, 1.0, is_unranked)
     explanations: dict[int, Explanation] = {}
     ranked_groups, rows_of, n_done = list[_RankedGroup](), groups.rows, 0
     with closing(results_of(ranker, _of_groups(source, rows_of, of_copies, pair_of), jobs)) as ranked_of:
@@ -197,6 +194,9 @@ def score_in_groups(
     check_all_read(n_done, len(table))
     if form is None:
         table["form_of"] = table["words_of"]
+    is_copy = table["form_of"] != table["row"]
+    by_both = joined(table["p"].to_numpy(), table["p_form"].to_numpy())
+    table["p_both"] = p_values_within(np.where(is_unranked | is_copy, np.nan, by_both))[table["form_of"]]
     table["mark"] = marked.reindex(found.original, fill_value="").tolist()
     learned = [ranked for ranked in ranked_groups if ranked.n_learned]
     if not learned:

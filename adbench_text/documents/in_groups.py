@@ -1,7 +1,7 @@
 """A ranking of documents in groups, and what is found about their groups."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -10,8 +10,7 @@ import pandas as pd
 from adbench_text.contract.other_words import OtherWords
 from adbench_text.documents import OnProgress
 from adbench_text.documents.detector_pair import DetectorPair
-from adbench_text.documents.groups import Groups, score_in_groups
-from adbench_text.documents.lists import ListRule
+from adbench_text.documents.groups import GroupRanker, Groups, score_in_groups
 from adbench_text.documents.misfiled import Misfiled, misfiled_documents
 from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
@@ -53,35 +52,22 @@ def rank_in_groups(
     pair: DetectorPair,
     labels: Sequence[Any],
     marks: Mapping[int, str],
-    rule: ListRule,
+    ranker: GroupRanker,
     *,
-    sample: int,
-    keep_copies: bool,
-    keep_marked: bool,
     jobs: int | str,
     progress: OnProgress,
 ) -> tuple[DocumentScores, InGroups]:
     """Score documents among those of their groups, and find those that fit another group."""
+    rule = ranker.rule
     if rule.by not in (None, "words"):
         raise InvalidValueError(
             f"Documents have groups by their words; by form they are judged by the whole file. Leave out "
             f"by={rule.by!r} (--by) or the groups (--group)."
         )
     groups = Groups.of(labels, found)
+    ranker = replace(ranker, others=OtherWords(found.cleaned.tolist()))
     scores = score_in_groups(
-        source,
-        found,
-        pair,
-        groups,
-        marks,
-        rule,
-        pair_of=lambda number: pair,
-        others=OtherWords(found.cleaned.tolist()),
-        sample=sample,
-        keep_copies=keep_copies,
-        keep_marked=keep_marked,
-        jobs=jobs,
-        progress=progress,
+        source, found, pair, groups, marks, ranker, pair_of=lambda number: pair, jobs=jobs, progress=progress
     )
     n_listed = max(ceil(rule.alpha * int(scores.table["p"].notna().sum())), rule.top, 1)
     misfiled = misfiled_documents(source, scores.table, groups, pair.cleaner, n_listed, jobs, progress)
@@ -94,10 +80,8 @@ def score_in_languages(
     pair: DetectorPair,
     languages: Sequence[str],
     pair_for: Callable[[str], DetectorPair],
-    rule: ListRule,
+    ranker: GroupRanker,
     *,
-    sample: int,
-    keep_copies: bool,
     jobs: int | str,
     progress: OnProgress,
 ) -> DocumentScores:
@@ -106,18 +90,10 @@ def score_in_languages(
     Languages of few documents are ranked together with `pair`, which is that of most documents.
     """
     groups = Groups.of(languages, found)
+
+    def pair_of(number: int) -> DetectorPair:
+        return pair_for(groups.names[number]) if number < len(groups.names) else pair
+
     return score_in_groups(
-        source,
-        found,
-        pair,
-        groups,
-        {},
-        rule,
-        pair_of=lambda number: pair_for(groups.names[number]) if number < len(groups.names) else pair,
-        others=None,
-        sample=sample,
-        keep_copies=keep_copies,
-        keep_marked=False,
-        jobs=jobs,
-        progress=progress,
+        source, found, pair, groups, {}, ranker, pair_of=pair_of, jobs=jobs, progress=progress
     )

@@ -10,7 +10,7 @@ from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
-from adbench_text.documents.groups import LEAST
+from adbench_text.documents.groups import LEAST, GroupRanker
 from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
@@ -231,18 +231,17 @@ def odd_documents(
 
     pair = pair_for(language)
     words = pair.words
-    surveyor = pair.surveyor(keep_copies=keep_copies or words.detector.reads_raw)
+    keep_copies = keep_copies or words.detector.reads_raw
+    surveyor = pair.surveyor(keep_copies=keep_copies)
     found = survey(source, surveyor, sample, jobs, progress)
     rule, in_groups = ListRule(by, alpha, top, max_copies), None
+    ranker = GroupRanker(rule, sample, keep_copies, keep_marked)
     how: dict[str, Any] = {"jobs": jobs, "progress": progress}
-    of_group: dict[str, Any] = {"sample": sample, "keep_copies": keep_copies}
     languages = spoken.groups(LEAST) if spoken and not marks and by in (None, "words") else None
     if groups is not None:
-        scores, in_groups = rank_in_groups(
-            source, found, pair, groups, marks or {}, rule, keep_marked=keep_marked, **of_group, **how
-        )
+        scores, in_groups = rank_in_groups(source, found, pair, groups, marks or {}, ranker, **how)
     elif languages:
-        scores = score_in_languages(source, found, pair, languages, pair_for, rule, **of_group, **how)
+        scores = score_in_languages(source, found, pair, languages, pair_for, ranker, **how)
     else:
         scores = score_documents(source, found, pair, marks or {}, keep_marked=keep_marked, **how)
     progress("explaining", 0, None)

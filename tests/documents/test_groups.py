@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from german import GERMAN
 
+from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.other_words import OtherWords
 from adbench_text.documents import groups as module
@@ -214,3 +215,31 @@ def test_a_mark_counts_for_copies_in_other_groups():
     table = by_row(ranked(texts, groups, marks={0: "odd"}))
     assert table["mark"][[0, 2 * N]].tolist() == ["odd", "odd"]
     assert table["p"][[0, 2 * N]].isna().all()
+
+
+@pytest.mark.parametrize(
+    "labelled",
+    [
+        lambda groups: pd.Series(groups, index=range(len(groups), 0, -1)),
+        lambda groups: pd.Series(groups, index=[7] * len(groups), dtype="category"),
+        np.array,
+        tuple,
+    ],
+)
+def test_the_index_and_the_type_of_the_groups_change_nothing(labelled):
+    pd.testing.assert_frame_equal(by_row(ranked(groups=labelled(GROUPS))), by_row(ranked()))
+
+
+def test_by_both_joins_the_p_of_the_group_with_that_of_form():
+    table = by_row(ranked(by=None))
+    expected = p_values_within(joined(table["p"].to_numpy(), table["p_form"].to_numpy()))
+    assert table["p_both"].tolist() == pytest.approx(expected)
+    assert by_row(ranked())["p_both"].isna().all()
+
+
+def test_a_detector_of_form_keeps_documents_with_the_same_words():
+    texts = [f"{text}{mark}" for text in SEA for mark in ("", "!!!")]
+    groups = ["a", "b"] * N
+    table = by_row(odd_documents([*texts, SEA[0] + " !"], "form", groups=[*groups, "a"]))
+    assert table["copy_of"].isna().all()
+    assert table.groupby("group")["p"].min().tolist() == pytest.approx([1 / (N + 1), 1 / N])
