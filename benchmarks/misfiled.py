@@ -90,8 +90,8 @@ def by_counts(texts: list[str], groups: np.ndarray) -> np.ndarray:
     """Return the differences of documents; one without words has the least."""
     cleaner = Cleaner()
     rows = np.array([row for row, text in enumerate(texts) if cleaner(text)])
-    n_groups = int(groups.max()) + 1
-    _, fits = find_misfiled(TextSource.of(texts), rows, groups[rows], n_groups, cleaner, 1, no_progress)
+    is_target = np.ones(int(groups.max()) + 1, dtype=bool)
+    _, fits = find_misfiled(TextSource.of(texts), rows, groups[rows], is_target, cleaner, 1, no_progress)
     scores = np.full(len(texts), fits.difference.min())
     scores[rows] = fits.difference
     return scores

@@ -81,7 +81,11 @@ class FileRows:
     def groups(self) -> list[str | None] | None:
         """The group of each document; None if it has none, or no column has groups."""
         column = self._file.group_column
-        return self._table.values(column) if column else None
+        if not column:
+            return None
+        if column not in self._table.arrow.schema.names:
+            raise DataError(f"The column {column!r} holds lists or objects, which are no groups.")
+        return self._table.values(column)
 
     def marks(self, path: Path) -> dict[int, str]:
         """Return the marks of a file by row."""

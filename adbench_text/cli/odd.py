@@ -41,6 +41,12 @@ _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
 MISFILED = "Filed elsewhere?"  # the list of documents that fit another group better
 
 
+def _named_column(ctx: click.Context, param: click.Parameter, column: str | None) -> str | None:
+    if column == "":
+        raise click.BadParameter("give the name of a column, or leave it out.")
+    return column
+
+
 #: Options on the lists: arguments of `odd_documents`.
 _RANKING = [
     *odd_options("Rank by words, by form, or by both in one list.  [default: a list each]"),
@@ -65,6 +71,7 @@ _OPTIONS = [
     click.Option(
         ["--group"],
         metavar="COLUMN",
+        callback=_named_column,
         help="Rank each document among those of its group, such as a queue or a month.",
     ),
     click.Option(["--example"], is_flag=True, help="Rank 2,000 texts of this package instead of FILE."),

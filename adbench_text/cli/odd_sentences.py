@@ -11,9 +11,11 @@ from adbench_text.orders import P_OF_ORDER
 
 if TYPE_CHECKING:
     from adbench_text.cli.file_rows import FileRows
+    from adbench_text.documents.groups import Groups
     from adbench_text.documents.ranking import OddDocuments
 
 _N_CONTRADICTIONS = 3  # texts in several groups that are named
+_LONGEST = 40  # characters of a group that are shown
 _LEAST_FAMILY = 3  # documents of one that is named
 
 
@@ -87,7 +89,7 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
 
 def _named(group: str) -> str:
-    return f"{group:.40}" or "no group"
+    return f"{group:.{_LONGEST}}" or "no group"
 
 
 def heading(ranked: "OddDocuments", order: str) -> str:
@@ -103,7 +105,8 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
     """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
     of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
-    among = f"{kind} of its {of_what}" if of_what else kind
+    by_form = " (by form: of the file)" if "form" in ranked.lists else ""
+    among = f"{kind} of its {of_what}{by_form}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
     return [*(_called_odd(ranked, order) for order in ranked.lists), share]
 
@@ -134,7 +137,18 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
             least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
             yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
     yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
+    if ranked.groups:
+        yield from _notes_on_groups(ranked.groups.groups)
     if ranked.other_language is not None:
         yield forgotten_language(ranked.other_language, ranked.language)
     if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
+
+
+def _notes_on_groups(found: "Groups") -> Iterator[str]:
+    """Yield what is strange about groups."""
+    if len(found.names) + bool(found.small) < 2:
+        yield "all documents are ranked as one group; --group needs a column with at least two large groups."
+    if found.alike:
+        shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in found.alike[:3])
+        yield f"some groups differ in spaces or case alone, and are ranked apart: {shown}."

@@ -9,7 +9,7 @@ import click
 
 from adbench_text.cli.options import ENCODER, QUIET, READING, Name
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
@@ -146,18 +146,22 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def found_languages(shares: Mapping[str, float], in_each: bool = False) -> list[str]:
+def found_languages(shares: Mapping[str, float], apart: Sequence[str] = ()) -> list[str]:
     """Return in which languages documents are, if there are several, or none was found.
 
-    With `in_each`, each document was ranked among those of its language.
+    Those of the languages `apart` were ranked among themselves.
     """
     if not shares:
         return ["no document has enough text to find its language; they are read as English."]
     if len(shares) == 1:
         return []
     named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
-    alone = "each is ranked among those of its language"
-    return [f"the documents are in {named}; {alone if in_each else f'all are read as {next(iter(shares))}'}."]
+    main, *_ = shares
+    rest = [language for language in shares if language not in apart]
+    how = "each is ranked among those of its language" if apart else f"all are read as {main}"
+    if apart and rest:
+        how = f"{how}, but {listing(rest)} as {main}"
+    return [f"the documents are in {named}; {how}."]
 
 
 def forgotten_language(found: str, given: str) -> str:

@@ -43,22 +43,32 @@ class Groups:
     labels: pd.Series  # as they were given, by row
 
     @classmethod
-    def of(cls, labels: Sequence[Any], found: Survey) -> "Groups":
-        """Return the groups of documents; a missing label is a group, too."""
-        if len(labels) != len(found.original):
-            raise InvalidValueError(
-                f"groups must have a label for each of {len(found.original):,} documents, got "
-                f"{len(labels):,}."
-            )
-        given = pd.Series([*labels], dtype=object)  # whatever the index of a column
-        given = given.where(given.notna(), "").map(str)
+    def of(cls, labels: Any, found: Survey) -> "Groups":
+        """Return the groups of documents; those without a label are a group, too."""
+        given = _checked(labels, len(found.original))
         is_known = found.has_words & (found.original >= 0)
         different = pd.DataFrame({"label": given, "original": found.original})[is_known].drop_duplicates()
         sizes = different["label"].value_counts()
         names = sorted(sizes.index[sizes >= LEAST])
-        codes = pd.Categorical(given, names).codes.astype(np.int64)
+        number_of = {name: number for number, name in enumerate(names)}
+        codes = np.array([number_of.get(label, -1) for label in given], dtype=np.int64)
         small = sorted(given[codes < 0].unique())
         return cls(names, small, np.where(codes < 0, len(names), codes), given)
+
+    def in_groups(self, original: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first row of each family of copies within a group, given that of the whole family."""
+        families = pd.DataFrame({"original": original, "group": self.of_rows})
+        first = np.arange(len(families))[~families.duplicated()]
+        row_of = pd.Series(first, pd.MultiIndex.from_frame(families.iloc[first]))
+        found = row_of.reindex(pd.MultiIndex.from_frame(families)).to_numpy()
+        return np.where(original < 0, -1, found)
+
+    @property
+    def alike(self) -> list[list[str]]:
+        """The labels that differ in spaces or case alone."""
+        labels = pd.Series(self.labels.unique(), dtype=object)
+        same = labels.groupby(labels.map(lambda label: "".join(label.split()).casefold()))
+        return [sorted(each) for _, each in same if len(each) > 1]
 
     @property
     def rows(self) -> list[NDArray[np.int64]]:
@@ -78,6 +88,28 @@ class Groups:
         several = of_families.size()[of_families.nunique() > 1].sort_values(ascending=False, kind="stable")
         labels = [[*of_families.get_group(row).value_counts().index] for row in several.index]
         return pd.DataFrame({"row": several.index, "n": several.to_numpy(), "groups": labels})
+
+
+def _checked(labels: Any, n_documents: int) -> "pd.Series[str]":
+    """Return labels as text, by position; missing ones are empty."""
+    is_sequence = hasattr(labels, "__iter__") and not isinstance(labels, str | bytes | Mapping)
+    if not is_sequence or hasattr(labels, "columns"):
+        raise InvalidValueError(
+            "groups must be a sequence with a label for each document, got a "
+            f"{type(labels).__name__}; give a list, or one column as in table['queue']."
+        )
+    given = pd.Series([*labels], dtype=object)  # whatever the index of a column
+    if len(given) != n_documents:
+        raise InvalidValueError(
+            f"groups must have a label for each of {n_documents:,} documents, got {len(given):,}."
+        )
+    for position, label in enumerate(given):
+        if not isinstance(label, str) and hasattr(label, "__iter__"):
+            raise InvalidValueError(
+                f"A group must be a text, number or date, got {type(label).__name__} at position {position}: "
+                f"{label!r:.60}"
+            )
+    return given.where(given.notna(), "").map(str)
 
 
 class _Group(NamedTuple):
@@ -167,19 +199,19 @@ def score_in_groups(
 ) -> DocumentScores:
     """Score all documents: by form with a pair, by words among those of their group with the pair of this.
 
-    Marks count in their group.
+    A mark counts for the copies in its group.
     """
-    marked = marked_originals(marks, found.original)
+    original = groups.in_groups(found.original)
+    marked = marked_originals(marks, original)
+    mark_of = marked.reindex(original, fill_value="").tolist()
+    of_copies = {row: mark for row, mark in enumerate(mark_of) if mark}
     progress("learning", 0, None)
     form, by_form = score_forms(source, found, pair, jobs, progress)
-    # a mark counts for all copies, also those in other groups
-    of_copies = {
-        row: mark for row, mark in enumerate(marked.reindex(found.original, fill_value="").tolist()) if mark
-    }
     missing = np.full(len(found.original), np.nan)
     scores = {"words": missing} if form is None else {"words": missing, "form": by_form}
-    is_unranked = np.isin(found.original, () if ranker.keep_marked else marked.index)
-    table = score_table(found, scores, 1.0, is_unranked)
+    is_unranked = np.isin(original, () if ranker.keep_marked else marked.index)
+    table = score_table(found, scores, 1.0, is_unranked).assign(mark=mark_of)
+    table.loc[is_unranked, "p_form"] = np.nan
     explanations: dict[int, Explanation] = {}
     ranked_groups, rows_of, n_done = list[_RankedGroup](), groups.rows, 0
     with closing(results_of(ranker, _of_groups(source, rows_of, of_copies, pair_of), jobs)) as ranked_of:
@@ -194,16 +226,21 @@ def score_in_groups(
     check_all_read(n_done, len(table))
     if form is None:
         table["form_of"] = table["words_of"]
-    is_copy = table["form_of"] != table["row"]
-    by_both = joined(table["p"].to_numpy(), table["p_form"].to_numpy())
-    table["p_both"] = p_values_within(np.where(is_unranked | is_copy, np.nan, by_both))[table["form_of"]]
-    table["mark"] = marked.reindex(found.original, fill_value="").tolist()
+    table["p_both"] = _p_both(table)
     learned = [ranked for ranked in ranked_groups if ranked.n_learned]
     if not learned:
         raise InvalidValueError("No group has 2 different documents with words; leave out the groups.")
     n_learned = sum(ranked.n_learned for ranked in learned)
     words = GroupedWords(n_learned, learned[0].method, explanations)
     return DocumentScores(table, words, form, marked, None, 1.0)
+
+
+def _p_both(table: pd.DataFrame) -> "pd.Series[float]":
+    """Return p by both: that of a document in its group, and that of its form in the file."""
+    is_copy = table.duplicated(["words_of", "form_of"]).to_numpy()
+    by_both = joined(table["p"].to_numpy(), table["p_form"].to_numpy())
+    of_originals = pd.Series(p_values_within(np.where(is_copy, np.nan, by_both)), table.index)
+    return of_originals.groupby([table["words_of"], table["form_of"]]).transform("first")
 
 
 def _of_groups(

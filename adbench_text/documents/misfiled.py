@@ -79,6 +79,7 @@ class GroupWords:
 
     number_of: dict[str, int]
     counts: "csr_array[Any]"  # of shape (n_words, n_groups)
+    is_target: NDArray[np.bool_]  # of each group: whether a document may be said to fit it
     median_length: float
     smoothing: float
 
@@ -119,6 +120,7 @@ class GroupWords:
         for begin in range(0, len(own), n_rows):
             block = slice(begin, begin + n_rows)
             of_groups, of_own = self.evidence(counts[block], own[block])
+            of_groups[:, ~self.is_target] = -np.inf
             of_groups[np.arange(len(of_own)), own[block]] = -np.inf
             best[block] = of_groups.argmax(axis=1)
             difference[block] = of_groups.max(axis=1) - of_own
@@ -176,6 +178,7 @@ def misfiled_documents(
     """Return the documents that fit another group better, given the scores of all by row.
 
     Groups that are too small to be ranked by themselves are no other group, and their documents are left out.
+    Documents without a group may fit one, and no document fits these.
     """
     names, of_row = np.array([*groups.names, None], dtype=object), groups.of_rows
     is_compared = (table["words_of"] == table["row"]) & table["score"].notna() & (of_row < len(groups.names))
@@ -184,7 +187,8 @@ def misfiled_documents(
     listed = pd.DataFrame({"row": rows[:0], "group": [], "fits": [], "difference": []})
     if len(groups.names) < 2:
         return Misfiled(fits, listed.assign(text=[], words=[], why=[]))
-    words, found = find_misfiled(source, rows, of_row[rows], len(groups.names), cleaner, jobs, progress)
+    is_target = np.array([name != "" for name in groups.names])
+    words, found = find_misfiled(source, rows, of_row[rows], is_target, cleaner, jobs, progress)
     is_better = found.difference > 0
     fits[rows[is_better]] = names[found.best[is_better]]
     listed = pd.DataFrame(
@@ -223,17 +227,18 @@ def find_misfiled(
     source: TextSource,
     rows: Rows,
     group_of: Rows,
-    n_groups: int,
+    is_target: NDArray[np.bool_],
     cleaner: Cleaner,
     jobs: int | str,
     progress: OnProgress,
 ) -> tuple[GroupWords, Fits]:
     """Return which group documents fit besides their own; they are read twice.
 
-    `rows` are different documents with words, in order, and `group_of` is the group of each.
+    `rows` are different documents with words, in order, and `group_of` is the group of each. `is_target` says
+    of each group whether a document may be said to fit it.
     """
     counter = _Counter(cleaner)
-    words = _count(source, rows, group_of, n_groups, counter, jobs, progress)
+    words = _count(source, rows, group_of, is_target, counter, jobs, progress)
     fits, n_done = list[Fits](), 0
     with closing(results_of(_Fitter(counter, words), _with_groups(source, rows, group_of), jobs)) as found:
         for of_chunk in found:
@@ -255,13 +260,14 @@ def _count(
     source: TextSource,
     rows: Rows,
     group_of: Rows,
-    n_groups: int,
+    is_target: NDArray[np.bool_],
     counter: _Counter,
     jobs: int | str,
     progress: OnProgress,
 ) -> GroupWords:
     """Count the words of groups, and choose the smoothing."""
     number_of: dict[str, int] = {}
+    n_groups = len(is_target)
     total = csr_array((0, n_groups))
     lengths, tried, own_of_tried = list[Array](), list[Any](), list[Rows]()
     step, n_done = max(len(rows) // _N_TRIED, 1), 0
@@ -283,7 +289,7 @@ def _count(
     median = float(np.median(np.concatenate(lengths)))
     own = np.concatenate(own_of_tried)
     some = [_renumbered(counts, numbers, len(number_of)) for counts, numbers in tried]
-    models = [GroupWords(number_of, csr_array(total), median, smoothing) for smoothing in _SMOOTHING]
+    models = [GroupWords(number_of, csr_array(total), is_target, median, each) for each in _SMOOTHING]
     return max(models, key=lambda model: _n_own(model, some, own_of_tried) / len(own))
 
 

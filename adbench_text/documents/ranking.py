@@ -84,8 +84,8 @@ class OddDocuments:
         How much form counts beside words, in (0, 1]: 1 as without marks.
     groups : InGroups or None
         With groups: those of the documents, which documents fit another one better, and contradictions.
-    in_languages : bool
-        Whether each document is ranked among those of its language.
+    in_languages : tuple of str
+        The languages whose documents are ranked among themselves; empty if all are read as one.
     learns_from_marks : bool
         Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
     """
@@ -108,7 +108,7 @@ class OddDocuments:
     form_weight: float
     learns_from_marks: bool
     groups: InGroups | None
-    in_languages: bool
+    in_languages: tuple[str, ...]
 
 
 def odd_documents(
@@ -190,7 +190,8 @@ def odd_documents(
         Whether marked documents are ranked, too. By default they leave the ranks, and p is the share of the
         others.
     groups : sequence of str, optional
-        The group of each document, such as its queue or its month; missing ones are a group, too. By words,
+        The group of each document by position, such as its queue or its month; those without one are a group,
+        too. By words,
         a document is ranked among those of its group, by what was learned from the others of the group; p is
         the share of these, and scores are on the robust scale of the group. By form it is judged by the whole
         file. Groups of fewer than 20 different documents are ranked together.
@@ -273,7 +274,7 @@ def odd_documents(
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
         groups=in_groups,
-        in_languages=groups is None and languages is not None,
+        in_languages=tuple(sorted(set(languages))) if groups is None and languages else (),
     )
 
 

@@ -819,3 +819,34 @@ def test_of_a_large_file_the_group_is_written(odd, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert {row["group"] for row in table(tmp_path / "odd.csv")} == {"'=crew"}
     assert [*table(tmp_path / "odd.csv")[0]][-3:] == ["group", "fits", "id"]
+
+
+def test_groups_that_hold_lists_or_have_no_name_are_refused(odd, tmp_path):
+    rows = [{"body": text, "queue": ["crew"]} for text in SEA[:40]]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert_refused(odd("a.jsonl", "--text", "body", "--group", "queue"), 1, "'queue'")
+    assert_refused(odd("a.jsonl", "--text", "body", "--group", ""), 2, "--group")
+    assert not (tmp_path / "odd.csv").exists()
+
+
+def test_what_is_strange_about_groups_is_noted(odd, tmp_path):
+    names = ["crew", "Crew ", "sea"]
+    write(tmp_path / "a.csv", [(n, names[n % 3], text) for n, text in enumerate(SEA)])
+    result = odd("a.csv", "--text", "body", "--group", "queue", "-d", "llr")
+    assert has_note(result, "'Crew '", "'crew'")
+    write(tmp_path / "a.csv", [(n, "crew", text) for n, text in enumerate(SEA)])
+    assert has_note(odd("a.csv", "--text", "body", "--group", "queue", "-d", "llr"), "--group")
+    assert not has_note(odd("a.csv", "--text", "body", "-d", "llr"), "--group")
+
+
+def test_a_language_of_few_documents_is_named_as_read_like_the_others(odd, tmp_path):
+    english = [
+        f"the {what} {does} again, and nobody repairs it before {day}"
+        for what in ("boiler in the cellar", "heating of the corridor", "valve at the pump")
+        for does in ("is losing water", "stays cold", "has made a noise")
+        for day in ("Monday", "Tuesday", "Friday")
+    ]
+    french = [f"la chaudière de la cave est encore froide depuis {day} matin" for day in ("lundi", "mardi")]
+    write(tmp_path / "a.csv", [(n, "", text) for n, text in enumerate([*GERMAN, *english, *french, *french])])
+    result = odd("a.csv", "--text", "body", "--language", "auto", "--by", "words", "-d", "llr")
+    assert has_note(result, " each is ranked among those of its language, but fr as ")

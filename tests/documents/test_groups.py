@@ -163,7 +163,9 @@ def evidence_by_hand(texts, groups, smoothing):
 def test_evidence_is_that_of_naive_bayes_with_each_document_left_out():
     texts = ["ship crew ship", "ship storm", "crew storm sail", "court judge", "judge crew", "court witness"]
     own = np.array([0, 0, 0, 1, 1, 1])
-    words, fits = find_misfiled(TextSource.of(texts), np.arange(6), own, 2, Cleaner(None), 1, no_progress)
+    words, fits = find_misfiled(
+        TextSource.of(texts), np.arange(6), own, np.ones(2, dtype=bool), Cleaner(None), 1, no_progress
+    )
     expected, lengths = evidence_by_hand(texts, own, words.smoothing)
     difference = expected[np.arange(6), 1 - own] - expected[np.arange(6), own]
     assert fits.best.tolist() == (1 - own).tolist()
@@ -200,7 +202,7 @@ def test_each_document_is_ranked_among_those_of_its_language():
     result = odd_documents(texts, language="auto", **options)
     alone = odd_documents([*GERMAN, odd_german], language="de", **options)
     table = by_row(result)
-    assert (result.in_languages, result.groups, result.language) == (True, None, "de")
+    assert (result.in_languages, result.groups, result.language) == (("de", "en"), None, "de")
     is_german = (table["language"] == "de").to_numpy()
     assert is_german.tolist() == [True] * len(GERMAN) + [False] * len(english) + [True]
     assert table["p"][is_german].tolist() == pytest.approx(by_row(alone)["p"].tolist())
@@ -209,12 +211,56 @@ def test_each_document_is_ranked_among_those_of_its_language():
     assert not marked.in_languages
 
 
-def test_a_mark_counts_for_copies_in_other_groups():
-    texts = [*SEA, *COURT, SEA[0]]
-    groups = [*["sea"] * N, *["court"] * N, "court"]
-    table = by_row(ranked(texts, groups, marks={0: "odd"}))
-    assert table["mark"][[0, 2 * N]].tolist() == ["odd", "odd"]
-    assert table["p"][[0, 2 * N]].isna().all()
+@pytest.mark.parametrize("marked", [0, 2 * N])
+def test_a_mark_counts_for_the_copies_in_its_group(marked):
+    texts = [*SEA, *COURT, SEA[0], SEA[0], SEA[0]]
+    groups = [*["sea"] * N, *["court"] * N, "court", "court", "sea"]
+    table = by_row(ranked(texts, groups, marks={marked: "odd"}, by=None))
+    copies = [0, 2 * N + 2] if marked == 0 else [2 * N, 2 * N + 1]
+    assert table.index[table["mark"] == "odd"].tolist() == copies
+    assert table.index[table["p"].isna()].tolist() == copies
+    assert table[["p_form", "p_both"]].loc[copies].isna().all(axis=None)
+
+
+def test_by_both_a_text_in_several_groups_has_the_p_of_each_of_its_groups():
+    texts, groups = [*SEA, *COURT, SEA[0]], [*["sea"] * N, *["court"] * N, "court"]
+    table = by_row(ranked(texts, groups, by=None))
+    assert table["p"][2 * N] == pytest.approx(1 / (N + 1))
+    assert table["p"][2 * N] < table["p"][0]
+    assert table["p_both"][2 * N] < table["p_both"][0]
+    values = joined(table["p"].to_numpy(), table["p_form"].to_numpy())
+    is_copy = table.duplicated(["words_of", "form_of"]).to_numpy()
+    assert table["p_both"][2 * N] == pytest.approx((values[~is_copy] >= values[2 * N]).mean())
+
+
+def test_no_document_fits_those_without_a_group_and_these_may_fit_one():
+    texts = [*SEA, *COURT, *texts_about("law", N, 9), COURT[1] + " judge"]
+    groups = [*["sea"] * N, *["court"] * N, *[None] * N, "sea"]
+    found = ranked(texts, groups).groups.misfiled
+    assert {*found.fits.dropna()} == {"court"}
+    assert found.fits[3 * N] == "court"
+    assert found.listed["fits"].notna().all()
+    assert found.fits[2 * N : 3 * N].notna().any()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "queue",
+        dict(enumerate(GROUPS)),
+        pd.DataFrame({"queue": GROUPS}),
+        5,
+        [["sea"]] * len(GROUPS),
+        np.array([GROUPS, GROUPS]).T,
+    ],
+)
+def test_groups_that_are_no_labels_are_refused(wrong):
+    with pytest.raises(InvalidValueError, match="group"):
+        ranked(groups=wrong)
+
+
+def test_labels_of_a_generator_are_groups():
+    pd.testing.assert_frame_equal(by_row(ranked(groups=iter(GROUPS))), by_row(ranked()))
 
 
 @pytest.mark.parametrize(
