@@ -25,6 +25,7 @@ WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 FORM = (
     "cli/document_tables",
     "cli/fit",
+    "cli/odd_sentences",
     "cli/score_sentences",
     "documents/detector_pair",
     "documents/fitting",
