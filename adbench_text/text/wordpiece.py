@@ -51,7 +51,8 @@ class WordPiece:
         self._lexicon: dict[str, list[int]] = {}  # the pieces of every word met so far
         self.size = tokenizer.get_vocab_size()
         number_of = tokenizer.get_vocab()
-        self.pad, self.unknown, self.cls, self.sep, self.mask = (number_of[token] for token in SPECIAL)
+        self.special = [number_of[token] for token in SPECIAL]
+        self.pad, self.unknown, self.cls, self.sep, self.mask = self.special
 
     def __getstate__(self) -> dict[str, Any]:
         return {"pieces": Vocabulary(self.pieces), "digest": self.digest}

@@ -7,7 +7,9 @@ where the discriminator takes its tokens for replaced ones.
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
 text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
 generator over it cannot show the network any; BERT's, which is outside knowledge, is the default
-because it was better on ``pydocs`` (see docs/detectors.md).
+because it was better on ``pydocs`` (see docs/detectors.md). What the generator draws is what counts
+as ordinary: ``generator="english"`` draws pieces by their frequency in English, and ``prior=True`` gives
+the network that ratio, so that it learns only what context adds. Neither is in the paper.
 
 Differences from the paper (P) or its released code (C); the preset ``paper`` takes the side of
 the paper, and the effect of the code where the paper is silent:
@@ -41,6 +43,7 @@ NAACL 2021.
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,8 +51,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
+from adbench_text.checks import Boolean, Choice, Number, Range, Whole, seed_or_draw
 from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors._devices import (
     DEVICE,
     PRECISION,
@@ -60,7 +64,13 @@ from adbench_text.detectors._devices import (
     load_weights,
     weights_of,
 )
-from adbench_text.detectors.date.corruption import LearnedGenerator, RandomGenerator, mask_patterns
+from adbench_text.detectors.date import frequencies
+from adbench_text.detectors.date.corruption import (
+    FrequencyGenerator,
+    LearnedGenerator,
+    RandomGenerator,
+    mask_patterns,
+)
 from adbench_text.detectors.date.electra import Discriminator, Embeddings, Objective, Shape
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.training import Training, train
@@ -69,12 +79,14 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT, TRAINED, WordPiece
 
-_GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
+Frequencies = NDArray[np.float64]  # of word pieces, (V,)
+_DRAWN = {"random": frequencies.uniform, "english": frequencies.english}
+_LEARNED = {"small": 16, "large": 64}  # width of the masked language model
 _PL_RMD = "pl_rmd"
 _MOST_PIECES = 30522  # of a trained vocabulary, as BERT's
 
 # At most a fifth of the default's steps: 11 epochs of batches twice as large instead of 30.
-_FAST = {
+_FAST: dict[str, Any] = {
     "steps": 1000,
     "epochs": 11,
     "batch_size": 32,
@@ -82,14 +94,18 @@ _FAST = {
     "embedding_learning_rate": 1e-4,
 }
 
+# What context adds to the prior is learned in a few epochs; then the network memorises.
+_PRIOR = {**_FAST, "epochs": 3, "generator": "english", "prior": True, "score": "log_odds"}
+
 
 class DATE(TextDetector):
     """DATE; see the head of the module.
 
     Presets: ``paper``, the paper's configuration for 20 Newsgroups and AG News (the latter's for
     any other dataset), which plain ``date`` means in a benchmark; ``electra``, its "ELECTRA adapted for
-    anomaly detection"; and ``fast``, at most a fifth of the default's steps within a point of its AUROC on
-    ``pydocs``.
+    anomaly detection"; ``fast``, at most a fifth of the default's steps within a point of its AUROC on
+    ``pydocs``; ``english``, the paper's with draws by the frequency of English words; and ``prior``, which
+    begins with the log-odds of each piece and trains for three epochs at most.
 
     Parameters
     ----------
@@ -101,16 +117,22 @@ class DATE(TextDetector):
         Number of mask patterns; 0 draws the masks for each batch, without RMD.
     mask_share : float, default 0.5
         Share of positions that a pattern masks, in (0, 1); without patterns the chance of each token.
-    generator : {"random", "small", "large"}, default "random"
-        What replaces the masked tokens: uniform draws, or a masked language model of one layer
-        of width 16 or 64, trained along.
+    generator : {"random", "english", "small", "large"}, default "random"
+        What replaces the masked tokens: uniform draws, draws by the frequency of words in English
+        (wordfreq's words, cut into pieces), or a masked language model of one layer of width 16 or 64,
+        trained along.
+    prior : bool, default False
+        Add the log-odds of each piece by its counts to the logit of "replaced", so that the network learns
+        only what the other tokens say of it. With ``steps=0`` these counts are the detector; see
+        `adbench_text.detectors.date.frequencies.log_odds`. Not for a generator that is trained along.
     rtd_weight, rmd_weight : float, default 50 and 100
         Weights of the losses, at least 0; that of a learned generator has weight 1.
-    score : {"pl", "mp", "ne", "pl_rmd"}, default "pl"
-        Pseudo-label, maximum probability or negative entropy over RTD, or pseudo-label over RMD
-        (one pass per pattern).
+    score : {"pl", "mp", "ne", "log_odds", "pl_rmd"}, default "pl"
+        Pseudo-label, maximum probability or negative entropy over RTD, the mean log-odds of "replaced",
+        which is the score that may be negative, or pseudo-label over RMD (one pass per pattern).
     steps : int, default 5000
-        Batches to train on, at most; the paper converges after about 5,000.
+        Batches to train on, at most; the paper converges after about 5,000. With 0 the networks stay as
+        they were drawn.
     epochs : int, default 30
         Passes over the training windows, at most. A network that has seen a few hundred documents a
         hundred times memorises them and no longer generalises; chosen on ``pydocs``.
@@ -148,12 +170,13 @@ class DATE(TextDetector):
         "max_length": Whole(1),
         "n_patterns": Whole(0),
         "mask_share": Number("(0, 1)"),
-        "generator": Choice(_GENERATORS),
+        "generator": Choice((*_DRAWN, *_LEARNED)),
+        "prior": Boolean(),
         "rtd_weight": Number("[0, inf)"),
         "rmd_weight": Number("[0, inf)"),
         "score": Choice((*SCORES, _PL_RMD)),
-        "steps": Whole(1),
-        "epochs": Whole(1),
+        "steps": Whole(0),
+        "epochs": Whole(0),
         "batch_size": Whole(1),
         "learning_rate": Number("(0, inf)"),
         "embedding_learning_rate": Number("(0, inf)", nullable=True),
@@ -189,6 +212,7 @@ class DATE(TextDetector):
         n_patterns: int = 50,
         mask_share: float = 0.5,
         generator: str = "random",
+        prior: bool = False,
         rtd_weight: float = 50.0,
         rmd_weight: float = 100.0,
         score: str = "pl",
@@ -210,6 +234,7 @@ class DATE(TextDetector):
         self.n_patterns = n_patterns
         self.mask_share = mask_share
         self.generator = generator
+        self.prior = prior
         self.rtd_weight = rtd_weight
         self.rmd_weight = rmd_weight
         self.score = score
@@ -226,13 +251,15 @@ class DATE(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``paper`` (section 4.2), ``electra`` (section 4.4) and ``fast``."""
+        """Return ``paper`` (section 4.2), ``electra`` (section 4.4), ``fast``, ``english`` and ``prior``."""
         paper: dict[str, Any] = {"vocabulary": BERT, "max_length": 128, "n_patterns": 50, "mask_share": 0.5}
         if dataset == "20news":
             paper |= {"max_length": 498, "n_patterns": 25, "mask_share": 0.25}
         return {
             "paper": [paper],
             # Masks are drawn for each batch: there is no pattern to recognise, hence no RMD.
+            "english": [{**paper, "generator": "english"}],
+            "prior": [_PRIOR],
             "electra": [{**paper, "n_patterns": 0, "mask_share": 0.15, "rmd_weight": 0}],
             "fast": [_FAST],
         }
@@ -259,6 +286,16 @@ class DATE(TextDetector):
                 f"n_patterns must be at most {possible}, the number of different patterns that mask "
                 f"{n_masked} of {self.max_length} positions (mask_share * max_length), got {self.n_patterns}."
             )
+        if self.prior and self.generator not in _DRAWN:
+            raise InvalidValueError(
+                f"prior=true needs a generator whose draws have known frequencies, got "
+                f"generator={self.generator!r}; use one of {', '.join(_DRAWN)}."
+            )
+
+    @property
+    def regime(self) -> str:
+        """Knowledge besides the training documents."""
+        return WORDS if self.generator == "english" else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Cut the words of a corpus into BERT's pieces, once for all its splits."""
@@ -266,8 +303,9 @@ class DATE(TextDetector):
             wordpiece.bert().encode(texts)
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of BERT's vocabulary, where used."""
-        return {"vocabulary": wordpiece.bert().digest} if self.vocabulary == BERT else {}
+        """Return the digest of BERT's vocabulary and the version of wordfreq, where used."""
+        used = {"vocabulary": wordpiece.bert().digest} if self.vocabulary == BERT else {}
+        return used | ({"wordfreq": version("wordfreq")} if self.generator == "english" else {})
 
     def _fit(self, texts: list[str]) -> None:
         seed = seed_or_draw(self.random_state)
@@ -278,8 +316,10 @@ class DATE(TextDetector):
             self._pieces = wordpiece.bert()
         else:
             self._pieces = wordpiece.train(texts, _MOST_PIECES)
-        self._objective = self._build(self._pieces, seed)
         windows = self._windows(texts)
+        drawn = _DRAWN[self.generator](self._pieces) if self.generator in _DRAWN else None
+        prior = self._prior(texts, drawn) if self.prior and drawn is not None else None
+        self._objective = self._build(self._pieces, seed, drawn, prior)
         n_steps = min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size))
         if n_steps < self.steps:
             self.ran_on_["steps"] = f"{n_steps:,} of {self.steps:,}, the end of epochs={self.epochs}"
@@ -295,12 +335,18 @@ class DATE(TextDetector):
         )
         train(self._objective, windows, training, self.observer)
 
-    def _build(self, pieces: WordPiece, seed: int) -> Objective:
-        """Return the networks, with weights, patterns and noise drawn by a seed."""
+    def _prior(self, texts: list[str], drawn: Frequencies) -> NDArray[np.float64]:
+        counts = np.bincount(self._pieces.encode(texts).ids, minlength=self._pieces.size)
+        return frequencies.log_odds(counts, drawn, self.mask_share, self._pieces.special)
+
+    def _build(
+        self, pieces: WordPiece, seed: int, drawn: Frequencies | None, prior: NDArray[np.float64] | None
+    ) -> Objective:
+        """Return the networks, with weights, patterns and noise drawn by a seed; see `_networks`."""
         # The initial weights come from the global generator of torch; the fork leaves its state as it was.
         with torch.random.fork_rng([]):
             torch.default_generator.manual_seed(seed)
-            objective = self._networks(pieces)
+            objective = self._networks(pieces, drawn, prior)
         # All is drawn on the CPU, so that a seed gives the same on every device.
         random = torch.Generator().manual_seed(seed)
         if self.n_patterns:
@@ -308,18 +354,27 @@ class DATE(TextDetector):
         objective.noise = torch.rand((max(self.n_patterns, 1), self.max_length + 2), generator=random)
         return objective.to(self._device)
 
-    def _networks(self, pieces: WordPiece) -> Objective:
+    def _networks(
+        self,
+        pieces: WordPiece,
+        drawn: Frequencies | None = None,
+        prior: NDArray[np.float64] | None = None,
+    ) -> Objective:
+        """Return the networks; `drawn` are the frequencies of pieces in the draws of ``"english"``."""
         # Two positions more than pieces: [CLS] and [SEP].
         embeddings = Embeddings(pieces.size, self.max_length + 2)
         shape = Shape(self.hidden, self.layers, feed_forward=4 * self.hidden, dropout=self.dropout)
+        log_odds = None if prior is None else torch.from_numpy(prior).float()
         # Without patterns the RMD head has one output, whose loss has weight 0.
-        discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1))
+        discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1), log_odds)
         generator: nn.Module
         if self.generator == "random":
             generator = RandomGenerator(wordpiece.FIRST, pieces.size)
+        elif drawn is not None:
+            generator = FrequencyGenerator(torch.from_numpy(drawn))
         else:
             # The depth, inner width and dropout of the paper's ablation.
-            small = Shape(_GENERATORS[self.generator], layers=1, feed_forward=1024, dropout=0.1)
+            small = Shape(_LEARNED[self.generator], layers=1, feed_forward=1024, dropout=0.1)
             # Masks that are drawn for each batch may hold any number of tokens.
             most = int(self.mask_share * self.max_length) if self.n_patterns else None
             generator = LearnedGenerator(embeddings, small, pieces.mask, most)
@@ -334,7 +389,8 @@ class DATE(TextDetector):
         super().restore(learned)
         self._device = device_to_load_on(self.device)
         # drawn as in a fit; then all is replaced
-        self._objective = self._build(self._pieces, seed=0)
+        alike = frequencies.uniform(self._pieces)
+        self._objective = self._build(self._pieces, 0, alike, alike if self.prior else None)
         load_weights(self._objective, learned["_objective"])
         return self
 
@@ -354,8 +410,8 @@ class DATE(TextDetector):
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the abnormality of each word of each document: the mean of its word pieces.
 
-        A document's score is the mean over its pieces and [SEP]; a document of several windows has the mean
-        of theirs, each over its pieces. ``pl_rmd`` judges complete documents: it has no scores of words.
+        A document's score is the mean over its pieces and [SEP], by log-odds over its pieces alone; that of
+        several windows is the mean of theirs. ``pl_rmd`` judges complete documents: it has no word scores.
         """
         texts = self._check_fitted(texts)
         if self.score == _PL_RMD:

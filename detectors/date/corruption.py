@@ -37,6 +37,24 @@ class RandomGenerator(nn.Module):
         return torch.where(masked, drawn, ids), None
 
 
+class FrequencyGenerator(nn.Module):
+    """Draws each word piece by its frequency."""
+
+    cumulative: Tensor  # (V,), float64; ends with 1
+
+    def __init__(self, frequencies: Tensor) -> None:
+        """`frequencies` of the pieces, (V,), at least 0; the last one is positive."""
+        super().__init__()
+        cumulative = frequencies.double().cumsum(0)
+        self.register_buffer("cumulative", cumulative / cumulative[-1])
+
+    def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
+        """Replace by inverse transform sampling: the draw is a function of `noise`."""
+        # right=True: a noise of 0 does not draw a piece of frequency 0.
+        drawn = torch.searchsorted(self.cumulative, noise.double(), right=True)
+        return torch.where(masked, drawn, ids), None
+
+
 class LearnedGenerator(nn.Module):
     """A small masked language model, whose embeddings are the discriminator's (section 4.4)."""
 

@@ -119,19 +119,31 @@ class Judgement(NamedTuple):
 class Discriminator(nn.Module):
     """Recognises replaced tokens, and the mask pattern that chose them."""
 
-    def __init__(self, embeddings: Embeddings, shape: Shape, n_patterns: int) -> None:
+    prior: Tensor | None  # log-odds of "replaced" of each piece, (V,), to which RTD adds its own
+
+    def __init__(
+        self, embeddings: Embeddings, shape: Shape, n_patterns: int, prior: Tensor | None = None
+    ) -> None:
         super().__init__()
         H = shape.hidden
         self.encoder = Encoder(embeddings, shape)
         self.rtd_head = nn.Sequential(nn.Linear(H, H), nn.GELU(), nn.Linear(H, 1))
         self.rmd_head = nn.Sequential(nn.Linear(H, H), nn.ReLU(), nn.Linear(H, n_patterns))
         self.apply(init_weights)
+        self.register_buffer("prior", prior)
+        if prior is not None:
+            # The network learns what the prior lacks: it begins with nothing.
+            for weights in self.rtd_head[-1].parameters():
+                nn.init.zeros_(weights)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Judgement:
         """Judge ids (B, L), of which the first `lengths` (B,) of each row are real."""
         x = self.encoder(ids, lengths)
         # RMD judges the window by its [CLS]. fp32: losses and probabilities need the digits.
-        return Judgement(self.rtd_head(x).squeeze(-1).float(), self.rmd_head(x[:, 0]).float())
+        rtd = self.rtd_head(x).squeeze(-1).float()
+        if self.prior is not None:
+            rtd = rtd + self.prior[ids]
+        return Judgement(rtd, self.rmd_head(x[:, 0]).float())
 
 
 def init_weights(module: nn.Module) -> None:

@@ -1,6 +1,7 @@
 """Scores documents with a trained DATE, in fp32 and by length: a score depends only on its document."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,25 +15,45 @@ from adbench_text.detectors.date.windows import Windows
 _TOKENS = 8192  # of a batch
 
 
-# The scores of section 3.5: the normality of a token from p = P(replaced), and the most it can be.
-SCORES: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
-    # pseudo label: P(original), since in a clean document every token is
-    "pl": (lambda p: 1 - p, 1.0),
+class Score(NamedTuple):
+    """A score of tokens, from the logit of "replaced"."""
+
+    normality: Callable[[Tensor], Tensor]
+    most: float = 1.0  #: the most that the normality can be; 0 where it has no bound
+    counts_sep: bool = True  #: whether [SEP] of a window that is not full counts, as in the released code
+
+
+SCORES = {
+    # Those of section 3.5, of p = P(replaced). Pseudo label: P(original), since in a clean document
+    # every token is
+    "pl": Score(lambda logit: 1 - logit.sigmoid()),
     # maximum probability
-    "mp": (lambda p: torch.maximum(p, 1 - p), 1.0),
-    # negative entropy, as in the released code: the sum of (q + 1) log2(q + 1) over q = p, 1 - p
-    "ne": (lambda p: (p + 1) * torch.log2(p + 1) + (2 - p) * torch.log2(2 - p), 2.0),
+    "mp": Score(lambda logit: _maximum(logit.sigmoid())),
+    # negative entropy, as in the released code
+    "ne": Score(lambda logit: _negative_entropy(logit.sigmoid()), 2.0),
+    # The sum of log-odds weighs evidence as a likelihood ratio does. [SEP] is never replaced: how sure the
+    # network is of that would measure the length.
+    "log_odds": Score(lambda logit: -logit, 0.0, counts_sep=False),
 }
 
 
+def _maximum(p: Tensor) -> Tensor:
+    return torch.maximum(p, 1 - p)
+
+
+def _negative_entropy(p: Tensor) -> Tensor:
+    """Return the sum of (q + 1) log2(q + 1) over q = p, 1 - p."""
+    return (p + 1) * torch.log2(p + 1) + (2 - p) * torch.log2(2 - p)
+
+
 def window_scores(discriminator: Discriminator, windows: Windows, score: str) -> NDArray[np.float64]:
-    """Return how abnormal each window is, at least 0: the mean over its tokens, [CLS] left out."""
-    normality_of, most = SCORES[score]
+    """Return how abnormal each window is: the mean over its tokens, [CLS] left out; 0 without any."""
+    normality_of, most, counts_sep = SCORES[score]
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
-        normality = normality_of(discriminator(ids, lengths).rtd.sigmoid())
-        counted = _counted(windows, ids, lengths)
-        abnormality: Tensor = most - (normality * counted).sum(1) / counted.sum(1)
+        normality = normality_of(discriminator(ids, lengths).rtd)
+        counted = _counted(windows, ids, lengths if counts_sep else lengths - 1)
+        abnormality: Tensor = most - (normality * counted).sum(1) / counted.sum(1).clamp(min=1)
         return abnormality
 
     return _over(windows, judge)
@@ -58,12 +79,12 @@ def rmd_scores(
 
 def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> list[NDArray[np.float64]]:
     """Return how abnormal each piece of each document is; where windows overlap, the mean of theirs."""
-    normality_of, most = SCORES[score]
+    normality_of, most, _ = SCORES[score]
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
-    for rows, p in _in_batches(windows, lambda ids, lengths: discriminator(ids, lengths).rtd.sigmoid()):
+    for rows, logits in _in_batches(windows, lambda ids, lengths: discriminator(ids, lengths).rtd):
         # float64: a piece of several windows adds up its scores.
-        abnormality = (most - normality_of(p)).double().cpu().numpy()
+        abnormality = (most - normality_of(logits)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
             # 2: [CLS] and [SEP] are not pieces of the document.
             text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,14 +11,16 @@ from observers import Watching
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
-from adbench_text.detectors.date import DATE, training
+from adbench_text.contract.scores import FROM_SCRATCH
+from adbench_text.contract.scores import WORDS as KNOWS_WORDS
+from adbench_text.detectors.date import DATE, frequencies, training
 from adbench_text.detectors.date.corruption import RandomGenerator
 from adbench_text.detectors.date.cuda_graphs import CudaGraphs
 from adbench_text.detectors.date.electra import Judgement
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.text.wordpiece import Pieces
+from adbench_text.text.wordpiece import FIRST, Pieces
 
 WORDS = "ship harbour sail tide anchor captain wave crew island storm".split()
 OTHERS = "judge court statute appeal verdict counsel trial witness clause evidence".split()
@@ -97,6 +100,83 @@ def test_every_variant_trains_and_scores(settings):
     assert (scores <= (2 if settings.get("score") == "ne" else 1)).all()
     assert ("loss_mlm" in watching.seen) == ("generator" in settings)
     assert ("loss_rmd" in watching.seen) == (settings.get("rmd_weight") != 0)
+
+
+@pytest.mark.parametrize("length", [{"steps": 0}, {"epochs": 0}], ids=str)
+def test_without_a_step_the_network_is_as_it_was_drawn(length):
+    drawn = small(**length).fit(TRAIN)._objective.state_dict()
+    start = small(steps=1, learning_rate=1e-12).fit(TRAIN)._objective.state_dict()
+    for name, weights in drawn.items():
+        torch.testing.assert_close(weights, start[name], atol=1e-9, rtol=0)
+
+
+def test_the_english_generator_draws_pieces_by_their_frequency():
+    detector = small(generator="english", steps=0).fit(["the ship and the harbour", "a ship xylograph"])
+    wanted = frequencies.english(detector._pieces)
+    n = 400_000
+    noise = torch.rand((1, n), generator=torch.Generator().manual_seed(0))
+    ids, masked = torch.zeros((1, n), dtype=torch.long), torch.ones((1, n), dtype=torch.bool)
+    drawn, _ = detector._objective.generator(ids, torch.tensor([n]), masked, noise)
+    counts = np.bincount(drawn[0].numpy(), minlength=len(wanted))
+    assert counts[:FIRST].tolist() == [0] * FIRST
+    assert (np.abs(counts - n * wanted) <= 5 * np.sqrt(n * wanted) + 1).all()
+    unmasked, _ = detector._objective.generator(ids, torch.tensor([n]), ~masked, noise)
+    assert torch.equal(unmasked, ids)
+
+
+def test_frequencies_of_pieces_are_those_of_english_words():
+    detector = small(steps=0).fit(["the ship and the harbour", "a ship and the crew"])
+    pieces = detector._pieces.pieces
+    of = dict(zip(pieces, frequencies.english(detector._pieces), strict=True))
+    assert sum(of.values()) == pytest.approx(1)
+    assert of["[SEP]"] == 0
+    assert of["the"] > of["and"] > of["ship"] > 0
+
+
+@pytest.mark.parametrize("generator", ["random", "english"])
+@pytest.mark.parametrize("score", ["pl", "log_odds"])
+def test_the_prior_alone_is_the_closed_form(generator, score):
+    settings = {"prior": True, "steps": 0, "mask_share": 0.25, "max_length": 128}  # a window each
+    detector = small(generator=generator, score=score, **settings).fit(TRAIN)
+    pieces = detector._pieces
+    drawn = {"random": frequencies.uniform, "english": frequencies.english}[generator](pieces)
+    counts = Counter(pieces.encode(TRAIN).ids.tolist())
+
+    def odds(piece):
+        if piece < FIRST:
+            return 1.0  # no generator draws a special token, such as [UNK]
+        g = drawn[piece]
+        p = (counts[piece] + 1e4 * g) / (sum(counts.values()) + 1e4)
+        return 0.25 * g * (1 - p) / (p * (0.75 + 0.25 * g))
+
+    for text, score_of_text in zip(TEST, detector.decision_function(TEST), strict=True):
+        of_pieces = [odds(piece) for piece in pieces.encode([text]).ids]
+        if score == "pl":
+            by_hand = np.mean([*(each / (1 + each) for each in of_pieces), 0.5])  # [SEP] has even odds
+        else:
+            by_hand = np.mean(np.log(of_pieces))
+        assert score_of_text == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_a_network_on_top_of_the_prior_learns_and_is_saved_with_it():
+    detector = small(generator="english", prior=True, score="log_odds").fit(TRAIN)
+    alone = small(generator="english", prior=True, score="log_odds", steps=0).fit(TRAIN)
+    scores = detector.decision_function(TEST)
+    assert np.abs(scores - alone.decision_function(TEST)).max() > 1e-3
+    again = small(generator="english", prior=True, score="log_odds").restore(detector.learned())
+    np.testing.assert_array_equal(again.decision_function(TEST), scores)
+
+
+@pytest.mark.parametrize("generator", ["small", "large"])
+def test_a_prior_needs_known_frequencies(generator):
+    with pytest.raises(InvalidValueError, match=rf"prior=true .*'{generator}'.*random, english"):
+        small(generator=generator, prior=True).check_params()
+
+
+def test_knowledge_of_english_is_declared():
+    assert (small().regime, small(generator="english").regime) == (FROM_SCRATCH, KNOWS_WORDS)
+    assert "wordfreq" in small(generator="english").resources()
+    assert "wordfreq" not in small().resources()
 
 
 def test_a_training_that_its_epochs_cut_short_is_reported():
@@ -297,12 +377,13 @@ def test_a_window_scores_the_mean_over_its_tokens_without_cls_pads_and_the_sep_o
     np.testing.assert_allclose(scores, [(0.1 + 0.3 + 0.02) / 3, 0.02, 0.25], rtol=1e-5)
 
 
-def test_the_three_scores_of_a_token_by_hand():
-    p = torch.tensor([0.25], dtype=torch.float64)
-    assert SCORES["pl"][0](p).item() == 0.75
-    assert SCORES["mp"][0](p).item() == 0.75
-    assert SCORES["ne"][0](p).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
-    sure = torch.tensor([0.0, 1.0])
+def test_the_scores_of_a_token_by_hand():
+    logit = torch.logit(torch.tensor([0.25], dtype=torch.float64))
+    assert SCORES["pl"][0](logit).item() == pytest.approx(0.75)
+    assert SCORES["mp"][0](logit).item() == pytest.approx(0.75)
+    assert SCORES["ne"][0](logit).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
+    assert SCORES["log_odds"][0](logit).item() == pytest.approx(np.log(3))
+    sure = torch.tensor([-torch.inf, torch.inf])
     for name in ("mp", "ne"):
         assert (SCORES[name][0](sure) == SCORES[name][1]).all()
 
@@ -336,7 +417,7 @@ def test_the_general_pseudo_label_asks_for_each_pattern_that_was_applied():
     np.testing.assert_allclose(rmd_scores(objective, windows, patterns, torch.zeros(2, 6)), [0.5, 0.5])
 
 
-@pytest.mark.parametrize("score", ["pl", "mp", "ne"])
+@pytest.mark.parametrize("score", SCORES)
 def test_words_have_scores_at_their_places_and_their_pieces_make_the_texts_score(score):
     detector = small(score=score).fit(TRAIN)
     text = "Ship, the HARBOUR\tstörm judgement  -- ship"
@@ -347,11 +428,12 @@ def test_words_have_scores_at_their_places_and_their_pieces_make_the_texts_score
     windows = detector._windows([text])
     ids, lengths = windows.batch(np.array([0]))
     with torch.no_grad():
-        p = detector._objective.discriminator(ids, lengths).rtd.sigmoid()
-    of, most = SCORES[score]
-    of_sep = float(most - of(p[0, n_pieces.sum() + 1]))
-    total = n_pieces @ [word.score for word in words] + of_sep
-    assert detector.decision_function([text])[0] == pytest.approx(total / (n_pieces.sum() + 1), rel=1e-5)
+        logits = detector._objective.discriminator(ids, lengths).rtd
+    of, most, counts_sep = SCORES[score]
+    total, n = n_pieces @ [word.score for word in words], n_pieces.sum()
+    if counts_sep:
+        total, n = total + float(most - of(logits[0, n + 1])), n + 1
+    assert detector.decision_function([text])[0] == pytest.approx(total / n, rel=1e-5)
 
 
 def test_pieces_in_the_overlap_of_windows_get_the_mean_of_both():
@@ -365,6 +447,10 @@ def test_pieces_in_the_overlap_of_windows_get_the_mean_of_both():
     (scores,) = token_scores(ByPlace(), windows, "pl")
     np.testing.assert_allclose(scores[:9], np.arange(1, 10) / 10, rtol=1e-5)
     np.testing.assert_allclose(scores[16:], [(0.99 + 0.1) / 2, (0.99 + 0.2) / 2, 0.3, 0.4], rtol=1e-4)
+
+
+def test_by_log_odds_a_text_without_pieces_has_even_odds():
+    assert small(score="log_odds", steps=2).fit(TRAIN).decision_function([""]).tolist() == [0]
 
 
 def test_a_text_without_words_has_no_token_scores():

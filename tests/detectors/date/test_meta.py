@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from adbench_text.detectors.date import DATE, corruption
+from adbench_text.detectors.date import DATE, corruption, frequencies
 from adbench_text.detectors.date.corruption import mask_patterns
 from adbench_text.detectors.date.electra import Embeddings, Losses, Shape, is_real
 from adbench_text.detectors.date.training import Training
@@ -35,7 +35,9 @@ def losses_of_a_step(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, **sett
     monkeypatch.setattr(torch, "Generator", Draws)
     pieces = wordpiece.train(TEXTS, 60)
     detector = DATE(layers=2, hidden=32, max_length=32, **settings)
-    objective = detector._networks(pieces).to(META).to(dtype).train()
+    drawn = frequencies.english(pieces) if detector.generator == "english" else None
+    prior = np.zeros(pieces.size) if detector.prior else None
+    objective = detector._networks(pieces, drawn, prior).to(META).to(dtype).train()
     windows = Windows(pieces.encode(TEXTS), pieces, 32).to(META)
     patterns = None
     if detector.n_patterns:
@@ -71,6 +73,12 @@ def test_a_step_waits_for_no_value_and_mixes_no_devices(monkeypatch, dtype, sett
 @pytest.mark.parametrize("generator", ["small", "large"])
 def test_a_step_with_a_learned_generator_waits_for_no_value(monkeypatch, generator, settings):
     losses = losses_of_a_step(monkeypatch, torch.float32, generator=generator, **settings)
+    assert {(loss.device, loss.shape) for loss in losses} == {(META, ())}
+
+
+@PATTERNS
+def test_a_step_with_a_prior_waits_for_no_value(monkeypatch, settings):
+    losses = losses_of_a_step(monkeypatch, torch.float32, generator="english", prior=True, **settings)
     assert {(loss.device, loss.shape) for loss in losses} == {(META, ())}
 
 
