@@ -82,7 +82,8 @@ class CVDD(TextDetector):
         Least number of times that a known word occurs in the training documents; 0 for every word
         with a vector.
     epochs, batch_size : int, default 100 and 64
-        Passes over the training documents, and documents of a batch.
+        Passes over the training documents, and documents of a batch. With 0 epochs the contexts stay the
+        centres of k-means, and the attention as it was drawn.
     learning_rate : float, default 0.01
         Of Adam; a tenth of it after two fifths of the epochs. Gradients are clipped to norm 0.5.
     tolerance : float, default 0.001
@@ -111,7 +112,7 @@ class CVDD(TextDetector):
         "score": Choice((MEAN, BEST)),
         "vectors": vectors.VECTORS,
         "min_count": Whole(0),
-        "epochs": Whole(1),
+        "epochs": Whole(0),
         "batch_size": Whole(1),
         "learning_rate": Number("[0, inf)"),
         "tolerance": Number("[0, inf)"),

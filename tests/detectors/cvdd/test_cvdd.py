@@ -53,6 +53,14 @@ def test_no_word_of_the_test_texts_alone_is_known_but_with_min_count_zero(make):
     assert auroc(OUTLIER, scores) > 0.95
 
 
+def test_without_an_epoch_the_network_is_as_it_was_drawn(make):
+    drawn, hardly_trained = make(epochs=0), make(epochs=1, learning_rate=1e-12)
+    scores = [each.fit(TRAIN).decision_function(TEST) for each in (drawn, hardly_trained)]
+    np.testing.assert_allclose(*scores, atol=1e-6)
+    trained = make(epochs=5).fit(TRAIN).decision_function(TEST)
+    assert np.abs(trained - scores[0]).max() > 1e-3
+
+
 def test_without_a_seed_each_fit_is_another(make):
     first, second = (make(random_state=None).fit(TRAIN).decision_function(TEST[:20]) for _ in range(2))
     assert not np.array_equal(first, second)
