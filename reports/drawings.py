@@ -12,6 +12,7 @@ from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.tables import twins
 from adbench_text.reports.tables.variants import families, ordered
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
@@ -20,7 +21,7 @@ _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures f
 
 def drawings(comparison: Comparison) -> Iterator[Drawing]:
     """Yield all figures, in the order of a report."""
-    for draw in (contamination, variants, cost, curves, overlap_bound):
+    for draw in (contamination, variants, networks, cost, curves, overlap_bound):
         yield from draw(comparison)
 
 
@@ -62,6 +63,23 @@ def variants(comparison: Comparison) -> Iterator[Drawing]:
                     [name for name, _ in names], drawn, comparison.metric.title, comparison.labels
                 ),
             )
+
+
+def networks(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield networks beside their untrained twins and the plain methods beneath them."""
+    found = twins.measured(comparison, comparison.lowest)
+    if means := {network.trained.label: figures.mean(axis=0).tolist() for network, figures in found}:
+        yield Drawing(
+            "twins",
+            f"{comparison.metric.title} of networks with and without training",
+            f"Mean over the splits of all datasets, {percent(comparison.lowest)} of outliers in the training "
+            "data. Plain: the method that the network is built on.",
+            plots.variants(
+                list(means),
+                dict(zip(twins.KINDS, zip(*means.values(), strict=True), strict=True)),
+                comparison.metric.title,
+            ),
+        )
 
 
 def cost(comparison: Comparison) -> Iterator[Drawing]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.drawings import contamination, cost, variants
+from adbench_text.reports.drawings import contamination, cost, networks, variants
 from adbench_text.reports.figures import export
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
@@ -23,8 +23,15 @@ _TABLES = {  # of a page that does not have all tables
     "planted": ["words"],
     "scope": ["leaderboard", "benchmarks"],
     "languages": ["variants"],
+    "twins": ["twins"],
 }
-_FIGURES = {"words": (), "planted": (), "scope": (), "languages": (variants,)}  # likewise
+_FIGURES = {  # likewise
+    "words": (),
+    "planted": (),
+    "scope": (),
+    "languages": (variants,),
+    "twins": (networks,),
+}
 
 
 def write(sweep: str, folder: Path) -> list[Path]:

@@ -84,6 +84,16 @@ class Estimate(NamedTuple):
     p: float
 
 
+def paired(differences: NDArray[np.float64]) -> Estimate:
+    """Return the mean of paired differences by Student's t; of fewer than two, without an interval."""
+    mean = float(differences.mean())
+    if len(differences) < 2 or not (deviation := float(stats.sem(differences))):
+        return Estimate(mean, mean, mean, float(mean == 0))
+    half = float(stats.t.ppf((1 + _LEVEL) / 2, len(differences) - 1)) * deviation
+    p = float(2 * stats.t.sf(abs(mean) / deviation, len(differences) - 1))
+    return Estimate(mean, mean - half, mean + half, p)
+
+
 def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each document the share of the other kind that it is ranked right against; ties are half."""
     shares = np.empty(len(scores))

@@ -43,6 +43,7 @@ def test_every_table_can_be_had_by_its_name():
     store = Holding({"scores.csv": scores})
     variants = [stored(dataset=f"sib:{name}", dataset_digest=name) for name in ("xx", "yy")]
     records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_KNOWN, WITH_WORDS, *variants]
+    records += [stored("net", "a", 0.6, configuration=text) for text in ("", "epochs=0")]
     for name in TABLES:
         report = Builder(table_of(records), store=store).report([name], only=True)
         assert len(report.tables) == 1

@@ -1,0 +1,62 @@
+from cells import compare, stored, texts
+from scipy import stats
+
+from adbench_text.reports import drawings
+from adbench_text.reports.tables import twins
+
+
+def cells(detector, *figures, **columns):
+    return [
+        stored(detector, inlier, figure, **columns) for inlier, figure in zip("abc", figures, strict=True)
+    ]
+
+
+TRAINED = cells("pyod-vae", 0.9, 0.8, 0.7)
+UNTRAINED = cells("pyod-vae", 0.8, 0.8, 0.5, configuration="epoch_num=0")
+PLAIN = cells("pyod-kpca", 0.9, 0.9, 0.6, configuration="kernel=linear, n_components=32")
+
+
+def row_of(rows):
+    (table,) = twins.tables(compare(rows))
+    (row,) = texts(table)
+    return row
+
+
+def test_a_network_is_beside_its_untrained_twin_and_the_plain_method():
+    row = row_of([*TRAINED, *UNTRAINED, *PLAIN])
+    assert row[:5] == ["pyod-vae", "reconstruction by PCA", "80.0", "70.0", "80.0"]
+    half = stats.t.ppf(0.975, 2) * stats.sem([10, 0, 20])
+    assert row[5] == f"+10.0 ({10 - half:+.1f} to {10 + half:+.1f})"
+    assert row[6].startswith("+0.0 (")
+    assert row[7] == "3"
+
+
+def test_only_splits_that_all_of_them_have_count():
+    row = row_of([*TRAINED, *UNTRAINED[:2], *PLAIN])
+    assert (row[2], row[3], row[7]) == ("85.0", "80.0", "2")
+
+
+def test_without_the_plain_method_the_difference_to_the_twin_stays():
+    row = row_of([*TRAINED, *UNTRAINED])
+    assert (row[4], row[6]) == ("–", "–")
+    assert row[5].startswith("+10.0")
+
+
+def test_a_twin_has_the_other_settings_of_its_network():
+    other = cells("pyod-vae", 0.1, 0.1, 0.1, configuration="beta=2, epoch_num=0")
+    assert list(twins.tables(compare([*TRAINED, *other]))) == []
+    own = cells("pyod-vae", 0.6, 0.6, 0.6, configuration="beta=2")
+    assert row_of([*TRAINED, *own, *other])[2:4] == ["60.0", "10.0"]
+
+
+def test_each_level_has_a_table_and_the_lowest_a_figure():
+    rows = [*TRAINED, *UNTRAINED]
+    rows += [row | {"contamination": 0.1, "cell": row["cell"] + "10"} for row in rows]
+    comparison = compare(rows)
+    assert len(list(twins.tables(comparison))) == 2
+    assert [drawing.name for drawing in drawings.networks(comparison)] == ["twins"]
+
+
+def test_without_twins_there_is_neither():
+    comparison = compare(TRAINED)
+    assert [*twins.tables(comparison), *drawings.networks(comparison)] == []
