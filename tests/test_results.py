@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import pandas as pd
 import pytest
 from cells import cells_csv, failed, stored
@@ -12,8 +13,10 @@ from pandas.testing import assert_frame_equal
 
 from adbench_text import results
 from adbench_text.contract.scores import PRE_TRAINED
+from adbench_text.reports.build import Builder
 from adbench_text.reports.pages import RESULTS, SWEEPS, write
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
+from adbench_text.reports.tables import twins
 from adbench_text.store.cells import SPLIT, table_of
 from adbench_text.store.cells_file import read_csv
 
@@ -65,9 +68,15 @@ def test_cells_are_read_as_they_were_written(tmp_path):
     assert_frame_equal(read_csv(tmp_path / "mine.csv"), table_of(CELLS))
 
 
+def complete_cells() -> pd.DataFrame:
+    """The cells of all sweeps on complete corpora."""
+    cells = pd.concat(map(results, SWEEPS))
+    return cells[cells["limit"].isna()]
+
+
 def means() -> dict[tuple[str, str, float], float]:
     """The mean AUROC over the splits and seeds, in percent, by detector, dataset and contamination."""
-    cells = pd.concat(map(results, SWEEPS))
+    cells = complete_cells()
     newest = cells[cells["status"] == "ok"].drop_duplicates(
         ["name", "dataset", "contamination", "inlier", "seed"], keep="last"
     )
@@ -81,7 +90,7 @@ PART = re.compile(r"^‡ Ours were trained on part of AG News, ([\d,]+) of ([\d,
 def test_a_page_marks_the_dataset_that_is_not_the_published_edition(page, first):
     text = (ROOT / page).read_text(encoding="utf-8")
     (header,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| detector |")]
-    cells = pd.concat(map(results, SWEEPS))
+    cells = complete_cells()
     cells = cells[cells["contamination"] == 0]
     published = cells.groupby("dataset")["published"].all()
     assert ["‡" in name for name in header[first : first + 4]] == [
@@ -92,6 +101,18 @@ def test_a_page_marks_the_dataset_that_is_not_the_published_edition(page, first)
     assert ours == f"{n_train.mean():,.0f}"
     of_paper = figures_of_the_paper()["training_documents"]["agnews"]
     assert theirs == f"{fmean(of_paper.values()):,.0f}"
+
+
+def test_each_network_of_the_twins_has_its_twin_and_its_plain_method():
+    comparison = Builder(read_csv(RESULTS / "twins.csv")).comparison
+    found = dict(twins.measured(comparison, 0))
+    assert len(found) == 8
+    assert all(np.isfinite(figures).all() and len(figures) == 17 for figures in found.values())
+    page = (RESULTS / "twins.md").read_text(encoding="utf-8")
+    (table,) = (table for table in twins.tables(comparison) if " 0% " in table.title)
+    for row in table.rows:
+        figures = " | ".join(entry.text for entry in row[2:7])
+        assert f" | {figures} |" in page
 
 
 COLUMNS = [("20news", 0.0), ("20news", 0.1), ("agnews", 0.0), ("agnews", 0.1)]
