@@ -257,9 +257,9 @@ class DATE(TextDetector):
             paper |= {"max_length": 498, "n_patterns": 25, "mask_share": 0.25}
         return {
             "paper": [paper],
-            # Masks are drawn for each batch: there is no pattern to recognise, hence no RMD.
             "english": [{**paper, "generator": "english"}],
             "prior": [_PRIOR],
+            # Masks are drawn for each batch: there is no pattern to recognise, hence no RMD.
             "electra": [{**paper, "n_patterns": 0, "mask_share": 0.15, "rmd_weight": 0}],
             "fast": [_FAST],
         }
