@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.split_key import percent
-from adbench_text.plugins.configure import split_list
+from adbench_text.plugins.configure import format_name, split_list
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
@@ -64,16 +64,18 @@ def twins_of(comparison: Comparison) -> list[Twins]:
     return found
 
 
-def _key(column: Column, settings: frozenset[str] | None = None) -> tuple[object, ...]:
-    own = frozenset(split_list(column.configuration or "")) if settings is None else settings
-    return column.detector, column.preset, column.source, column.generation, own
+def _key(column: Column) -> tuple[str, frozenset[str], str, int]:
+    """Return name and settings of a column, and where its results are from."""
+    written = format_name(column.detector, column.preset, column.configuration or "")
+    name, _, settings = written.partition("(")
+    return name, frozenset(split_list(settings.removesuffix(")"))), column.source, column.generation
 
 
-def _without_length(column: Column) -> tuple[object, ...] | None:
-    """Return what the trained twin of an untrained network is known by; None for another column."""
-    settings = frozenset(split_list(column.configuration or ""))
-    lengths = settings & {f"{name}={value}" for name, value in _UNTRAINED.items()}
-    return _key(column, settings - lengths) if lengths else None
+def _without_length(column: Column) -> tuple[str, frozenset[str], str, int] | None:
+    """Return the key of the trained twin of an untrained network; None for another column."""
+    name, settings, source, generation = _key(column)
+    lengths = settings & {f"{key}={value}" for key, value in _UNTRAINED.items()}
+    return (name, settings - lengths, source, generation) if lengths else None
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -49,6 +49,19 @@ def test_a_twin_has_the_other_settings_of_its_network():
     assert row_of([*TRAINED, *own, *other])[2:4] == ["60.0", "10.0"]
 
 
+def test_a_preset_has_a_twin_too():
+    trained = cells("date", 0.9, 0.8, 0.7, preset="fast")
+    untrained = cells("date", 0.5, 0.5, 0.5, preset="fast(steps=0)")
+    counts = cells("date", 0.9, 0.9, 0.9, preset="fast(prior=true, steps=0)")
+    assert row_of([*trained, *untrained, *counts])[:5] == [
+        "date:fast",
+        "counts of word pieces",
+        "80.0",
+        "50.0",
+        "90.0",
+    ]
+
+
 def test_each_level_has_a_table_and_the_lowest_a_figure():
     rows = [*TRAINED, *UNTRAINED]
     rows += [row | {"contamination": 0.1, "cell": row["cell"] + "10"} for row in rows]
