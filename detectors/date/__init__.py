@@ -390,7 +390,8 @@ class DATE(TextDetector):
         self._device = device_to_load_on(self.device)
         # drawn as in a fit; then all is replaced
         alike = frequencies.uniform(self._pieces)
-        self._objective = self._build(self._pieces, 0, alike, alike if self.prior else None)
+        drawn, prior = (alike if given else None for given in (self.generator in _DRAWN, self.prior))
+        self._objective = self._build(self._pieces, 0, drawn, prior)
         load_weights(self._objective, learned["_objective"])
         return self
 

@@ -83,6 +83,7 @@ SETTINGS = [
     ("iforest", {"encoder": "svd", "n_estimators": 10}),
     ("ensemble", {"members": "llr, knn-words(k=5), pyod-lof(encoder=svd)"}),
     ("date", {"steps": 5, "score": "pl_rmd", "generator": "small"}),
+    ("date", {"steps": 5, "generator": "english", "prior": True, "score": "log_odds"}),
     ("date", {"steps": 5, "n_patterns": 0, "rmd_weight": 0, "generator": "large"}),
     ("cvdd", {"vectors": "topics", "min_count": 3, "epochs": 2}),
     ("cvdd", {"vectors": "topics", "min_count": 0, "epochs": 2}),
