@@ -85,9 +85,9 @@ class Estimate(NamedTuple):
 
 
 def paired(differences: NDArray[np.float64]) -> Estimate:
-    """Return the mean of paired differences by Student's t; of fewer than two, without an interval."""
+    """Return the mean of two paired differences or more by Student's t."""
     mean = float(differences.mean())
-    if len(differences) < 2 or not (deviation := float(stats.sem(differences))):
+    if not (deviation := float(stats.sem(differences))):
         return Estimate(mean, mean, mean, float(mean == 0))
     half = float(stats.t.ppf((1 + _LEVEL) / 2, len(differences) - 1)) * deviation
     p = float(2 * stats.t.sf(abs(mean) / deviation, len(differences) - 1))

@@ -13,14 +13,10 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
 from adbench_text.reports.significance import paired
 
-#: The settings that say how long a network is trained, each with the value that leaves it as it was drawn.
-_UNTRAINED = {
-    "steps": "0",
-    "epochs": "0",
-    "epoch_num": "0",
-    "stop_epochs": "0",
-    "n_epochs": "1",  # PyOD's LUNAR measures before its first step, and keeps its best state
-}
+#: The settings that say how long a network is trained; 0 leaves it as it was drawn.
+_LENGTHS = {"steps", "epochs", "epoch_num", "n_epochs", "stop_epochs"}
+#: PyOD's LUNAR keeps the best of the states that it measures before each epoch: of one, the first.
+_UNTRAINED_TOO = {"pyod-lunar": "n_epochs=1"}
 KINDS = "trained", "untrained", "plain"
 _COUNTS = "date:fast(prior=true, steps=0)", "counts of word pieces"
 _TO_MEAN = "pyod-gmm(covariance_type=spherical)", "distance to the mean vector"
@@ -54,28 +50,35 @@ class Twins(NamedTuple):
 
 def twins_of(comparison: Comparison) -> list[Twins]:
     """Return the networks that a comparison has with and without training, in the order of its columns."""
-    untrained = {key: column for column in comparison.columns if (key := _without_length(column))}
+    untrained = {_network(column): column for column in comparison.columns if _is_untrained(column)}
     labels = {column.label: column for column in comparison.columns}
     found = []
     for column in comparison.columns:
-        if (twin := untrained.get(_key(column))) is not None:
+        twin = untrained.get(_network(column))
+        if twin is not None and not _is_untrained(column):
             label, what = _PLAIN.get(column.detector, ("", ""))
             found.append(Twins(column, twin, labels.get(label), what))
     return found
 
 
-def _key(column: Column) -> tuple[str, frozenset[str], str, int]:
-    """Return name and settings of a column, and where its results are from."""
+def _settings(column: Column) -> tuple[str, list[str]]:
+    """Return the name of a column without its settings, and these."""
     written = format_name(column.detector, column.preset, column.configuration or "")
     name, _, settings = written.partition("(")
-    return name, frozenset(split_list(settings.removesuffix(")"))), column.source, column.generation
+    return name, split_list(settings.removesuffix(")"))
 
 
-def _without_length(column: Column) -> tuple[str, frozenset[str], str, int] | None:
-    """Return the key of the trained twin of an untrained network; None for another column."""
-    name, settings, source, generation = _key(column)
-    lengths = settings & {f"{key}={value}" for key, value in _UNTRAINED.items()}
-    return (name, settings - lengths, source, generation) if lengths else None
+def _network(column: Column) -> tuple[str, frozenset[str], str, int]:
+    """Return what a column shares with the same network that is trained for another time."""
+    name, settings = _settings(column)
+    others = frozenset(each for each in settings if each.partition("=")[0] not in _LENGTHS)
+    return name, others, column.source, column.generation
+
+
+def _is_untrained(column: Column) -> bool:
+    _, settings = _settings(column)
+    zeros = {f"{length}=0" for length in _LENGTHS} | {_UNTRAINED_TOO.get(column.detector, "")}
+    return not zeros.isdisjoint(settings)
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -122,6 +125,8 @@ def _mean(values: NDArray[np.float64]) -> Entry:
 def _difference(values: NDArray[np.float64]) -> Entry:
     if not np.isfinite(values).any():
         return NONE
+    if len(values) < 2:
+        return figure(float(values.mean()), signed=True)
     estimate = paired(values)
     words = f"{estimate.value:+z.1f} ({estimate.low:+z.1f} to {estimate.high:+z.1f})"
     return Entry(words, Kind.FIGURE, estimate.value)

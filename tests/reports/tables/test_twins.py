@@ -62,6 +62,28 @@ def test_a_preset_has_a_twin_too():
     ]
 
 
+def test_a_network_may_be_trained_for_any_time():
+    short = cells("pyod-vae", 0.6, 0.6, 0.6, configuration="epoch_num=3")
+    (table,) = twins.tables(compare([*TRAINED, *short, *UNTRAINED]))
+    assert [row[2] for row in texts(table)] == ["80.0", "60.0"]
+    assert [row[3] for row in texts(table)] == ["70.0", "70.0"]
+
+
+def test_one_epoch_is_training_but_for_lunar():
+    def networks(detector, length):
+        rows = [stored(detector, figure=0.9), stored(detector, figure=0.5, configuration=length)]
+        return [row[0] for table in twins.tables(compare(rows)) for row in texts(table)]
+
+    assert networks("pyod-lunar", "n_epochs=1") == ["pyod-lunar"]
+    assert networks("mine", "n_epochs=1") == []
+    assert networks("mine", "n_epochs=0") == ["mine"]
+
+
+def test_a_single_split_has_no_interval():
+    (table,) = twins.tables(compare([TRAINED[0], UNTRAINED[0]]))
+    assert texts(table)[0][5] == "+10.0"
+
+
 def test_each_level_has_a_table_and_the_lowest_a_figure():
     rows = [*TRAINED, *UNTRAINED]
     rows += [row | {"contamination": 0.1, "cell": row["cell"] + "10"} for row in rows]
