@@ -46,11 +46,11 @@ def log_odds(
     share of masked tokens, it is a replacement of another piece with m g (1 - p), and original with
     (1 - m) p + m g p. No network that sees one token at a time can do better.
 
-    Special tokens have 0: they are in every document. So have pieces that are never drawn.
+    Special tokens, which are no words, have 0. So have pieces that are never drawn, and the only one.
     """
     p = (counts + _SMOOTHING * drawn) / (counts.sum() + _SMOOTHING)
     result = np.zeros(len(p))
-    known = drawn > 0
+    known = (drawn > 0) & (drawn < 1)
     known[special] = False
     p, g = p[known], drawn[known]
     result[known] = np.log(mask_share * g * (1 - p)) - np.log(p * (1 - mask_share + mask_share * g))

@@ -251,6 +251,14 @@ def test_few_and_odd_training_texts_are_enough(training):
     assert np.isfinite(detector.decision_function(["", "ship", "law", "a b " * 50])).all()
 
 
+@pytest.mark.parametrize("training", [["a", "a"], ["ship"], ["", "船 が 港 に", "\x00\x1f"]])
+@pytest.mark.parametrize("generator", ["random", "english"])
+@pytest.mark.filterwarnings("error")
+def test_a_prior_of_few_and_odd_training_texts_is_finite(training, generator):
+    detector = small(generator=generator, prior=True, score="log_odds", steps=3).fit(training)
+    assert np.isfinite(detector.decision_function(["", "a", "ship law", "船 x"])).all()
+
+
 def test_training_texts_without_a_word_are_refused():
     with pytest.raises(InvalidValueError, match="no words"):
         small(steps=3).fit(["", " "])
