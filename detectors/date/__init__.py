@@ -128,8 +128,9 @@ class DATE(TextDetector):
     rtd_weight, rmd_weight : float, default 50 and 100
         Weights of the losses, at least 0; that of a learned generator has weight 1.
     score : {"pl", "mp", "ne", "log_odds", "pl_rmd"}, default "pl"
-        Pseudo-label, maximum probability or negative entropy over RTD, the mean log-odds of "replaced",
-        which is the score that may be negative, or pseudo-label over RMD (one pass per pattern).
+        Pseudo-label, maximum probability or negative entropy over RTD, the mean log-odds of "replaced"
+        over the pieces, or pseudo-label over RMD (one pass per pattern). Log-odds are negative for documents
+        that look normal, and 0 for a document without pieces.
     steps : int, default 5000
         Batches to train on, at most; the paper converges after about 5,000. With 0 the networks stay as
         they were drawn.
@@ -285,6 +286,10 @@ class DATE(TextDetector):
             raise InvalidValueError(
                 f"n_patterns must be at most {possible}, the number of different patterns that mask "
                 f"{n_masked} of {self.max_length} positions (mask_share * max_length), got {self.n_patterns}."
+            )
+        if self.prior and self.score == _PL_RMD:
+            raise InvalidValueError(
+                f"prior=true is of RTD, which score={_PL_RMD!r} does not read; use another score."
             )
         if self.prior and self.generator not in _DRAWN:
             raise InvalidValueError(

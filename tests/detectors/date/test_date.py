@@ -173,6 +173,11 @@ def test_a_prior_needs_known_frequencies(generator):
         small(generator=generator, prior=True).check_params()
 
 
+def test_a_prior_is_of_rtd():
+    with pytest.raises(InvalidValueError, match=r"prior=true .*'pl_rmd'"):
+        small(prior=True, score="pl_rmd").check_params()
+
+
 def test_knowledge_of_english_is_declared():
     assert (small().regime, small(generator="english").regime) == (FROM_SCRATCH, KNOWS_WORDS)
     assert "wordfreq" in small(generator="english").resources()
