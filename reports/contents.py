@@ -26,7 +26,7 @@ TABLES = {
     "variants": "two variants of a dataset, such as languages",
     "known": "results with known outliers",
     "words": "corpora with marked words",
-    "twins": "a network with and without training, such as date and date(steps=0)",
+    "twins": "a network with and without training, otherwise set alike, as date and date(steps=0)",
     "ranks": _PAIRS,
     "significance": _PAIRS,
     "cost": "results",

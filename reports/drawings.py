@@ -68,7 +68,7 @@ def variants(comparison: Comparison) -> Iterator[Drawing]:
 def networks(comparison: Comparison) -> Iterator[Drawing]:
     """Yield networks beside their untrained twins and the plain methods beneath them."""
     found = twins.measured(comparison, comparison.lowest)
-    if means := {network.trained.label: figures.mean(axis=0).tolist() for network, figures in found}:
+    if means := {each.network.label: each.figures.mean().tolist() for each in found}:
         yield Drawing(
             "twins",
             f"{comparison.metric.title} of networks with and without training",

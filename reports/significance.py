@@ -24,7 +24,7 @@ Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Jo
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -84,7 +84,7 @@ class Estimate(NamedTuple):
     p: float
 
 
-def paired(differences: NDArray[np.float64]) -> Estimate:
+def paired(differences: NDArray[Any]) -> Estimate:
     """Return the mean of two paired differences or more by Student's t."""
     mean = float(differences.mean())
     if not (deviation := float(stats.sem(differences))):

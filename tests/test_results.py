@@ -105,9 +105,9 @@ def test_a_page_marks_the_dataset_that_is_not_the_published_edition(page, first)
 
 def test_each_network_of_the_twins_has_its_twin_and_its_plain_method():
     comparison = Builder(read_csv(RESULTS / "twins.csv")).comparison
-    found = dict(twins.measured(comparison, 0))
+    found = list(twins.measured(comparison, 0))
     assert len(found) == 8
-    assert all(np.isfinite(figures).all() and len(figures) == 17 for figures in found.values())
+    assert all(np.isfinite(each.figures).all(axis=None) and len(each.figures) == 17 for each in found)
     page = (RESULTS / "twins.md").read_text(encoding="utf-8")
     (table,) = (table for table in twins.tables(comparison) if " 0% " in table.title)
     for row in table.rows:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from adbench_text.corpora.split_key import percent
 from adbench_text.plugins.configure import format_name, split_list
@@ -17,16 +17,16 @@ from adbench_text.reports.significance import paired
 _LENGTHS = {"steps", "epochs", "epoch_num", "n_epochs", "stop_epochs"}
 #: PyOD's LUNAR keeps the best of the states that it measures before each epoch: of one, the first.
 _UNTRAINED_TOO = {"pyod-lunar": "n_epochs=1"}
-KINDS = "trained", "untrained", "plain"
-_COUNTS = "date:fast(prior=true, steps=0)", "counts of word pieces"
+#: DATE without training is counts of pieces with this setting, with which its preset ``prior`` begins.
+_CLOSED_FORM = "prior=true", "counts of word pieces"
+_HAVE_CLOSED_FORM = {"date", "date:paper", "date:electra", "date:fast", "date:english"}
 _TO_MEAN = "pyod-gmm(covariance_type=spherical)", "distance to the mean vector"
 _PCA = "pyod-kpca(kernel=linear, n_components=32)", "reconstruction by PCA"
 #: The plain method beneath a network: the label of its column, and what it is.
 _PLAIN: Mapping[str, tuple[str, str]] = {
-    "date": _COUNTS,
     "cvdd": (
         "pyod-gmm(covariance_type=spherical, encoder=mean, n_components=5)",
-        "distance to the nearest of five centres",
+        "a mixture of five Gaussians",
     ),
     "pyod-deep-svdd": _TO_MEAN,
     "pyod-auto-encoder": _PCA,
@@ -37,28 +37,79 @@ _PLAIN: Mapping[str, tuple[str, str]] = {
     "pyod-mo-gaal": _TO_MEAN,
     "pyod-lunar": ("pyod-knn(method=mean)", "mean distance to neighbours"),
 }
+KINDS = "trained", "untrained", "plain"
 
 
 class Twins(NamedTuple):
-    """A network, its untrained twin, and the plain method beneath it, if the comparison has it."""
+    """A network beside its untrained twin and the plain method beneath it.
 
-    trained: Column
-    untrained: Column
-    plain: Column | None
-    what: str  #: the plain method, for people
+    `figures` has a row for each split that all of them have, the mean over the seeds that they share, and the
+    columns `KINDS`; the last one is NaN where the comparison lacks the plain method.
+    """
+
+    network: Column
+    plain_name: str  #: the plain method, for people; empty if none is known
+    lacking: str  #: the label of the plain method if the comparison lacks it
+    figures: pd.DataFrame
+    n_splits: int  #: splits that the network has
 
 
-def twins_of(comparison: Comparison) -> list[Twins]:
-    """Return the networks that a comparison has with and without training, in the order of its columns."""
-    untrained = {_network(column): column for column in comparison.columns if _is_untrained(column)}
-    labels = {column.label: column for column in comparison.columns}
-    found = []
-    for column in comparison.columns:
-        twin = untrained.get(_network(column))
-        if twin is not None and not _is_untrained(column):
-            label, what = _PLAIN.get(column.detector, ("", ""))
-            found.append(Twins(column, twin, labels.get(label), what))
-    return found
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield means over the splits of all corpora, a row for each network, at each contamination level."""
+    for level in comparison.levels:
+        if found := list(measured(comparison, level)):
+            yield Table(
+                f"{comparison.heading} of networks with and without training, "
+                f"{percent(level)} of outliers in the training data",
+                ["network", "plain method", *KINDS, "trained - untrained", "trained - plain", "splits"],
+                [_row(twins) for twins in found],
+                notes=_notes(found),
+            )
+
+
+def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
+    """Yield the networks that have been run with and without training, in the order of the columns."""
+    values = _values(comparison, level)
+    for column in comparison.fair:
+        if _is_untrained(column) or column not in values:
+            continue
+        twins = [other for other in comparison.fair if other in values and _are_twins(column, other)]
+        pair = max((values[[column, twin]].dropna() for twin in twins), key=len, default=values.iloc[:0])
+        if pair.empty:
+            continue
+        label, name = _plain_of(column)
+        plain = [values[other] for other in comparison.columns if other in values and other.label == label]
+        rows = pair.join([*plain]).dropna()
+        if rows.empty:  # the plain method has other splits
+            plain, rows = [], pair
+        figures = (
+            rows.set_axis(KINDS[: 2 + len(plain)], axis=1).groupby(_SPLIT).mean().reindex(columns=[*KINDS])
+        )
+        n_splits = len(values[column].dropna().groupby(_SPLIT).size())
+        yield Twins(column, name, "" if plain else label, figures, n_splits)
+
+
+_SPLIT = ["corpus", "inlier"]
+
+
+def _values(comparison: Comparison, level: float) -> pd.DataFrame:
+    """Return the figures at a level in percent: a row for each split and seed, a column for each `Column`."""
+    cells = comparison.cells.table
+    rows = cells[cells["is_ok"] & (cells["contamination"] == level)]
+    values = 100 * rows.pivot_table(comparison.metric.name, [*_SPLIT, "seed"], "column")
+    # the columns of a pivot table are in order
+    found = [column for number, column in enumerate(comparison.columns) if number in values]
+    return values.set_axis(found, axis=1)
+
+
+def _plain_of(column: Column) -> tuple[str, str]:
+    """Return the label of the plain method beneath a network, and what it is; empty if none is known."""
+    name, settings = _settings(column)
+    setting, what = _CLOSED_FORM
+    if name not in _HAVE_CLOSED_FORM or setting in settings:
+        return _PLAIN.get(column.detector, ("", ""))
+    others = sorted([*(each for each in settings if not _is_length(each)), setting, "steps=0"])
+    return f"{name}({', '.join(others)})", what
 
 
 def _settings(column: Column) -> tuple[str, list[str]]:
@@ -68,11 +119,19 @@ def _settings(column: Column) -> tuple[str, list[str]]:
     return name, split_list(settings.removesuffix(")"))
 
 
+def _is_length(setting: str) -> bool:
+    return setting.partition("=")[0] in _LENGTHS
+
+
 def _network(column: Column) -> tuple[str, frozenset[str], str, int]:
     """Return what a column shares with the same network that is trained for another time."""
     name, settings = _settings(column)
-    others = frozenset(each for each in settings if each.partition("=")[0] not in _LENGTHS)
+    others = frozenset(each for each in settings if not _is_length(each))
     return name, others, column.source, column.generation
+
+
+def _are_twins(column: Column, other: Column) -> bool:
+    return _is_untrained(other) and _network(other) == _network(column)
 
 
 def _is_untrained(column: Column) -> bool:
@@ -81,52 +140,31 @@ def _is_untrained(column: Column) -> bool:
     return not zeros.isdisjoint(settings)
 
 
-def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield means over the splits of all corpora, a row for each network, at each contamination level."""
-    for level in comparison.levels:
-        if rows := [_row(*pair) for pair in measured(comparison, level)]:
-            yield Table(
-                f"{comparison.heading} of networks with and without training, "
-                f"{percent(level)} of outliers in the training data",
-                ["network", "plain method", *KINDS, "training adds", "over the plain method", "splits"],
-                rows,
-                notes=[
-                    "In brackets are 95 % intervals of the mean over the splits, by Student's t. "
-                    "Each split has the mean over its seeds."
-                ],
-            )
+def _notes(found: list[Twins]) -> list[str]:
+    notes = []
+    if any(len(twins.figures) > 1 for twins in found):
+        notes.append(
+            "In brackets are 95 % intervals of the mean over the splits, by Student's t. "
+            "Each split has the mean over the seeds that all have."
+        )
+    if lacking := dict.fromkeys(twins.lacking for twins in found if twins.lacking):
+        notes.append(f"Plain methods that were not run on these splits: {', '.join(lacking)}.")
+    return notes
 
 
-def measured(comparison: Comparison, level: float) -> Iterator[tuple[Twins, NDArray[np.float64]]]:
-    """Yield the networks with the figures of the splits that all of `KINDS` have, (n_splits, 3).
-
-    Those of a plain method that is not there are NaN.
-    """
-    splits = [(corpus, inlier) for corpus in comparison.corpora for inlier in corpus.inliers]
-    for twins in twins_of(comparison):
-        columns = [twins.trained, twins.untrained] + ([] if twins.plain is None else [twins.plain])
-        figures = comparison.figures(columns, splits, level)
-        figures = figures[np.isfinite(figures).all(axis=1)]
-        if len(figures):
-            yield twins, np.pad(figures, ((0, 0), (0, 3 - len(columns))), constant_values=np.nan)
+def _row(twins: Twins) -> list[Entry]:
+    n = len(twins.figures)
+    n_splits = Entry(f"{n}", Kind.FIGURE, n, n_cells=n, n_expected=twins.n_splits)
+    means = [figure(value) if value == value else NONE for value in twins.figures.mean()]
+    differences = [_difference(twins.figures["trained"] - twins.figures[kind]) for kind in KINDS[1:]]
+    return [Entry(twins.network.label), Entry(twins.plain_name), *means, *differences, n_splits]
 
 
-def _row(twins: Twins, figures: NDArray[np.float64]) -> list[Entry]:
-    n_splits = Entry(f"{len(figures)}", Kind.FIGURE, len(figures))
-    means = [_mean(of_column) for of_column in figures.T]
-    differences = [_difference(figures[:, 0] - other) for other in figures[:, 1:].T]
-    return [Entry(twins.trained.label), Entry(twins.what), *means, *differences, n_splits]
-
-
-def _mean(values: NDArray[np.float64]) -> Entry:
-    return figure(float(values.mean())) if np.isfinite(values).any() else NONE
-
-
-def _difference(values: NDArray[np.float64]) -> Entry:
-    if not np.isfinite(values).any():
+def _difference(values: "pd.Series[float]") -> Entry:
+    if values.isna().any():
         return NONE
     if len(values) < 2:
-        return figure(float(values.mean()), signed=True)
-    estimate = paired(values)
+        return figure(float(values.iloc[0]), signed=True)
+    estimate = paired(values.to_numpy(dtype=np.float64))
     words = f"{estimate.value:+z.1f} ({estimate.low:+z.1f} to {estimate.high:+z.1f})"
     return Entry(words, Kind.FIGURE, estimate.value)

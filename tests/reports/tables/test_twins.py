@@ -1,4 +1,4 @@
-from cells import compare, stored, texts
+from cells import compare, failed, stored, texts
 from scipy import stats
 
 from adbench_text.reports import drawings
@@ -33,7 +33,7 @@ def test_a_network_is_beside_its_untrained_twin_and_the_plain_method():
 
 def test_only_splits_that_all_of_them_have_count():
     row = row_of([*TRAINED, *UNTRAINED[:2], *PLAIN])
-    assert (row[2], row[3], row[7]) == ("85.0", "80.0", "2")
+    assert (row[2], row[3], row[7]) == ("85.0", "80.0", "2 (2 of 3)")
 
 
 def test_without_the_plain_method_the_difference_to_the_twin_stays():
@@ -82,6 +82,37 @@ def test_one_epoch_is_training_but_for_lunar():
 def test_a_single_split_has_no_interval():
     (table,) = twins.tables(compare([TRAINED[0], UNTRAINED[0]]))
     assert texts(table)[0][5] == "+10.0"
+
+
+def test_only_seeds_that_all_of_them_have_count():
+    later = cells("pyod-vae", 0.1, 0.1, 0.1, seed=1)
+    assert row_of([*TRAINED, *later, *UNTRAINED])[2:4] == ["80.0", "70.0"]
+
+
+def test_what_begins_with_the_closed_form_has_none_beneath():
+    rows = [stored("date", figure=0.9, preset="prior"), stored("date", figure=0.8, preset="prior(steps=0)")]
+    rows += [stored("date", figure=0.7, preset="fast(prior=true, steps=0)")]
+    assert row_of(rows)[1:] == ["", "90.0", "80.0", "–", "+10.0", "–", "1"]
+
+
+def test_the_closed_form_has_the_settings_of_its_network():
+    names = "fast(hidden=32)", "fast(hidden=32, steps=0)", "fast(hidden=32, prior=true, steps=0)"
+    rows = [stored("date", figure=0.5 + k / 10, preset=name) for k, name in enumerate(names)]
+    rows += [stored("date", figure=0.9, preset="fast(prior=true, steps=0)")]
+    assert row_of(rows)[2:5] == ["50.0", "60.0", "70.0"]
+
+
+def test_a_failed_twin_hides_no_other_one():
+    other = failed("pyod-vae", configuration="epochs=0")
+    assert row_of([*TRAINED, *UNTRAINED, other])[2:4] == ["80.0", "70.0"]
+    assert row_of([other, *TRAINED, *UNTRAINED])[2:4] == ["80.0", "70.0"]
+
+
+def test_a_plain_method_that_was_not_run_is_named():
+    (table,) = twins.tables(compare([*TRAINED, *UNTRAINED]))
+    assert any("pyod-kpca(kernel=linear, n_components=32)" in note for note in table.notes)
+    (table,) = twins.tables(compare([*TRAINED, *UNTRAINED, *PLAIN]))
+    assert not any("pyod-kpca" in note for note in table.notes)
 
 
 def test_each_level_has_a_table_and_the_lowest_a_figure():
