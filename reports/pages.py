@@ -1,16 +1,22 @@
 """The pages of the measured results in reports/results: of each CSV of cells its tables and figures.
 
-``python -m adbench_text.reports.pages`` writes them anew, in a checkout.
+``python -m adbench_text.reports.pages`` writes them anew, in a checkout, with the tables in pages of docs/.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
-from adbench_text.reports import contents
+from adbench_text.reports import choosing, contents, standings
 from adbench_text.reports.build import Builder
+from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.drawings import contamination, cost, networks, variants
 from adbench_text.reports.figures import export
+from adbench_text.reports.files import read_files
+from adbench_text.reports.report import Report, Table
+from adbench_text.reports.tables import twins
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
 
@@ -32,6 +38,17 @@ _FIGURES = {  # likewise
     "languages": (variants,),
     "twins": (networks,),
 }
+#: Sweeps of complete corpora, by the part of the leaderboard that they are in.
+_PARTS = {
+    "one-vs-rest": ("main", "contamination", "beyond"),
+    "benchmarks": ("published",),
+    "scope": ("scope",),
+}
+#: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
+DOCS = ("leaderboard.md",)
+_MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+#: Cells that others have sent.
+SUBMITTED = RESULTS / "submitted"
 
 
 def write(sweep: str, folder: Path) -> list[Path]:
@@ -62,6 +79,46 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 
+def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
+    """Return the text of a page with the tables between its marks made anew.
+
+    `submitted` is a folder of cells that others sent. Raise DataError if one of them cannot compete.
+    """
+    tables = _tables(submitted)
+    markdown = contents.FORMATS["markdown"]
+
+    def made(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{markdown.render(Report([replace(tables[found[2]], title='')], []))}\n"
+
+    return _MARKED.sub(made, text)
+
+
+def _tables(submitted: Path) -> dict[str, Table]:
+    """Return the tables of all sweeps by their names in the marks."""
+    of_parts = {part: [_comparison(name) for name in names] for part, names in _PARTS.items()}
+    ours = [corpus for comparisons in of_parts.values() for each in comparisons for corpus in each.corpora]
+    theirs = [Builder(cells).comparison for cells in read_files(sorted(submitted.glob("*.csv")))]
+    for sent in theirs:
+        standings.check(sent, {corpus.digest for corpus in ours})
+    parts = {}
+    for part, comparisons in of_parts.items():
+        digests = {corpus.digest for each in comparisons for corpus in each.corpora}
+        places = standings.places([*comparisons, *theirs])
+        parts[part] = [place for place in places if place.corpus.digest in digests]
+    return {
+        **{part: standings.table(places) for part, places in parts.items()},
+        "choosing": choosing.table(parts["one-vs-rest"]),
+        **{f"twins-{name}": next(twins.tables(_comparison(name))) for name in ("twins", "contamination")},
+    }
+
+
+@cache
+def _comparison(sweep: str) -> Comparison:
+    return Builder(read_csv(RESULTS / f"{sweep}.csv")).comparison
+
+
 if __name__ == "__main__":
     for name in SWEEPS:
         write(name, RESULTS)
+    for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

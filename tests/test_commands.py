@@ -5,6 +5,7 @@ They need the real data: the store that they report on has some of its cells.
 
 import csv
 import json
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -105,9 +106,12 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
             shutil.rmtree(model)
     if name == "score" and "--encoder" in command:
         invoke("adbench-text fit normal.csv --text body --encoder ./server.py:embed --model server-model")
-    if "scores:splits" in command:
-        invoke("adbench-text export -s 20news --inlier misc --contamination 0 --to splits")
-        (split,) = Path("splits").rglob("test.jsonl")
+    if theirs := re.search(r"scores:([\w-]+)", command):
+        of_misc = "-s 20news --inlier misc --contamination 0"
+        invoke(f"adbench-text export {of_misc} --to {theirs[1]}")
+        (split,) = Path(theirs[1]).rglob("test.jsonl")
         rows = [f"{json.loads(line)['id']},{len(line)}" for line in split.read_text().splitlines()]
         split.with_name("scores.csv").write_text("\n".join(["id,score", *rows]))
+        if name == "report":
+            invoke(f"adbench-text run -d {theirs[0]} {of_misc}")
     assert invoke(command, *(["--dry-run"] if name == "run" else []))

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from adbench_text import results
 from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.reports.build import Builder
-from adbench_text.reports.pages import RESULTS, SWEEPS, write
+from adbench_text.reports.pages import DOCS, RESULTS, SWEEPS, with_tables, write
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
 from adbench_text.reports.tables import twins
 from adbench_text.store.cells import SPLIT, table_of
@@ -42,6 +42,13 @@ def test_the_tables_and_figures_are_those_of_the_cells(sweep, tmp_path):
         assert list(map(float, NUMBER.findall(kept))) == pytest.approx(
             list(map(float, NUMBER.findall(drawn))), abs=0.01
         )
+
+
+@pytest.mark.parametrize("name", DOCS)
+def test_the_tables_in_pages_of_docs_are_those_of_the_cells(name):
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert "<!-- table: " in page
+    assert page == with_tables(page), RENEW
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)

@@ -1,0 +1,68 @@
+"""Which detector to take: what the main ones know, cost and reach, at one glance."""
+
+from collections.abc import Iterable, Iterator
+
+from adbench_text.corpora.split_key import percent
+from adbench_text.metrics import COSTS
+from adbench_text.reports.report import NONE, Entry, Table, figure, significant
+from adbench_text.reports.standings import LEVELS, Place, Standing
+
+_DOCUMENTS = 10_000
+_CORPORA = "20news", "agnews", "reuters"
+_NOTHING = "nothing besides the documents"
+_WORDFREQ, _GLOVE = "word frequencies (CC BY-SA 4.0)", "GloVe (PDDL)"
+_LLAMA = "token vectors of LLaMA 2 70B, no network at run time (MIT, as their package says)"
+_ENSEMBLE = f"{_LLAMA}, {_WORDFREQ}, {_GLOVE}"
+#: Name, when to take it, and what it knows, with the licence of that.
+_DETECTORS = [
+    ("ensemble:robust", "first; some training documents may be odd", _ENSEMBLE),
+    ("ensemble:clean", "first; all training documents are normal", _ENSEMBLE),
+    (
+        "ensemble:robust(encoder=minilm)",
+        "when you have minutes",
+        f"MiniLM (Apache 2.0), {_WORDFREQ}, {_GLOVE}",
+    ),
+    ("llr:robust", "without pre-trained vectors; some may be odd", f"{_WORDFREQ}, {_GLOVE}"),
+    ("llr", "as the baseline, a closed formula; all are normal", _WORDFREQ),
+    ("knn-words", "in any language", _NOTHING),
+    ("ngrams", "when style and spelling matter, in any language", _NOTHING),
+    ("date:fast", "when you compare with DATE, not for hours", "word pieces of BERT (Apache 2.0)"),
+    ("ocsvm", "when you compare with a one-class SVM", _GLOVE),
+    ("cvdd", "when you compare with CVDD", _GLOVE),
+]
+
+
+def table(places: Iterable[Place]) -> Table:
+    """Return a row for each of the main detectors; their figures are means over the splits of a corpus.
+
+    The seconds are those of fitting and scoring, per 10,000 training and test documents of all corpora.
+    """
+    of_datasets = {place.corpus.dataset: place for place in places}
+    found = [of_datasets[name] for name in _CORPORA]
+    header = ["detector", "take it", "knows (licence)", f"seconds for {_DOCUMENTS:,}"]
+    header += [f"{place.corpus.label}, {percent(level)}" for place in found for level in LEVELS]
+    rows = [
+        [Entry(name), Entry(when), Entry(knows), _seconds(name, found), *_figures(name, found)]
+        for name, when, knows in _DETECTORS
+    ]
+    return Table("", header, rows, n_labels=3)
+
+
+def _figures(name: str, places: Iterable[Place]) -> Iterator[Entry]:
+    for place in places:
+        for level in LEVELS:
+            standing = place.standings.get((name, level))
+            yield figure(standing.entry.value) if standing else NONE
+
+
+def _seconds(name: str, places: Iterable[Place]) -> Entry:
+    """Return the seconds for so many documents."""
+    found = [place.standings[name, LEVELS[0]] for place in places if (name, LEVELS[0]) in place.standings]
+    seconds = sum(_sum(standing, *COSTS) for standing in found)
+    documents = sum(_sum(standing, "n_train", "n_test") for standing in found)
+    return significant(_DOCUMENTS * seconds / documents, 2)
+
+
+def _sum(standing: Standing, *names: str) -> float:
+    """Return the sum over all cells."""
+    return float(standing.corpus.finished(standing.column)[[*names]].to_numpy().sum())

@@ -1,0 +1,127 @@
+"""The standings of all measured sweeps: on each corpus, the best detector of each kind of knowledge."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.corpora.split_key import percent
+from adbench_text.errors import DataError, listing
+from adbench_text.metrics import COSTS
+from adbench_text.reports import benchmarks
+from adbench_text.reports.cells import Column
+from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.report import NONE, Entry, Kind, Table, significant
+
+#: What a detector that competes may know.
+RANKED = FROM_SCRATCH, WORDS, PRE_TRAINED
+#: The levels of contamination that have columns.
+LEVELS = 0.0, 0.1
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A detector on a corpus at a level: the mean over the splits, and the seconds of a split."""
+
+    column: Column
+    corpus: Corpus
+    level: float
+
+    @cached_property
+    def entry(self) -> Entry:
+        """The figure."""
+        return self.corpus.entry(self.column, level=self.level)
+
+    @property
+    def seconds(self) -> Entry:
+        """What fitting and scoring a split takes, at the lowest level; `NONE` if that was not measured."""
+        times = [self.corpus.entry(self.column, name=name) for name in COSTS]
+        values = [time.complete_value for time in times]
+        return NONE if None in values else significant(sum(filter(None, values)), 2)
+
+
+@dataclass
+class Place:
+    """A corpus of the standings, which several sweeps may have measured."""
+
+    corpus: Corpus  #: of the first sweep
+    standings: dict[tuple[str, float], Standing] = field(default_factory=dict)  #: by label and level
+
+    def add(self, standing: Standing) -> None:
+        """Add a detector; of the same in several sweeps, the one with most cells stays."""
+        key = standing.column.label, standing.level
+        if key not in self.standings or self.standings[key].entry.n_cells < standing.entry.n_cells:
+            self.standings[key] = standing
+
+    def best(self, knowledge: str, level: float) -> Standing | None:
+        """Return the best detector of ours that knows this."""
+        of_kind = [
+            each
+            for each in self.standings.values()
+            if each.level == level and benchmarks.knowledge_of(each.column.regime) == knowledge
+        ]
+        return max(of_kind, key=lambda each: each.entry.value or 0.0, default=None)
+
+
+def places(comparisons: Iterable[Comparison]) -> list[Place]:
+    """Return the corpora of comparisons, with every ranked detector that has all splits there."""
+    found: dict[str, Place] = {}
+    for comparison in comparisons:
+        newest = [column for column in comparison.ranked if not column.generation]
+        for corpus in comparison.corpora:
+            place = found.setdefault(corpus.digest, Place(corpus))
+            for column, level in product(newest, LEVELS):
+                if corpus.entry(column, level=level).complete_value is not None:
+                    place.add(Standing(column, corpus, level))
+    return [place for place in found.values() if place.standings]
+
+
+def check(sent: Comparison, digests: Collection[str]) -> None:
+    """Raise DataError if what somebody sent cannot compete; `digests` are those of the corpora."""
+    for column in sent.columns:
+        if column.regime not in RANKED:
+            known = listing(map(repr, RANKED))
+            raise DataError(f"{column.label} has the regime {column.regime!r}. Write what it knows: {known}.")
+    for corpus in sent.corpora:
+        if corpus.digest not in digests:
+            raise DataError(
+                f"{corpus.label} in {sent.columns[0].source} has the digest {corpus.digest!r}, as no corpus "
+                "of the leaderboard. Run it on the same documents."
+            )
+
+
+def table(places: Iterable[Place]) -> Table:
+    """Return a row for each corpus and kind of knowledge that a detector or a published method has there."""
+    clean, mixed = map(percent, LEVELS)
+    header = ["corpus", "knows", f"detector, {clean}", "AUROC", "seconds", f"detector, {mixed}", "AUROC"]
+    header += [f"published, {clean}", "AUROC"]
+    rows: list[list[Entry]] = []
+    starts = set()
+    for place in places:
+        starts.add(len(rows))
+        rows += _rows(place)
+    return Table("", header, rows, starts).without_empty()
+
+
+def _rows(place: Place) -> Iterator[list[Entry]]:
+    theirs = benchmarks.best_of_each(place.corpus.published_rows)
+    clean = {kind: place.best(kind, LEVELS[0]) for kind in benchmarks.KNOWLEDGE}
+    figures = [each.entry.value for each in clean.values() if each] + [row.figure for row in theirs.values()]
+    best = max((round(value, 1) for value in figures if value is not None), default=None)
+    for kind in benchmarks.KNOWLEDGE:
+        found = _of_ours(clean[kind], seconds=True), _of_ours(place.best(kind, LEVELS[1]))
+        published = [Entry(theirs[kind].label), theirs[kind].entry] if kind in theirs else [NONE, NONE]
+        entries = [*found[0], *found[1], *published]
+        if any(entry.kind is not Kind.NONE for entry in entries):
+            marked = [
+                replace(entry, best=column in (1, 6) and round(entry.value or 0.0, 1) == best)
+                for column, entry in enumerate(entries)
+            ]
+            yield [Entry(place.corpus.label), Entry(kind), *marked]
+
+
+def _of_ours(standing: Standing | None, seconds: bool = False) -> list[Entry]:
+    if standing is None:
+        return [NONE] * (3 if seconds else 2)
+    return [Entry(standing.column.label), standing.entry, *([standing.seconds] if seconds else [])]
