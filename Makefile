@@ -2,6 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# The index of torch's CPU build, if Linux has no NVIDIA driver and the index answers: pip's own choice on Linux is the
+# build for GPUs, 4 GB more. `make TORCH_INDEX=` leaves the choice to pip.
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?= $(shell test "$$(uname -s)" = Linux && ! test -e /proc/driver/nvidia && ! command -v nvidia-smi > /dev/null && \
+	$(BIN)/python -c "from urllib.request import urlopen; urlopen('$(CPU_INDEX)/torch/', timeout=5)" 2> /dev/null && \
+	echo $(CPU_INDEX))
 BENCH := ADBENCH_TEXT_DATA=$(or $(ADBENCH_TEXT_DATA),$(abspath ../shared/data)) ADBENCH_TEXT_OFFLINE=1 \
 	MLFLOW_DISABLE_TELEMETRY=true $(BIN)/python benchmarks
 
@@ -97,6 +103,10 @@ build/assembled:
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing (some minutes, mostly torch) ..."
+	@index="$(TORCH_INDEX)"; if [ -n "$$index" ]; then \
+		echo "torch: from $$index"; \
+		$(INSTALL) --no-deps --index-url "$$index" "$$(grep ^torch== constraints.txt)"; \
+	fi
 	$(INSTALL) --editable .
 	@touch $@
 

@@ -149,6 +149,17 @@ def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_
     assert all("token vectors of LLaMA 2 70B, no network at run time" in row for row in of_llama)
 
 
+IN_SCOPE = ["ensemble(members=llr, ngrams)", "ensemble:clean", "ensemble:clean(encoder=minilm)", "date:fast"]
+
+
+@pytest.mark.parametrize("dataset", ["sst-far", "rostd", "banking-far", "banking-near"])
+def test_the_figures_of_scope_are_those_of_the_cells(dataset):
+    (row,) = [line for line in RESULTS_PAGE.splitlines() if line.startswith(f"| {dataset} |")]
+    shown = [column.split()[0] for column in row.strip("| ").split(" | ")[2:6]]
+    measured = means()
+    assert shown == [f"{measured[name, dataset, 0.0]:.1f}" for name in IN_SCOPE]
+
+
 BESIDE = re.compile(r"^\| (ours|theirs): (.+?) (?:† )?\| (.*?) \| (.*) \| (.*) \| (.*) \|$", re.MULTILINE)
 
 
