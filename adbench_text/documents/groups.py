@@ -123,7 +123,7 @@ class _Group(NamedTuple):
 class _RankedGroup(NamedTuple):
     """What is kept of a group once its documents are ranked; rows are numbered within the group."""
 
-    table: pd.DataFrame  # `score` on the robust scale of the group, `p`, `words_of`
+    table: pd.DataFrame  # `score` on the robust scale of the group, `p`, `words_of`, `is_near`
     explanations: dict[int, Explanation]  # of the documents that may be listed; 0 is the centre of the scores
     n_learned: int
     method: str
@@ -147,6 +147,7 @@ class GroupRanker:
         if len(found.cleaned) < 2:
             missing = np.full(len(texts), np.nan)
             table = pd.DataFrame({"score": missing, "p": missing, "words_of": np.arange(len(texts))})
+            table["is_near"] = False
             return _RankedGroup(table, {}, 0, "")
         scores = score_documents(
             source,
@@ -165,7 +166,7 @@ class GroupRanker:
         raw = source.raw(listed["row"]).loc[listed["row"]].tolist()
         explained = words.explain(raw, listed["words_of"], pair.cleaner)
         return _RankedGroup(
-            scores.table[["p", "words_of"]].assign(score=z),
+            scores.table[["p", "words_of", "is_near"]].assign(score=z),
             {
                 row: each._replace(words=_above(each.words, words.centre))
                 for row, each in zip(listed["words_of"], explained, strict=True)
@@ -217,7 +218,7 @@ def score_in_groups(
     with closing(results_of(ranker, _of_groups(source, rows_of, of_copies, pair_of), jobs)) as ranked_of:
         for rows, ranked in zip(rows_of, ranked_of, strict=False):
             ranked_groups.append(ranked)
-            for name in ("score", "p"):
+            for name in ("score", "p", "is_near"):
                 table.loc[rows, name] = ranked.table[name].to_numpy()
             table.loc[rows, "words_of"] = rows[ranked.table["words_of"]]
             explanations |= {int(rows[row]): of_row for row, of_row in ranked.explanations.items()}

@@ -12,7 +12,6 @@ from adbench_text.contract.scores import N_WHY
 from adbench_text.documents.explanation import Explanation
 from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
 
 _N_FAMILIES = 20  # the largest ones
@@ -53,17 +52,18 @@ class OddLists:
 
 
 def odd_lists(
-    source: TextSource, found: Survey, scores: DocumentScores, cleaner: Cleaner, rule: ListRule
+    source: TextSource, scores: DocumentScores, cleaner: Cleaner, rule: ListRule
 ) -> OddLists:
     """Return the lists of odd documents with what makes these odd; their texts are read again."""
     orders = rule.orders(scores)
-    lists = {order: rule.listed(in_order(scores.table, order, rule.alpha)) for order in orders}
-    families = _largest_families(found, scores.table)
+    scored = scores.table.drop(columns="is_near")
+    lists = {order: rule.listed(in_order(scored, order, rule.alpha)) for order in orders}
+    families = _largest_families(scores.table)
     raw = source.raw({*families["row"]}.union(*(documents["row"] for documents in lists.values())))
     for order, documents in lists.items():
         lists[order] = _explained(documents, order, raw, cleaner, scores)
     # a mark counts for all documents with the same words, whatever the order
-    table = by_order(in_order(scores.table, orders[0], rule.alpha), "words")
+    table = by_order(in_order(scored, orders[0], rule.alpha), "words")
     return OddLists(
         table=_with_reasons(table, lists.values()),
         by_order=lists,
@@ -93,10 +93,10 @@ def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
     return ranked.assign(rank=pd.Series(ranks, dtype="Int64").where(p.notna()), odd=p <= alpha)
 
 
-def _largest_families(found: Survey, table: pd.DataFrame) -> pd.DataFrame:
+def _largest_families(table: pd.DataFrame) -> pd.DataFrame:
     """Return the documents with the most near-copies."""
     table = by_order(table, "words")
-    n_near = np.bincount(found.original[found.is_near], minlength=len(table))
+    n_near = np.bincount(table["words_of"][table["is_near"]], minlength=len(table))
     largest = np.argsort(-n_near, kind="stable")[:_N_FAMILIES]
     return table.loc[largest[n_near[largest] > 0], ["row", "n_copies"]].reset_index(drop=True)
 

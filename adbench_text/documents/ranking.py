@@ -246,7 +246,7 @@ def odd_documents(
     else:
         scores = score_documents(source, found, pair, marks or {}, keep_marked=keep_marked, **how)
     progress("explaining", 0, None)
-    lists = odd_lists(source, found, scores, pair.cleaner, rule)
+    lists = odd_lists(source, scores, pair.cleaner, rule)
     table, by_order, other = lists.table, lists.by_order, None
     if in_groups:
         table = in_groups.with_columns(table)
@@ -267,7 +267,7 @@ def odd_documents(
         languages=spoken.counts.named() if spoken else {},
         other_language=other,
         n_learned=scores.words.n_learned,
-        n_near_copies=int(found.is_near.sum()),
+        n_near_copies=int(scores.table["is_near"].sum()),
         n_duplicates=int(found.is_duplicate[_known_rows(lists.table)].sum()),
         n_same_words=found.n_same_words,
         marked=scores.marked,

@@ -28,7 +28,8 @@ class DocumentScores:
     """Scores and p of all documents, and what they were learned by.
 
     `table` has a row for each document, in the order of the input, with the columns ``row``, ``score``,
-    ``p``, ``p_form``, ``p_both``, ``words_of``, ``form_of`` and ``mark`` of `OddDocuments.table`.
+    ``p``, ``p_form``, ``p_both``, ``words_of``, ``form_of`` and ``mark`` of `OddDocuments.table`, and
+    ``is_near``, whether its words are near those of another document, which are scored for it.
     """
 
     table: pd.DataFrame
@@ -162,5 +163,6 @@ def score_table(
             **ranked,
             "words_of": original,
             "form_of": form_of,
+            "is_near": found.is_near,
         }
     )

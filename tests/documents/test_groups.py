@@ -189,26 +189,54 @@ def test_with_one_group_no_document_fits_another():
     assert result.groups.misfiled.listed.empty
 
 
+ENGLISH = [
+    f"the {what} {does} again, and nobody comes to repair it before {day}"
+    for what in ("boiler in the cellar", "heating of the corridor", "valve at the pump")
+    for does in ("is losing water", "stays cold", "has made a noise")
+    for day in ("Monday", "Tuesday", "Friday")
+]
+
+
 def test_each_document_is_ranked_among_those_of_its_language():
-    english = [
-        f"the {what} {does} again, and nobody comes to repair it before {day}"
-        for what in ("boiler in the cellar", "heating of the corridor", "valve at the pump")
-        for does in ("is losing water", "stays cold", "has made a noise")
-        for day in ("Monday", "Tuesday", "Friday")
-    ]
     odd_german = "Der Angeklagte wurde vom Richter zu einer Strafe verurteilt, sagte der Anwalt"
-    texts = [*GERMAN, *english, odd_german]
+    texts = [*GERMAN, *ENGLISH, odd_german]
     options = {"detector": "llr", "by": "words", "keep_copies": True}
     result = odd_documents(texts, language="auto", **options)
     alone = odd_documents([*GERMAN, odd_german], language="de", **options)
     table = by_row(result)
     assert (result.in_languages, result.groups, result.language) == (("de", "en"), None, "de")
     is_german = (table["language"] == "de").to_numpy()
-    assert is_german.tolist() == [True] * len(GERMAN) + [False] * len(english) + [True]
+    assert is_german.tolist() == [True] * len(GERMAN) + [False] * len(ENGLISH) + [True]
     assert table["p"][is_german].tolist() == pytest.approx(by_row(alone)["p"].tolist())
     assert "richter" in table["why"][len(texts) - 1]
     marked = odd_documents(texts, language="auto", marks={0: "fine"}, **{**options, "by": None})
     assert not marked.in_languages
+
+
+def test_families_of_near_copies_are_those_of_each_language():
+    stop_words = "we have not been there but they will be here with you and this is what it was from all"
+    things = ["boiler", "heating", "valve", "pump", "cellar", "corridor", "window", "roof", "garden", "fence"]
+    long = (
+        "the engineer repaired an old boiler below our office yesterday although nobody asked for such help"
+    )
+    english = [*SEA[:15], *COURT[:15]]
+    english += [f"{start} {thing} {thing}s" for start in (stop_words, long) for thing in things]
+    german = [f"{text} im {month}" for text in GERMAN for month in ("Januar", "August")]
+    options = {"detector": "llr", "by": "words"}
+    texts = [*german, *english]
+    result = odd_documents(texts, language="auto", **options)
+    assert result.in_languages == ("de", "en")
+    alone = [
+        odd_documents(each, language=name, **options) for name, each in (("de", german), ("en", english))
+    ]
+    expected = [
+        [row + first, n_copies]
+        for each, first in zip(alone, (0, len(german)), strict=True)
+        for row, n_copies in each.families[["row", "n_copies"]].itertuples(index=False)
+    ]
+    assert sorted(result.families[["row", "n_copies"]].to_numpy().tolist()) == sorted(expected)
+    assert result.n_near_copies == sum(each.n_near_copies for each in alone)
+    assert odd_documents(texts, language="de", **options).n_near_copies != result.n_near_copies  # stop words
 
 
 @pytest.mark.parametrize("marked", [0, 2 * N])
