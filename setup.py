@@ -1,11 +1,13 @@
 """Maps the four code folders into the package adbench_text; everything else is in pyproject.toml.
 
 The folders are read from the disk, so that adding or deleting a plug-in needs no other file. A package that
-is built from a checkout contains its commit.
+is built from a checkout contains its commit. Its description is README with links that work on other sites.
 """
 
+import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 from setuptools import setup
@@ -26,7 +28,20 @@ package_dir = {
 }
 
 sys.path.insert(0, str(root))
-from adbench_text import provenance  # noqa: E402  # it imports the standard library only
+from adbench_text import __version__, provenance  # noqa: E402  # they import the standard library only
+
+
+def description() -> str:
+    """Return README with absolute links to the tag of this version: a package index has no other files."""
+    source = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
+
+    def absolute(link: re.Match[str]) -> str:
+        path = link.group(1)
+        kind = "raw" if path.endswith((".png", ".svg")) else "blob"  # a page around a picture is no picture
+        return f"]({source}/{kind}/v{__version__}/{path})"
+
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"\]\((?![a-z]+:|#)([^)\s]+)\)", absolute, readme)
 
 
 class Build(build_py):
@@ -52,4 +67,10 @@ class Build(build_py):
         pth.write_text(f"{stubs.parent}\n")
 
 
-setup(packages=sorted(package_dir), package_dir=package_dir, cmdclass={"build_py": Build})
+setup(
+    packages=sorted(package_dir),
+    package_dir=package_dir,
+    cmdclass={"build_py": Build},
+    long_description=description(),
+    long_description_content_type="text/markdown",
+)

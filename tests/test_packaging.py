@@ -12,6 +12,7 @@ import tarfile
 import threading
 import tomllib
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,29 @@ def test_the_wheel_holds_what_the_folders_hold(wheel):
     assert contents(wheel) == in_folders()
 
 
+def described(metadata: bytes) -> str:
+    """The description of a distribution, as a package index gets it."""
+    return message_from_bytes(metadata).get_payload(decode=True).decode()
+
+
+def metadata_of(wheel: Path) -> bytes:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        return archive.read(name)
+
+
+def test_the_description_is_readme_with_links_to_the_tag_of_this_version(wheel):
+    source, tag = project()["urls"]["Source"], f"v{adbench_text.__version__}"
+    text, readme = described(metadata_of(wheel)), (ROOT / "README.md").read_text()
+    assert re.sub(rf"{re.escape(source)}/(?:blob|raw)/{re.escape(tag)}/", "", text) == readme
+    targets = re.findall(r"\]\(([^)\s]+)|(?:src|href|srcset)=\"([^\"]+)", text)
+    assert all(re.match("https?://|#", link or attribute) for link, attribute in targets)
+    assert f"]({source}/blob/{tag}/docs/results.md)" in text
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert pictures
+    assert all(each.startswith(f"{source}/raw/{tag}/") for each in pictures)
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_from(wheel, tmp_path):
     source = copy_source(tmp_path / "source")
@@ -114,15 +138,18 @@ def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_fr
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
-def test_the_sdist_holds_every_file_of_the_checkout(tmp_path):
+def test_the_sdist_holds_every_file_of_the_checkout_and_the_description_of_the_wheel(wheel, tmp_path):
     source, tracked = tmp_path / "source", output_of("git", "-C", ROOT, "ls-files").splitlines()
     for name in tracked:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name)
     output_of(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, source)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        held = {name.partition("/")[2] for name in archive.getnames()}
-    assert set(tracked) <= held
+        held = {name.partition("/")[2]: name for name in archive.getnames()}
+        metadata, readme = (archive.extractfile(held[each]).read() for each in ("PKG-INFO", "README.md"))
+    assert held.keys() >= set(tracked)
+    assert described(metadata) == described(metadata_of(wheel))
+    assert readme == (ROOT / "README.md").read_bytes()
 
 
 def test_the_citation_is_of_this_version():
