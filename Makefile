@@ -67,10 +67,10 @@ docs: .venv/installed-for-docs
 	@echo "Open build/site/index.html"
 
 # A release, in dist: build/lib would keep deleted files, and only a wheel of the checkout holds its commit.
-dist: .venv/installed-for-release
+dist: build/release/installed
 	rm -rf dist build/lib
-	$(BIN)/python -m build --sdist --wheel
-	$(BIN)/python -m twine check --strict dist/*
+	build/release/bin/python -m build --sdist --wheel
+	build/release/bin/python -m twine check --strict dist/*
 
 # A container image; IMAGE_OPTIONS are options of docker build, such as --build-arg EXTRAS="distributed encoders".
 image:
@@ -126,8 +126,11 @@ build/assembled:
 	$(INSTALL) --editable ".[docs]"
 	@touch $@
 
-.venv/installed-for-release: .venv/installed
-	$(INSTALL) --editable ".[release]"
+# An environment of its own: a release needs neither torch nor this package. With [md] twine renders README.
+build/release/installed: Makefile constraints.txt
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		"build>=1.2" "twine>=6" "readme-renderer[md]"
 	@touch $@
 
 clean:

@@ -170,6 +170,13 @@ def test_the_image_gets_what_an_installation_is_made_from_and_extras_that_exist(
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_release_needs_neither_this_package_nor_its_dependencies():
+    lines = output_of("make", "-C", ROOT, "--dry-run", "--always-make", "dist").splitlines()
+    assert any("twine check --strict" in line for line in lines)
+    assert not [line for line in lines if ".venv" in line or "--editable" in line]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_an_image_needs_docker_or_podman(tmp_path):
     for name in ("make", "sh"):
         (tmp_path / name).symlink_to(shutil.which(name))
