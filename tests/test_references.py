@@ -1,6 +1,7 @@
 """references.bib cites this project and what its detectors, datasets and vectors state."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,19 @@ def test_this_project_is_cited_as_in_its_citation_file():
     assert f"\ntitle: {TITLES['adbench-text']}\n" in file
     assert f"name: {entry['author'].strip('{}')}\n" in file
     assert entry["note"] == f"Version {adbench_text.__version__}"
+    addresses = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    assert entry["url"] == addresses["Source"]
+    assert f"\nrepository-code: {entry['url']}\n" in file
+
+
+def test_a_release_has_a_date_and_the_year_of_its_citation():
+    dates = re.findall(
+        r"^date-released: (\d{4})-\d\d-\d\d$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE
+    )
+    newest = re.search("^## .+$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE).group()
+    assert newest.startswith(f"## {adbench_text.__version__}")
+    assert dates == ([] if newest.endswith("(unreleased)") else [ENTRIES["adbench-text"]["year"]])
+    assert re.fullmatch("20\\d\\d", ENTRIES["adbench-text"]["year"])
 
 
 @pytest.mark.parametrize("name", STATED)
