@@ -10,6 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
 
+TOY = Path(__file__).parents[1] / "toy"
 ODD = "odd own.csv --detector form --output odd"
 N_TEXTS = 20
 
@@ -63,6 +64,33 @@ def test_a_character_that_a_stream_cannot_show_is_replaced(folder, encoding):
     assert (done.returncode, (folder / "odd.csv").exists()) == (0, True)
     assert b"drying ? near" in (folder / "list.txt").read_bytes()
     assert "drying 😀 near" in (folder / "odd.csv").read_text(encoding="utf-8")
+
+
+def test_tables_keep_their_lines_where_a_stream_has_no_characters_for_them(folder):
+    path = f"{TOY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    variables = {"PYTHONIOENCODING": "cp1252", "PYTHONPATH": path}
+    (folder / "s").mkdir()
+    uri = "--tracking-uri sqlite:///s/mlflow.db"
+    assert shell(folder, f"run -d llr -s tiny --inlier sea {uri}", "", **variables).returncode == 0
+    report = shell(folder, f"report {uri}", "", **variables)
+    assert (report.returncode, b"?" in report.stdout) == (0, False)
+    lines = report.stdout.decode("cp1252").splitlines()
+    frames = [line for line in lines if line.startswith("+-") and line.endswith("-+")]
+    assert len(frames) == 6  # three of each table
+    assert {len(line) for line in lines if line.startswith("|")} == {len(line) for line in frames}
+
+
+@pytest.mark.parametrize("name", ["date", "pydocs"])
+def test_what_is_known_of_a_part_is_printed_in_any_encoding(folder, name):
+    done = shell(folder, f"info {name}", "", PYTHONIOENCODING="cp1252:strict")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout
+
+
+def test_characters_that_a_stream_cannot_show_have_plain_ones_that_look_alike(folder):
+    (folder / "own.csv").write_text("text\n" + "the ship\n" * 9 + "“nets” – it’s ≥ 3\n", encoding="utf-8")
+    done = shell(folder, ODD, "", PYTHONIOENCODING="latin-1")
+    assert (done.returncode, b'"nets" - it\'s ? 3' in done.stdout) == (0, True)
 
 
 def test_what_a_stream_can_show_stays(folder):
