@@ -92,11 +92,13 @@ gpu: .venv/installed-for-tests
 		echo "No GPU: torch sees no CUDA device here, so nothing was tested."; \
 	fi
 
-# The four folders linked into one package, for mypy; made anew each time to follow new and deleted files.
+# The four folders linked into one package, for mypy; made anew each time to follow new and deleted files. Where links
+# are refused they are copied.
+ASSEMBLED := $(addprefix ../../../,adbench_text/* detectors datasets reports)
 build/assembled:
 	rm -rf $@
 	mkdir -p $@/adbench_text
-	cd $@/adbench_text && ln -s $(addprefix ../../../,adbench_text/* detectors datasets reports) .
+	cd $@/adbench_text && { ln -s $(ASSEMBLED) . || cp -R $(ASSEMBLED) .; }
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -44,6 +44,17 @@ def description() -> str:
     return re.sub(r"\]\((?![a-z]+:|#)([^)\s]+)\)", absolute, readme)
 
 
+def link(place: Path, origin: Path) -> None:
+    """Link to a file or folder, or copy it where the system refuses links, as Windows does to most users."""
+    try:
+        place.symlink_to(origin, target_is_directory=origin.is_dir())
+    except OSError:
+        if origin.is_dir():
+            shutil.copytree(origin, place)
+        else:
+            shutil.copy(origin, place)
+
+
 class Build(build_py):
     """Writes the commit of a checkout into the package; what is editable gets its types."""
 
@@ -62,7 +73,7 @@ class Build(build_py):
         shutil.rmtree(stubs, ignore_errors=True)
         stubs.mkdir(parents=True)
         for path in (*(root / "adbench_text").iterdir(), *(root / folder for folder in list(FOLDERS)[1:])):
-            (stubs / path.name).symlink_to(path)
+            link(stubs / path.name, path)
         pth = Path(self.get_finalized_command("install").install_lib, "adbench_text_types.pth")
         pth.write_text(f"{stubs.parent}\n")
 

@@ -177,6 +177,22 @@ def test_a_release_needs_neither_this_package_nor_its_dependencies():
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("has_links", [True, False])
+def test_the_assembled_package_holds_what_the_folders_hold(has_links, tmp_path):
+    source, programs = copy_source(tmp_path / "source"), tmp_path / "programs"
+    shutil.copy(ROOT / "Makefile", source)
+    programs.mkdir()
+    if not has_links:
+        (programs / "ln").symlink_to(shutil.which("false"))
+    output_of(
+        "env", f"PATH={programs}{os.pathsep}{os.environ['PATH']}", "make", "-C", source, "build/assembled"
+    )
+    package = source / "build" / "assembled" / "adbench_text"
+    assert {path.is_symlink() for path in package.iterdir()} == {has_links}
+    assert all((package.parent / name).is_file() for name in in_folders())
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_an_image_needs_docker_or_podman(tmp_path):
     for name in ("make", "sh"):
         (tmp_path / name).symlink_to(shutil.which(name))
@@ -296,10 +312,22 @@ def test_a_type_checker_knows_every_public_name_of_the_wheel(wheel, environment,
     assert not [text for text in revealed if text.endswith('"Any"')]
 
 
-@pytest.mark.parametrize("mode", ["lenient", "strict"])
-def test_an_editable_installation_works(mode, environment, tmp_path):
-    (tmp_path / "source").mkdir()
+NO_LINKS = """\
+import os
+def refused(*arguments, **options):
+    raise OSError("a required privilege is not held by the client")
+os.symlink = refused
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "has_links"), [("lenient", True), ("strict", True), ("lenient", False)], ids=str
+)
+def test_an_editable_installation_works(mode, has_links, environment, tmp_path):
     source, scripts = copy_source(tmp_path / "source"), environment / "bin"
+    if not has_links:
+        (packages,) = environment.glob("lib/python*/site-packages")
+        (packages / "sitecustomize.py").write_text(NO_LINKS)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", scripts / "python"]
     offline = ["--no-index", "--no-deps", "--no-build-isolation"]
     settings = ["--config-settings", f"editable_mode={mode}"]
@@ -318,6 +346,8 @@ def test_an_editable_installation_works(mode, environment, tmp_path):
     assert all(file.is_relative_to(source) for file in files)
     links = source / "build"  # a strict installation sees links to the files, not the folders
     assert all(file.is_relative_to(links) == (mode == "strict") for file in files)
+    types = [*(source / "build" / "types" / "adbench_text-stubs").iterdir()]
+    assert {path.is_symlink() for path in types} == {has_links}
     (tmp_path / "user").mkdir()
     errors, revealed = errors_of_types(environment, tmp_path / "user")
     assert errors == WRONG
