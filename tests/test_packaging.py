@@ -260,6 +260,58 @@ def environment(tmp_path) -> Path:
     return folder
 
 
+#: Ends a process that opens files of another copy of the package than the installed one.
+NO_OTHER_COPY = """\
+import os, sys
+def refuse(event, arguments):
+    path = arguments[0] if event == "open" else None
+    if isinstance(path, str) and "/adbench_text/" in path and not path.startswith({folder!r}):
+        os.write(2, path.encode())
+        os._exit(86)
+sys.addaudithook(refuse)
+"""
+
+
+@pytest.mark.timeout(1800)  # of two slow cores that others use, too
+def test_the_first_commands_work_with_the_wheel_alone(wheel, environment, tmp_path):
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--python",
+        environment / "bin" / "python",
+    ]
+    output_of(*pip, "install", "--no-index", "--no-deps", wheel)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "sitecustomize.py").write_text(NO_OTHER_COPY.format(folder=f"{tmp_path}{os.sep}"))
+    other = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import adbench_text"
+    assert subprocess.run([environment / "bin" / "python", "-I", "-c", other], check=False).returncode == 86
+
+    here = tmp_path / "here"
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "OMP_NUM_THREADS") if name in os.environ}
+    empty = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("DATA", "CACHE", "CONFIG", "STATE")}
+    settings = {"HOME": str(tmp_path / "home"), "ADBENCH_TEXT_OFFLINE": "1"}
+    for folder in (here, *empty.values(), settings["HOME"]):
+        Path(folder).mkdir()
+
+    def printed(command: str) -> str:
+        words = [str(environment / "bin" / "adbench-text"), *command.split()]
+        done = subprocess.run(
+            words, cwd=here, env=kept | empty | settings, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "Drink plenty of tea" in printed("odd --example")
+    assert {path.name for path in here.iterdir()} >= {"odd.csv", "odd.html"}
+    printed("run -d llr -s pydocs")
+    assert (here / "mlflow.db").exists()
+    report = printed("report")
+    assert all(name in report for name in registry.dataset("pydocs").classes)
+    assert "\ncommit: unknown (installed without git)\n" in report  # of the wheel, not of a checkout
+
+
 def errors_of_types(environment: Path, folder: Path) -> tuple[list[str], list[str]]:
     """Check a file of a user with what is installed in an environment; return errors, and revealed types."""
     for path in environment.glob("lib/python*/site-packages/dependencies.pth"):
