@@ -1,6 +1,7 @@
 """Text for people: untrusted text made safe for terminals, tables and file names, numbers with nouns."""
 
 import hashlib
+import os
 import re
 import unicodedata
 from typing import Any
@@ -19,7 +20,8 @@ _FORMULA_INSIDE = re.compile(
     rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"
 )
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
-_NO_FILE_NAME = frozenset('/\\\0<>"|?*')
+# On Windows "a:b" is a hidden part of a file "a".
+_NO_FILE_NAME = frozenset('/\\\0<>"|?*' + (":" if os.name == "nt" else ""))
 # User and password, which may contain / and @; after a colon, a number before a / is a port.
 _LOGIN = re.compile(r"://(?:[^/\s]*|[^/\s:@]*:(?!\d+/)[^\s@]*)@")
 _SECRET = re.compile(

@@ -285,7 +285,10 @@ class _Kept:
     def _write(self) -> None:
         import pyarrow as pa
 
-        self.folder = self.folder or TemporaryDirectory(prefix="adbench-text-")
+        self.folder = self.folder or TemporaryDirectory(
+            prefix="adbench-text-",
+            ignore_cleanup_errors=True,  # Windows deletes no mapped file
+        )
         file = Path(self.folder.name) / f"{len(self._files)}.arrow"
         rows = pa.concat_tables(self._batches, promote_options="default")
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
