@@ -1,6 +1,10 @@
 """What documents are called odd by; the command line reads it without NumPy."""
 
-#: The p of each order: of a detector of their words, of their form, or of both joined.
-P_OF_ORDER = {"words": "p", "form": "p_form", "both": "p_both"}
+from typing import Literal, get_args
 
-ORDERS = tuple(P_OF_ORDER)
+#: By a detector of their words, of their form, or by both joined.
+Order = Literal["words", "form", "both"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+#: The column of the p of each order.
+P_OF_ORDER: dict[str, str] = dict(zip(ORDERS, ("p", "p_form", "p_both"), strict=True))

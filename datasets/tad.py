@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from adbench_text.contract.dataset import Dataset, Documents
+from adbench_text.contract.protocols import ProtocolName
 from adbench_text.datasets import _sms
 from adbench_text.storage import RemoteFile
 
@@ -18,7 +19,7 @@ class _TADBench(Dataset):
 
     classes = ("normal", "anomaly")
     inliers = ("normal",)
-    protocol = "rank-all"
+    protocol: ClassVar[ProtocolName] = "rank-all"
     contamination = (0.0,)
     files = (
         RemoteFile(

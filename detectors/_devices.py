@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from adbench_text.checks import Choice
+from adbench_text.devices import DEVICES, PRECISIONS, Device, Precision
 from adbench_text.errors import InvalidValueError
 
-PRECISION = Choice(("auto", "bf16", "fp32"))
+PRECISION = Choice(PRECISIONS)
 
 
 class _Devices(Choice):
@@ -21,17 +22,17 @@ class _Devices(Choice):
             raise InvalidValueError(f"torch {torch.__version__} sees no GPU; use device='cpu'.")
 
 
-DEVICE = _Devices(("auto", "cpu", "cuda"))
+DEVICE = _Devices(DEVICES)
 
 
-def find_device(name: str) -> torch.device:
+def find_device(name: Device) -> torch.device:
     """Return the device; ``auto`` is a GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
 
 
-def find_dtype(precision: str, device: torch.device) -> torch.dtype:
+def find_dtype(precision: Precision, device: torch.device) -> torch.dtype:
     """Return the type to train in; ``auto`` is bfloat16 where the hardware multiplies in it."""
     if precision == "auto":
         if device.type == "cuda":
@@ -62,6 +63,6 @@ def load_weights(network: nn.Module, weights: Mapping[str, NDArray[Any]]) -> Non
     network.load_state_dict({name: torch.from_numpy(weight) for name, weight in weights.items()})
 
 
-def device_to_load_on(name: str) -> torch.device:
+def device_to_load_on(name: Device) -> torch.device:
     """Return the device of a saved detector: the CPU if the GPU used in training is not available."""
     return find_device("auto" if name == "cuda" else name)

@@ -10,7 +10,7 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from sklearn.svm import OneClassSVM
 from adbench_text.checks import Choice, Number, Range
 from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
+
+Kernel = Literal["rbf", "linear"]
+KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 
 
 class OCSVM(VectorDetector):
@@ -49,10 +52,10 @@ class OCSVM(VectorDetector):
     True
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"kernel": Choice(("rbf", "linear")), "nu": Number("(0, 1]")}
+    ranges: ClassVar[Mapping[str, Range]] = {"kernel": Choice(KERNELS), "nu": Number("(0, 1]")}
     trusted_types = frozenset({"sklearn.svm._classes.OneClassSVM"})
 
-    def __init__(self, *, kernel: str = "rbf", nu: float = 0.1, **shared: Any) -> None:
+    def __init__(self, *, kernel: Kernel = "rbf", nu: float = 0.1, **shared: Any) -> None:
         super().__init__(**shared)
         self.kernel = kernel
         self.nu = nu
@@ -60,7 +63,7 @@ class OCSVM(VectorDetector):
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``paper-grid``: both kernels, four values of nu, mean and tf-idf-weighted mean."""
-        grid = product(("rbf", "linear"), (0.05, 0.1, 0.2, 0.5), ("mean", "tfidf"))
+        grid = product(KERNELS, (0.05, 0.1, 0.2, 0.5), ("mean", "tfidf"))
         return {
             "paper-grid": [{"kernel": kernel, "nu": nu, "encoder": encoder} for kernel, nu, encoder in grid]
         }

@@ -1,6 +1,7 @@
 """The public face of the library, and other people's loops around our detectors."""
 
 import pickle
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import adbench_text
+from adbench_text.checks import Choice
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
@@ -33,6 +35,26 @@ def test_the_class_of_every_detector_of_ours_is_public():
         n: v for n, v in public.items() if getattr(v, "__module__", "").startswith("adbench_text.detectors.")
     }
     assert of_plug_ins == classes
+
+
+OPEN = {"encoder", "language", "members", "vectors"}  # these take other names, too, such as a path
+
+
+def detectors() -> list[type]:
+    public = (getattr(adbench_text, name) for name in adbench_text.__all__)
+    return [kind for kind in public if isinstance(kind, type) and issubclass(kind, adbench_text.TextDetector)]
+
+
+def test_the_type_of_a_hyper_parameter_has_the_words_of_its_range():
+    in_types, in_ranges = {}, {}
+    for kind in detectors():
+        types, ranges = get_type_hints(kind.__init__), kind.parameter_ranges()
+        in_types |= {(kind, n): [*get_args(t)] for n, t in types.items() if get_origin(t) is Literal}
+        in_ranges |= {
+            (kind, n): ranges[n].choices for n in types.keys() - OPEN if isinstance(ranges.get(n), Choice)
+        }
+    assert in_types == in_ranges
+    assert len(in_types) >= 9
 
 
 def test_other_names_are_errors_and_not_listed():

@@ -12,6 +12,8 @@ from adbench_text.reading.documents import DocumentFile, DocumentTable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from adbench_text.documents.marks import Mark
+
 #: The columns of the table of odd, before those of the file.
 COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
 LANGUAGE = "language"  # the last of our columns, if it is found
@@ -87,7 +89,7 @@ class FileRows:
             raise DataError(f"The column {column!r} holds lists or objects, which are no groups.")
         return self._table.values(column)
 
-    def marks(self, path: Path) -> dict[int, str]:
+    def marks(self, path: Path) -> "dict[int, Mark]":
         """Return the marks of a file by row."""
         from adbench_text.documents.marks import read_marks
 

@@ -10,7 +10,6 @@ from click.shell_completion import CompletionItem
 from adbench_text.contract.protocols import PROTOCOLS
 from adbench_text.errors import UnknownNameError
 
-DEVICES = ("auto", "cpu", "cuda")
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {
     "checkable": "detector or dataset",

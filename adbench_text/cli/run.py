@@ -7,7 +7,6 @@ import click
 
 from adbench_text.checks import check_choice
 from adbench_text.cli.options import (
-    DEVICES,
     ENCODER,
     SPLITS,
     TRACKING,
@@ -17,6 +16,7 @@ from adbench_text.cli.options import (
     is_debugging,
 )
 from adbench_text.cli.progress import ProgressDisplay
+from adbench_text.devices import DEVICES
 from adbench_text.errors import DetectorError
 from adbench_text.escaping import count, one_line
 from adbench_text.failures import described

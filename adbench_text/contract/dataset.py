@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.contract.protocols import ONE_VS_REST, PROTOCOLS, REDRAWN
+from adbench_text.contract.protocols import ONE_VS_REST, PROTOCOLS, REDRAWN, ProtocolName
 from adbench_text.storage import RemoteFile, file_digest
 from adbench_text.text.languages import check_language
 
@@ -218,7 +218,7 @@ class Dataset(ABC):
     files: ClassVar[tuple[RemoteFile, ...]] = ()
     variants: ClassVar[tuple[str, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
-    protocol: ClassVar[str] = ONE_VS_REST
+    protocol: ClassVar[ProtocolName] = ONE_VS_REST
     contamination: ClassVar[tuple[float, ...]] = ()
     redraw: ClassVar[Redraw | None] = None
 

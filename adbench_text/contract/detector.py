@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from itertools import compress
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -435,7 +435,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """Return 1 for each document above the threshold, else 0; see PyOD."""
         return super().predict(self._check_fitted(X), return_confidence)  # a list: PyOD reads it twice
 
-    def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:
+    def predict_proba(
+        self, X: Sequence[str], method: Literal["linear", "unify"] = "linear", return_confidence: bool = False
+    ) -> Any:
         """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""
         return super().predict_proba(_Shaped(self._check_fitted(X)), method, return_confidence)
 

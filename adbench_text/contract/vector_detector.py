@@ -10,10 +10,11 @@ from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded n
 from adbench_text.checks import Boolean, Choice, Range, Whole
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.devices import DEVICES, Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import vectors
 from adbench_text.text.encoders import METHODS, Encoding, Matrix, find_method, fit_encoder
-from adbench_text.text.pretrained import DEVICES, PRECISIONS
+from adbench_text.text.pretrained import PRECISIONS, EncoderPrecision
 
 
 class VectorDetector(TextDetector):
@@ -73,8 +74,8 @@ class VectorDetector(TextDetector):
         normalize: bool = True,
         svd_components: int = 100,
         max_pieces: int | None = None,
-        encoder_device: str = "auto",
-        encoder_precision: str = "fp32",
+        encoder_device: Device = "auto",
+        encoder_precision: EncoderPrecision = "fp32",
         **shared: Any,
     ) -> None:
         super().__init__(**shared)

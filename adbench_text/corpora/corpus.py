@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adbench_text import storage
 from adbench_text.code_version import HARNESS_VERSION, code_version
 from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords, Redraw
-from adbench_text.contract.protocols import RANK_ALL, REDRAWN
+from adbench_text.contract.protocols import RANK_ALL, REDRAWN, ProtocolName
 from adbench_text.errors import DataError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8, without_surrogates
 from adbench_text.failures import as_plugin_error
@@ -51,7 +51,7 @@ class Corpus:
     is_cleaned: bool = Dataset.is_cleaned
     as_papers: bool = Dataset.as_papers
     inliers: tuple[str, ...] = ()
-    protocol: str = Dataset.protocol
+    protocol: ProtocolName = Dataset.protocol
     redraw: Redraw | None = None
 
     def __post_init__(self) -> None:

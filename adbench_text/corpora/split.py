@@ -53,7 +53,7 @@ class Split:
 def protocol_of(source: Any, protocol: str | None) -> str:
     """Return a protocol that is asked for, or that of a dataset or corpus; raise an error if it has none."""
     own: str = source.protocol
-    if protocol not in (None, *PROTOCOLS):
+    if protocol is not None and protocol not in PROTOCOLS:
         raise UnknownNameError("protocol", protocol, PROTOCOLS)
     if protocol in (None, own, RANK_ALL):
         return protocol or own

@@ -9,7 +9,7 @@ from functools import cached_property
 from io import StringIO
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,9 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.reading.separated import decoded, delimiter_of
 
-ODD, FINE = MARKS = "odd", "fine"
+Mark = Literal["odd", "fine"]
+MARKS: tuple[Mark, ...] = get_args(Mark)
+ODD, FINE = MARKS
 MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
 _ROW = "row"  # the column that numbers documents
@@ -122,7 +124,7 @@ class NamedDocuments(Protocol):
         """Return a document."""
 
 
-def read_marks(path: Path, documents: NamedDocuments) -> dict[int, str]:
+def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
     """Return the marks of a CSV by row, such as a table that ``odd`` has written and a spreadsheet has saved.
 
     It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents, by the first of
@@ -144,7 +146,7 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, str]:
             f"{path} needs the columns {MARK!r} and {' or '.join(map(repr, names))}, as in a table written "
             f"by odd; it has {', '.join(map(repr, table.columns))}.{hint}"
         )
-    marks: dict[int, str] = {}
+    marks: dict[int, Mark] = {}
     marked = table.assign(mark=table[MARK].str.strip().str.lower()).query(f"{MARK} != ''")
     rows = marked[_ROW] if _ROW in marked and name != _ROW else [""] * len(marked)
     written = marked[text] if text in marked else [""] * len(marked)

@@ -14,10 +14,12 @@ from adbench_text.documents.groups import LEAST, GroupRanker
 from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
+from adbench_text.documents.marks import Mark
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import survey
+from adbench_text.orders import Order
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
@@ -119,7 +121,7 @@ def odd_documents(
     settings: Mapping[str, Any] | None = None,
     language: str = "en",
     alpha: float = 0.01,
-    by: str | None = None,
+    by: Order | None = None,
     clean: bool = True,
     n_folds: int = N_FOLDS,
     seed: int = 0,
@@ -127,7 +129,7 @@ def odd_documents(
     keep_copies: bool = False,
     top: int = 10,
     max_copies: int | None = None,
-    marks: Mapping[int, str] | None = None,
+    marks: Mapping[int, Mark] | None = None,
     keep_marked: bool = False,
     groups: Sequence[Any] | None = None,
     jobs: int | str = 1,

@@ -20,9 +20,11 @@ from threadpoolctl import threadpool_limits
 from adbench_text import own_file
 from adbench_text.checks import check_choice
 from adbench_text.code_version import releases
+from adbench_text.devices import Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
+from adbench_text.text.pretrained import EncoderPrecision
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words
 
@@ -41,8 +43,8 @@ class Encoding:
     svd_components: int
     seed: int
     max_pieces: int | None = None
-    device: str = "auto"
-    precision: str = "fp32"
+    device: Device = "auto"
+    precision: EncoderPrecision = "fp32"
 
     def encoder(self) -> "Encoder":
         """Return the encoder, which is not fitted."""

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from adbench_text import memo, own_file, storage
 from adbench_text.code_version import HARNESS_VERSION, releases
+from adbench_text.devices import Device
 from adbench_text.errors import DataError, PluginError
 from adbench_text.escaping import utf8
 from adbench_text.failures import described
@@ -63,8 +64,8 @@ MINILM = Wheel(
 )
 MINILM_PIECES = 128  # the length of its training
 
-DEVICES = ("auto", "cpu", "cuda")
-PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
+EncoderPrecision = Literal["fp32", "bf16"]
+PRECISIONS: dict[EncoderPrecision, str] = {"fp32": "float32", "bf16": "bfloat16"}
 #: What each library computes with: another release of one outdates results.
 _COMPUTE: dict[Library, tuple[str, ...]] = {
     "sentence-transformers": ("sentence-transformers", "torch", "transformers"),
@@ -98,8 +99,8 @@ class PretrainedModel:
     place: str  # its folder, or the name of a function in a file
     digest: str  # of its files, with all that changes its vectors
     max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's own
-    device: str
-    precision: str
+    device: Device
+    precision: EncoderPrecision
 
     @property
     def libraries(self) -> str:
@@ -158,7 +159,7 @@ class PretrainedModel:
         return matrix
 
 
-def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
+def locate(name: str, max_pieces: int | None, device: Device, precision: EncoderPrecision) -> PretrainedModel:
     """Locate a model: ``minilm``, a folder, ``model2vec:NAME`` of Hugging Face, or a function in a file."""
     library, place, digest = _find(name)
     if library in _COMPUTE and find_spec(library.replace("-", "_")) is None:

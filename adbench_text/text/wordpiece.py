@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from adbench_text.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-BERT = "bert-base-uncased"
-TRAINED = "trained"
+VocabularyName = Literal["trained", "bert-base-uncased"]
+VOCABULARIES: tuple[VocabularyName, ...] = get_args(VocabularyName)
+TRAINED, BERT = VOCABULARIES
 FETCHED = f"{BERT}-vocab"  # its name for ``adbench-text fetch``
 
 #: The vocabulary of BERT base, uncased: 30,522 pieces, nearly in the order of their frequency.

@@ -29,7 +29,7 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -52,12 +52,15 @@ from adbench_text.detectors._devices import (
 )
 from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, word_shares
+from adbench_text.devices import Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import vectors
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 
-MEAN, BEST = "context_mean", "context_best"
+ScoreName = Literal["context_mean", "context_best"]
+SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
+MEAN, BEST = SCORES
 
 
 class CVDD(TextDetector):
@@ -109,7 +112,7 @@ class CVDD(TextDetector):
     ranges: ClassVar[Mapping[str, Range]] = {
         "attention_heads": Whole(1),
         "orthogonality_weight": Number("[0, inf)"),
-        "score": Choice((MEAN, BEST)),
+        "score": Choice(SCORES),
         "vectors": vectors.VECTORS,
         "min_count": Whole(0),
         "epochs": Whole(0),
@@ -127,14 +130,14 @@ class CVDD(TextDetector):
         *,
         attention_heads: int = 5,
         orthogonality_weight: float = 10.0,
-        score: str = MEAN,
+        score: ScoreName = MEAN,
         vectors: str = "glove-wiki-gigaword-50",
         min_count: int = 3,
         epochs: int = 100,
         batch_size: int = 64,
         learning_rate: float = 0.01,
         tolerance: float = 1e-3,
-        device: str = "auto",
+        device: Device = "auto",
         **shared: Any,
     ) -> None:
         super().__init__(**shared)

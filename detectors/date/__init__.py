@@ -42,9 +42,9 @@ NAACL 2021.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -72,17 +72,23 @@ from adbench_text.detectors.date.corruption import (
     mask_patterns,
 )
 from adbench_text.detectors.date.electra import Discriminator, Embeddings, Objective, Shape
-from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
+from adbench_text.detectors.date.scoring import WindowScore, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
+from adbench_text.devices import Device, Precision
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import wordpiece
-from adbench_text.text.wordpiece import BERT, TRAINED, WordPiece
+from adbench_text.text.wordpiece import BERT, VOCABULARIES, VocabularyName, WordPiece
 
 Frequencies = NDArray[np.float64]  # of word pieces, (V,)
-_DRAWN = {"random": frequencies.uniform, "english": frequencies.english}
-_LEARNED = {"small": 16, "large": 64}  # width of the masked language model
-_PL_RMD = "pl_rmd"
+GeneratorName = Literal["random", "english", "small", "large"]
+_DRAWN: dict[GeneratorName, Callable[[WordPiece], Frequencies]] = {
+    "random": frequencies.uniform,
+    "english": frequencies.english,
+}
+_LEARNED: dict[GeneratorName, int] = {"small": 16, "large": 64}  # width of the masked language model
+ScoreName = Literal[WindowScore, "pl_rmd"]
+_PL_RMD: Final = "pl_rmd"
 _MOST_PIECES = 30522  # of a trained vocabulary, as BERT's
 
 # At most a fifth of the default's steps: 11 epochs of batches twice as large instead of 30.
@@ -167,15 +173,15 @@ class DATE(TextDetector):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        "vocabulary": Choice((TRAINED, BERT)),
+        "vocabulary": Choice(VOCABULARIES),
         "max_length": Whole(1),
         "n_patterns": Whole(0),
         "mask_share": Number("(0, 1)"),
-        "generator": Choice((*_DRAWN, *_LEARNED)),
+        "generator": Choice(get_args(GeneratorName)),
         "prior": Boolean(),
         "rtd_weight": Number("[0, inf)"),
         "rmd_weight": Number("[0, inf)"),
-        "score": Choice((*SCORES, _PL_RMD)),
+        "score": Choice(get_args(ScoreName)),
         "steps": Whole(0),
         "epochs": Whole(0),
         "batch_size": Whole(1),
@@ -208,15 +214,15 @@ class DATE(TextDetector):
     def __init__(
         self,
         *,
-        vocabulary: str = BERT,
+        vocabulary: VocabularyName = BERT,
         max_length: int = 128,
         n_patterns: int = 50,
         mask_share: float = 0.5,
-        generator: str = "random",
+        generator: GeneratorName = "random",
         prior: bool = False,
         rtd_weight: float = 50.0,
         rmd_weight: float = 100.0,
-        score: str = "pl",
+        score: ScoreName = "pl",
         steps: int = 5000,
         epochs: int = 30,
         batch_size: int = 16,
@@ -225,8 +231,8 @@ class DATE(TextDetector):
         dropout: float = 0.0,
         layers: int = 4,
         hidden: int = 256,
-        device: str = "auto",
-        precision: str = "auto",
+        device: Device = "auto",
+        precision: Precision = "auto",
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
@@ -407,7 +413,8 @@ class DATE(TextDetector):
         windows = self._windows(texts)
         self._objective.eval()
         patterns, noise = self._objective.patterns, self._objective.noise
-        if patterns is not None and self.score == _PL_RMD:
+        if self.score == _PL_RMD:
+            assert patterns is not None  # see check_params
             of_window = rmd_scores(self._objective, windows, patterns, noise)
         else:
             of_window = window_scores(self._objective.discriminator, windows, self.score)

@@ -1,7 +1,7 @@
 """Scores documents with a trained DATE, in fp32 and by length: a score depends only on its document."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,8 @@ class Score(NamedTuple):
     counts_sep: bool = True  #: whether [SEP] of a window that is not full counts, as in the released code
 
 
-SCORES = {
+WindowScore = Literal["pl", "mp", "ne", "log_odds"]
+SCORES: dict[WindowScore, Score] = {
     # Those of section 3.5, of p = P(replaced). Pseudo label: P(original), since in a clean document
     # every token is
     "pl": Score(lambda logit: 1 - logit.sigmoid()),
@@ -46,7 +47,7 @@ def _negative_entropy(p: Tensor) -> Tensor:
     return (p + 1) * torch.log2(p + 1) + (2 - p) * torch.log2(2 - p)
 
 
-def window_scores(discriminator: Discriminator, windows: Windows, score: str) -> NDArray[np.float64]:
+def window_scores(discriminator: Discriminator, windows: Windows, score: WindowScore) -> NDArray[np.float64]:
     """Return how abnormal each window is: the mean over its tokens, [CLS] left out; 0 without any."""
     normality_of, most, counts_sep = SCORES[score]
 
@@ -77,7 +78,9 @@ def rmd_scores(
     return _over(windows, judge)
 
 
-def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> list[NDArray[np.float64]]:
+def token_scores(
+    discriminator: Discriminator, windows: Windows, score: WindowScore
+) -> list[NDArray[np.float64]]:
     """Return how abnormal each piece of each document is; where windows overlap, the mean of theirs."""
     normality_of, most, _ = SCORES[score]
     n_pieces = windows.n_pieces

@@ -61,7 +61,7 @@ from adbench_text.checks import Choice, Number, Range, Whole
 from adbench_text.contract.detector import TextDetector, TokenScore
 from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors._robust_scale import select
-from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, wordfreq
+from adbench_text.detectors.llr.background import BACKGROUNDS, Background, frequencies, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, cap_of, per_word, set_aside
 from adbench_text.detectors.llr.outliers import Outliers
@@ -163,7 +163,7 @@ class LLR(TextDetector):
     def __init__(
         self,
         *,
-        background: str = "wordfreq",
+        background: Background = "wordfreq",
         vectors: str = "glove-wiki-gigaword-50",
         language: str = "en",
         smoothing: float = 1e4,

@@ -5,14 +5,15 @@ The frequency of a part is that of the words that contain it, as a share of all 
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.text import vectors
 
-BACKGROUNDS = ("wordfreq", "vectors", "mean", "uniform")
+Background = Literal["wordfreq", "vectors", "mean", "uniform"]
+BACKGROUNDS: tuple[Background, ...] = get_args(Background)
 
 _UNKNOWN = 1e-8  # wordfreq's own floor for its large lists
 _LEAST = 1e-7  # frequency of words whose parts are counted; rarer ones are 1 to 3 % of a text

@@ -18,7 +18,7 @@ from adbench_text.documents.explanation import Explanation, explain, shows_no_wo
 from adbench_text.documents.models.evidence import Evidence
 from adbench_text.documents.scores_by_order import Array, scores_by_order
 from adbench_text.errors import InvalidValueError
-from adbench_text.orders import ORDERS, P_OF_ORDER
+from adbench_text.orders import ORDERS, P_OF_ORDER, Order
 from adbench_text.reading.batch import check_length
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
 from adbench_text.text.words import digest, text_key
@@ -91,7 +91,7 @@ class Model:
         return self.calibrations["words"]
 
 
-def default_order(model: Model) -> str:
+def default_order(model: Model) -> Order:
     """Return the order by which a model calls documents odd unless it is asked for another one."""
     is_short = model.training.options.get("median_words", np.inf) <= MOST_WORDS_OF_QUERIES
     return "words" if model.form is None or is_short else "both"
@@ -132,7 +132,7 @@ class Scorer:
     """
 
     def __init__(
-        self, model: Model, alpha: float = 0.01, by: str | None = None, fdr: float | None = None
+        self, model: Model, alpha: float = 0.01, by: Order | None = None, fdr: float | None = None
     ) -> None:
         Number("(0, 1)").check("alpha", alpha)
         if fdr is not None:
