@@ -1,7 +1,7 @@
 """The cleaning of documents as a transformer of scikit-learn."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -73,7 +73,7 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def transform(self, texts: Sequence[str]) -> list[str]:
+    def transform(self, texts: Iterable[str]) -> list[str]:
         """Return the cleaned documents, in their order; one without words becomes empty."""
         return list(map(self.fit(), check_texts(texts, may_be_empty=True)))
 

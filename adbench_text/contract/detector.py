@@ -6,7 +6,7 @@ library scores normality negates it where it calls that library.
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import Parameter, signature
 from itertools import compress
 from types import MappingProxyType
@@ -313,12 +313,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """Score the training documents; by default as any others."""
         return self._score(texts)
 
-    def fit(self, texts: Sequence[str], y: object = None) -> Self:
+    def fit(self, texts: Iterable[str], y: object = None) -> Self:
         """Fit on training documents.
 
         Parameters
         ----------
-        texts : sequence of str
+        texts : iterable of str
             Training documents, assumed to be mostly normal.
         y : sequence of float of shape (n_train,), optional
             Labels of a detector that `takes_labels`: 1 for a known outlier, 0 for a document known to be
@@ -353,12 +353,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 self.__dict__.pop(name, None)
         return self
 
-    def decision_function(self, texts: Sequence[str]) -> Scores:
+    def decision_function(self, texts: Iterable[str]) -> Scores:
         """Score documents; higher is more abnormal.
 
         Parameters
         ----------
-        texts : sequence of str
+        texts : iterable of str
             Any documents; each is scored for itself.
 
         Returns
@@ -373,7 +373,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         checked = self._check_fitted(texts)
         return check_scores(self._score(checked), len(checked))
 
-    def _check_fitted(self, texts: Sequence[str]) -> list[str]:
+    def _check_fitted(self, texts: Iterable[str]) -> list[str]:
         """Return documents to be scored as a list; raise NotFittedError, or InvalidValueError for others."""
         checked = check_texts(texts)
         self._check_is_fitted()
@@ -431,12 +431,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         of_all[self._is_odd] = self.decision_function(self._known_labels.odd)
         return of_all
 
-    def predict(self, X: Sequence[str], return_confidence: bool = False) -> Any:
+    def predict(self, X: Iterable[str], return_confidence: bool = False) -> Any:
         """Return 1 for each document above the threshold, else 0; see PyOD."""
         return super().predict(self._check_fitted(X), return_confidence)  # a list: PyOD reads it twice
 
     def predict_proba(
-        self, X: Sequence[str], method: Literal["linear", "unify"] = "linear", return_confidence: bool = False
+        self, X: Iterable[str], method: Literal["linear", "unify"] = "linear", return_confidence: bool = False
     ) -> Any:
         """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""
         return super().predict_proba(_Shaped(self._check_fitted(X)), method, return_confidence)

@@ -38,7 +38,7 @@ class TokenScore(NamedTuple):
     score: float
 
 
-def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str]:
+def check_texts(texts: Iterable[str], *, may_be_empty: bool = False) -> list[str]:
     """Return documents as a list, with U+FFFD in place of lone surrogates.
 
     Raise InvalidValueError if they are none, or no sequence of strings.

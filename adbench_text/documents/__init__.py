@@ -1,6 +1,6 @@
 """A user's own documents: read from files, ranked against each other, scored by a model."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 #: The detector of the commands for own documents, and of `odd_documents`.
@@ -13,7 +13,7 @@ SAMPLE = 20_000
 EXAMPLE = Path(__file__).with_name("example.csv.gz")
 
 #: Documents, or what yields them each time it is called, such as those of a file.
-Texts = Sequence[str] | Callable[[], Iterable[str]]
+Texts = Iterable[str] | Callable[[], Iterable[str]]
 
 #: Receives what is done ("scoring"), the number of documents done, and that of all if it is known. It may be
 #: called for each document, and with 0 where work begins that has no count.

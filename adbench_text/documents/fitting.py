@@ -1,7 +1,7 @@
 """A model of normal documents: a detector fitted on them, calibrated by scores that leave each out."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from statistics import median
 from typing import Any
 
@@ -43,7 +43,7 @@ def fit_model(
     seed: int = 0,
     sample: int = SAMPLE,
     source: str = "",
-    outliers: Sequence[str] = (),
+    outliers: Collection[str] = (),
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> Model:
@@ -53,7 +53,7 @@ def fit_model(
 
     Parameters
     ----------
-    texts : sequence of str, or callable
+    texts : iterable of str, or callable
         Normal documents, or a function that yields them; outliers among them make the model more lenient. The
         detector learns from different documents with words, one of each family of near-copies (see
         `odd_documents`), and the form of those without words is learned too. All are known afterwards, and
@@ -63,7 +63,7 @@ def fit_model(
         normal document is set aside.
     source : str
         Name of the documents, for the facts of the model.
-    outliers : sequence of str
+    outliers : collection of str
         Known outliers as they were written, for a detector that `takes_labels`. New documents like them are
         more abnormal; the model holds the counts of their words, not their texts.
 
@@ -126,7 +126,7 @@ def fit_model(
     )
 
 
-def _check_can_be_fitted(own: OwnDetector, outliers: Sequence[str]) -> None:
+def _check_can_be_fitted(own: OwnDetector, outliers: Collection[str]) -> None:
     """Raise InvalidValueError if a detector scores no later documents, or learns nothing from outliers."""
     if own.detector.regime == TEST_BATCH:
         raise InvalidValueError(
@@ -170,7 +170,7 @@ def _facts_of(found: Survey) -> dict[str, Any]:
     }
 
 
-def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str]:
+def _outliers(texts: Collection[str], cleaner: Cleaner, found: Survey) -> list[str]:
     """Return the different outliers with words, cleaned; raise InvalidValueError if one is normal, too."""
     pairs = ((cleaner(text), text) for text in check_texts(texts, may_be_empty=True))
     odd = {cleaned: text for cleaned, text in pairs if cleaned.strip()}

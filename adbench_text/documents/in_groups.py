@@ -1,6 +1,6 @@
 """A ranking of documents in groups, and what is found about their groups."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -50,7 +50,7 @@ def rank_in_groups(
     source: TextSource,
     found: Survey,
     pair: DetectorPair,
-    labels: Sequence[Any],
+    labels: Iterable[Any],
     marks: Mapping[int, str],
     ranker: GroupRanker,
     *,

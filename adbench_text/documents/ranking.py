@@ -1,6 +1,6 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,7 +131,7 @@ def odd_documents(
     max_copies: int | None = None,
     marks: Mapping[int, Mark] | None = None,
     keep_marked: bool = False,
-    groups: Sequence[Any] | None = None,
+    groups: Iterable[Any] | None = None,
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
@@ -145,7 +145,7 @@ def odd_documents(
 
     Parameters
     ----------
-    texts : sequence of str, or callable
+    texts : iterable of str, or callable
         At least two different documents with words, or a function that yields them each time it is called, as
         of a file. They are read twice, and once more to explain some; besides the sample, about 200 bytes of
         each are kept.
@@ -191,7 +191,7 @@ def odd_documents(
     keep_marked : bool
         Whether marked documents are ranked, too. By default they leave the ranks, and p is the share of the
         others.
-    groups : sequence of str, optional
+    groups : iterable of str, optional
         The group of each document by position, such as its queue or its month; those without one are a group,
         too. By words,
         a document is ranked among those of its group, by what was learned from the others of the group; p is

@@ -155,7 +155,7 @@ class Scorer:
         """Whether the form of documents is looked at, even if another p decides."""
         return self._form is not None
 
-    def score(self, texts: Sequence[str]) -> pd.DataFrame:
+    def score(self, texts: Iterable[str]) -> pd.DataFrame:
         """Return a table with a row for each document, in their order.
 
         - ``score``: abnormality of its words; missing without words
