@@ -22,14 +22,14 @@ D. L. Miller: WordLlama: Recycled Token Embeddings from Large Language Models. 2
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Choice, Range
 from adbench_text.code_version import code_version, libraries
-from adbench_text.contract.detector import OF_TRAINING, Scores, TextDetector, TokenScore
+from adbench_text.contract.detector import OF_TRAINING, Scores, SharedParams, TextDetector, TokenScore
 from adbench_text.contract.scores import REGIMES
 from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.detectors._robust_scale import RobustScale
@@ -108,7 +108,9 @@ class Ensemble(TextDetector):
     default_preset = "robust"
     not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
 
-    def __init__(self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Any) -> None:
+    def __init__(
+        self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Unpack[SharedParams]
+    ) -> None:
         super().__init__(**shared)
         self.members = members
         self.encoder = encoder

@@ -8,14 +8,14 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from adbench_text.checks import Range, Whole
-from adbench_text.contract.vector_detector import VectorDetector
+from adbench_text.contract.vector_detector import VectorDetector, VectorParams
 from adbench_text.text.encoders import Matrix
 
 
@@ -52,7 +52,7 @@ class IForest(VectorDetector):
     )
     test_settings: ClassVar[Mapping[str, Any]] = {"n_estimators": 64}
 
-    def __init__(self, *, n_estimators: int = 256, **shared: Any) -> None:
+    def __init__(self, *, n_estimators: int = 256, **shared: Unpack[VectorParams]) -> None:
         super().__init__(**shared)
         self.n_estimators = n_estimators
 

@@ -13,13 +13,13 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Range, Whole
-from adbench_text.contract.vector_detector import VectorDetector
+from adbench_text.contract.vector_detector import VectorDetector, VectorParams
 from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.text.encoders import Matrix, find_method
@@ -63,7 +63,7 @@ class KNNVectors(VectorDetector):
     trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 
-    def __init__(self, *, k: int = 20, references: int | None = None, **shared: Any) -> None:
+    def __init__(self, *, k: int = 20, references: int | None = None, **shared: Unpack[VectorParams]) -> None:
         super().__init__(**shared)
         self.k = k
         self.references = references

@@ -32,7 +32,7 @@ F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from scipy.sparse import csr_array, csr_matrix, diags_array
 from sparse_dot_topn import sp_matmul_topn
 
 from adbench_text.checks import Boolean, Range, Whole
-from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.detector import SharedParams, TextDetector, TokenScore
 from adbench_text.detectors._references import places_of_references
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_parts, count_words, parts_of, word_positions
@@ -99,7 +99,7 @@ class KNNWords(TextDetector):
         references: int | None = None,
         characters: int | None = None,
         adjusted: bool = False,
-        **shared: Any,
+        **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
         self.k = k

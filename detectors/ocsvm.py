@@ -10,14 +10,14 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import Choice, Number, Range
-from adbench_text.contract.vector_detector import VectorDetector
+from adbench_text.contract.vector_detector import VectorDetector, VectorParams
 from adbench_text.text.encoders import Matrix
 
 Kernel = Literal["rbf", "linear"]
@@ -55,7 +55,7 @@ class OCSVM(VectorDetector):
     ranges: ClassVar[Mapping[str, Range]] = {"kernel": Choice(KERNELS), "nu": Number("(0, 1]")}
     trusted_types = frozenset({"sklearn.svm._classes.OneClassSVM"})
 
-    def __init__(self, *, kernel: Kernel = "rbf", nu: float = 0.1, **shared: Any) -> None:
+    def __init__(self, *, kernel: Kernel = "rbf", nu: float = 0.1, **shared: Unpack[VectorParams]) -> None:
         super().__init__(**shared)
         self.kernel = kernel
         self.nu = nu

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import adbench_text
 from adbench_text.checks import Choice
+from adbench_text.contract.detector import SharedParams
+from adbench_text.contract.vector_detector import VectorParams
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
@@ -55,6 +57,16 @@ def test_the_type_of_a_hyper_parameter_has_the_words_of_its_range():
         }
     assert in_types == in_ranges
     assert len(in_types) >= 9
+
+
+@pytest.mark.parametrize(
+    ("shared", "base"),
+    [(SharedParams, adbench_text.TextDetector), (VectorParams, adbench_text.VectorDetector)],
+)
+def test_shared_hyper_parameters_have_the_types_of_their_base(shared, base):
+    types = get_type_hints(adbench_text.TextDetector.__init__) | get_type_hints(base.__init__)
+    names = adbench_text.TextDetector._get_param_names() + base._get_param_names()
+    assert get_type_hints(shared) == {name: types[name] for name in names}
 
 
 def test_other_names_are_errors_and_not_listed():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import Parameter, signature
 from itertools import compress
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,13 @@ def report_losses(observer: Observer | None, step: int, steps: int, losses: Mapp
         )
     if observer is not None:
         observer.losses(step, steps, {f"loss_{name}": value for name, value in losses.items()})
+
+
+class SharedParams(TypedDict, total=False):
+    """The hyper-parameters that a detector passes on to `TextDetector`; see there."""
+
+    contamination: float
+    random_state: int | None
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
@@ -134,6 +141,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     array([0, 0, 0, 1])
     """
 
+    decision_scores_: Scores
+    threshold_: float
+    labels_: NDArray[np.int64]
     observer: Observer | None = None
     others: OtherWords | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
@@ -407,19 +417,21 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         of_training = "_training_texts", "_known_labels", "_is_odd"
         return {*of_training, "observer", *self.not_saved, *self.get_params(deep=False)}
 
-    def __getattr__(self, name: str) -> Any:
-        # Scores of the training documents cost as much as any; a benchmark never asks for them.
-        # A detector that was read back has no training documents.
-        texts: list[str] | None = self.__dict__.get("_training_texts")
-        if name in OF_TRAINING and texts is not None:
-            self.decision_scores_ = self._of_all_training(texts)
-            self._process_decision_scores()
-            return self.__dict__[name]
-        if name in OF_TRAINING and "_training_texts" in self.__dict__:
-            raise AttributeError(
-                f"This {type(self).__name__} was saved without the scores of its training texts."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:  # or else a type checker would know every name
+
+        def __getattr__(self, name: str) -> Any:
+            # Scores of the training documents cost as much as any; a benchmark never asks for them.
+            # A detector that was read back has no training documents.
+            texts: list[str] | None = self.__dict__.get("_training_texts")
+            if name in OF_TRAINING and texts is not None:
+                self.decision_scores_ = self._of_all_training(texts)
+                self._process_decision_scores()
+                return self.__dict__[name]
+            if name in OF_TRAINING and "_training_texts" in self.__dict__:
+                raise AttributeError(
+                    f"This {type(self).__name__} was saved without the scores of its training texts."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _of_all_training(self, texts: list[str]) -> Scores:
         """Return the scores of all training documents; known outliers are scored as any others."""

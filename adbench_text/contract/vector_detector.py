@@ -1,20 +1,32 @@
 """The base of detectors that work on document vectors."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
 
 from adbench_text.checks import Boolean, Choice, Range, Whole
-from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.detector import SharedParams, TextDetector
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.devices import DEVICES, Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import vectors
 from adbench_text.text.encoders import METHODS, Encoding, Matrix, find_method, fit_encoder
 from adbench_text.text.pretrained import PRECISIONS, EncoderPrecision
+
+
+class VectorParams(SharedParams, total=False):
+    """The hyper-parameters that a detector passes on to `VectorDetector`; see there."""
+
+    encoder: str
+    vectors: str
+    normalize: bool
+    svd_components: int
+    max_pieces: int | None
+    encoder_device: Device
+    encoder_precision: EncoderPrecision
 
 
 class VectorDetector(TextDetector):
@@ -76,7 +88,7 @@ class VectorDetector(TextDetector):
         max_pieces: int | None = None,
         encoder_device: Device = "auto",
         encoder_precision: EncoderPrecision = "fp32",
-        **shared: Any,
+        **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
         self.encoder = encoder

@@ -29,7 +29,7 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, Unpack, get_args
 
 import numpy as np
 import torch
@@ -40,7 +40,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
-from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.detector import SharedParams, TextDetector, TokenScore
 from adbench_text.contract.scores import WORDS
 from adbench_text.detectors._devices import (
     DEVICE,
@@ -138,7 +138,7 @@ class CVDD(TextDetector):
         learning_rate: float = 0.01,
         tolerance: float = 1e-3,
         device: Device = "auto",
-        **shared: Any,
+        **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
         self.attention_heads = attention_heads

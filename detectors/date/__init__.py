@@ -44,7 +44,7 @@ NAACL 2021.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, ClassVar, Final, Literal, Self, get_args
+from typing import Any, ClassVar, Final, Literal, Self, Unpack, get_args
 
 import numpy as np
 import torch
@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from adbench_text.checks import Boolean, Choice, Number, Range, Whole, seed_or_draw
-from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.detector import SharedParams, TextDetector, TokenScore
 from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors._devices import (
     DEVICE,
@@ -233,7 +233,7 @@ class DATE(TextDetector):
         hidden: int = 256,
         device: Device = "auto",
         precision: Precision = "auto",
-        **shared: Any,
+        **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
         self.vocabulary = vocabulary

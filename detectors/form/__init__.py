@@ -39,7 +39,7 @@ R. Speer: wordfreq 3.0. Zenodo, 2022.
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
 from adbench_text.checks import Choice, Range
-from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.detector import SharedParams, TextDetector
 from adbench_text.contract.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, TokenScore
 from adbench_text.detectors.form.facts import (
     COLUMN,
@@ -118,7 +118,7 @@ class Form(TextDetector):
     )
     not_saved: ClassVar[frozenset[str]] = frozenset({"_scores_of_training"})
 
-    def __init__(self, *, language: str = "en", **shared: Any) -> None:
+    def __init__(self, *, language: str = "en", **shared: Unpack[SharedParams]) -> None:
         super().__init__(**shared)
         self.language = language
 

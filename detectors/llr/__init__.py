@@ -52,13 +52,13 @@ J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Represen
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Choice, Number, Range, Whole
-from adbench_text.contract.detector import TextDetector, TokenScore
+from adbench_text.contract.detector import SharedParams, TextDetector, TokenScore
 from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, Background, frequencies, wordfreq
@@ -173,7 +173,7 @@ class LLR(TextDetector):
         em_rounds: int = 0,
         coherence: float = 0.0,
         characters: int | None = None,
-        **shared: Any,
+        **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
         self.background = background

@@ -16,12 +16,12 @@ The length 6 was chosen on rostd and banking-near, among 3 to 7, as was the mean
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar, Unpack
 
 import numpy as np
 
 from adbench_text.checks import Range, Whole
-from adbench_text.contract.detector import TextDetector
+from adbench_text.contract.detector import SharedParams, TextDetector
 from adbench_text.contract.scores import Scores, TokenScore
 from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors.ngrams.kneser_ney import Array, KneserNey
@@ -71,7 +71,9 @@ class NGrams(TextDetector):
     )
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 
-    def __init__(self, *, length: int = 6, references: int | None = None, **shared: Any) -> None:
+    def __init__(
+        self, *, length: int = 6, references: int | None = None, **shared: Unpack[SharedParams]
+    ) -> None:
         super().__init__(**shared)
         self.length = length
         self.references = references
