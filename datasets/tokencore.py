@@ -1,8 +1,8 @@
 """TokenCore: documents in which the odd words are marked.
 
 Half of the normal documents are for training, drawn as in TokenCore; all others are for testing. Documents
-are not cleaned: each word is judged. In all three, the length of a word gives much away; docs/datasets.md has
-what each can show.
+are not cleaned: each word is judged. In all three, the length of a word gives much away;
+docs/datasets-reference.md has what each can show.
 """
 
 from collections.abc import Sequence

@@ -104,7 +104,7 @@ def test_vectors_have_a_licence_a_source_and_a_publication(name):
     assert facts["source"].startswith("https://")
     assert re.search(r" (19|20)\d\d\.$", facts["citation"])
     known = name if name == "fasttext-wiki-news-subwords-300" else re.sub(r"-\d+$", "", name)
-    assert f"`{known}" in (DOCS / "datasets.md").read_text(encoding="utf-8")
+    assert f"`{known}" in (DOCS / "datasets-reference.md").read_text(encoding="utf-8")
 
 
 def test_every_pre_trained_encoder_that_has_a_name_has_a_source():

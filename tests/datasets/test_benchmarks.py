@@ -251,31 +251,6 @@ def test_articles_of_other_topics_are_for_testing(home, any_file):
 # -- Real data
 
 
-@pytest.mark.parametrize(
-    ("name", "n_train", "n_test", "n_odd"),
-    [
-        ("nlpad-bbc", 1206, 579, 62),
-        ("nlpad-sms", 0, 5160, 642),
-        ("tad-email", 0, 3578, 146),
-        ("tad-sms", 0, 4969, 144),
-        ("tad-covid", 0, 1173, 53),
-        ("tad-liar2", 0, 2130, 62),
-        ("tad-hate", 0, 4287, 124),
-        ("tad-olid", 0, 641, 21),
-        ("textad-reuters", 4436, 4725, 2946),
-        ("textad-sms", 3000, 2574, 747),
-        ("textad-sst2", 10_000, 58_221, 30_208),
-    ],
-)
-def test_a_corpus_has_as_many_documents_as_its_publication(real_dataset, name, n_train, n_test, n_odd):
-    dataset = real_dataset(name)
-    train, test = dataset.read()
-    normal = [dataset.classes.index(inlier) for inlier in dataset.inliers]
-    assert (len(train), len(test), int((~np.isin(test.labels, normal)).sum())) == (n_train, n_test, n_odd)
-    assert set(train.labels) <= set(normal)
-    assert dataset.edition().is_published or name == "textad-reuters"  # which may be packed anew
-
-
 def test_20_newsgroups_are_split_as_in_the_publication_after_cleaning(real_dataset):
     documents = cleaned(real_dataset("textad-20news"))
     sizes = documents[documents["cleaned"] != b""].groupby(["part", "label"]).size()
