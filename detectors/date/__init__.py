@@ -7,7 +7,7 @@ where the discriminator takes its tokens for replaced ones.
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
 text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
 generator over it cannot show the network any; BERT's, which is outside knowledge, is the default
-because it was better on ``pydocs`` (see docs/detectors.md). What the generator draws is what counts
+because it was better on ``pydocs`` (reports/results/date.md). What the generator draws is what counts
 as ordinary: ``generator="english"`` draws pieces by their frequency in English, and ``prior=True`` gives
 the network that ratio, so that it learns only what context adds. Neither is in the paper.
 
