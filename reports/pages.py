@@ -45,7 +45,7 @@ _PARTS = {
     "scope": ("scope",),
 }
 #: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
-DOCS = ("leaderboard.md",)
+DOCS = "leaderboard.md", "detectors.md"
 _MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 #: Cells that others have sent.
 SUBMITTED = RESULTS / "submitted"
