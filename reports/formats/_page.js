@@ -175,6 +175,12 @@
   arrive();
   document.querySelectorAll('a[href^="#"]').forEach((link) => link.addEventListener("click", () => opened(link.hash)));
 
+  document.addEventListener("click", ({ target }) => {  // a list of contents hangs over the page
+    document.querySelectorAll("nav [open]").forEach((box) => {
+      if (target.closest("a") || !box.contains(target)) box.open = false;
+    });
+  });
+
   const closed = [];  // notes are open on paper; heat maps as they are on the screen
   addEventListener("beforeprint", () => {
     closed.push(...document.querySelectorAll(".notes details:not([open])"));

@@ -220,6 +220,17 @@ def test_a_switch_shows_the_leaders_of_one_level_and_is_there_only_for_several()
     assert not alone.all("fieldset") + alone.all("input", type="radio")
 
 
+@pytest.mark.parametrize(("n_columns", "is_beside"), [(4, True), (5, True), (6, False)])
+def test_the_first_pictures_stand_beside_leaders_of_few_columns(n_columns, is_beside):
+    rows = [[Entry("llr"), *[figure(90.0)] * (n_columns - 2), Entry("words")]]
+    board = Table("Leaders", ["detector", *"abcdef"[: n_columns - 1]], rows, n_labels=1, bars_from=50)
+    first = Picture("x", "First", "It is.", (SVG, 3.5), True)
+    result = parsed(replace(whole(), leaders={"0%": board}, pictures=[first])).one("section", id="result")
+    assert (result.attributes.get("class") == "beside") == is_beside
+    alone = parsed(replace(whole(), leaders={"0%": board})).one("section", id="result")
+    assert "class" not in alone.attributes
+
+
 def test_the_best_has_a_star_that_a_screen_reader_calls_best():
     assert r'strong::before { content: "\2605\a0"; content: "\2605\a0" / "best "; ' in CSS
     report = replace(whole(), leaders={"0%": leaders()})
@@ -628,6 +639,14 @@ const look = async () => {
   seen.overflow = [page, narrow].map((p) => p.document.documentElement.scrollWidth - p.innerWidth);
   const look_of = (p, wanted) => p.getComputedStyle(p.document.querySelector(wanted));
   seen.contents = [page, narrow].map((p) => [look_of(p, "nav").position, look_of(p, "nav details").display]);
+  seen.room = [...screens, narrow].map((p) => p.document.querySelector("main").offsetWidth / p.innerWidth);
+  const regions = (p) => [...p.document.querySelectorAll("#tables .region")].filter((box) => box.clientWidth);
+  const left = (p) => regions(p).map((box) => p.document.querySelector("main").offsetWidth - box.clientWidth);
+  seen.regions = [...screens, narrow].map(left);
+  const list = doc.querySelector("nav details");
+  const fold = (wanted) => { list.open = true; wanted.click(); return list.open; };
+  doc.addEventListener("click", (event) => event.preventDefault());
+  seen.contents_open = [list.querySelector("ul"), list.querySelector("a"), doc.body].map(fold);
   seen.filtered = [...doc.querySelectorAll(".filter")].map((filter) => !filter.hidden);
   seen.stops = [page, narrow].map((p) => p.document.querySelector("#table-2 .region").tabIndex);
   const region = narrow.document.querySelector("#table-1 .region");
@@ -739,6 +758,16 @@ def test_a_link_opens_what_it_leads_to(seen):
 
 def test_the_contents_stay_in_view_and_are_one_line_where_there_is_little_room(seen):
     assert seen["contents"] == [["sticky", "block"], ["sticky", "none"]]
+
+
+def test_a_table_has_the_whole_width_of_the_page(seen):
+    assert min(seen["room"]) > 0.85
+    assert not any(left for of_page in seen["regions"] for left in of_page)
+    assert max(seen["overflow"]) <= 0
+
+
+def test_a_list_of_contents_closes_behind_the_reader(seen):
+    assert seen["contents_open"] == [True, False, False]
 
 
 def test_only_a_table_of_many_rows_has_a_filter(seen):
