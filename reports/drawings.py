@@ -26,15 +26,15 @@ def drawings(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def contamination(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the means over the splits against the contamination, where there are two levels or more."""
+    """Yield the means over the splits against the contamination, of each corpus with two levels or more."""
     levels = comparison.levels
-    for corpus in comparison.corpora if len(levels) > 1 else ():
+    for corpus in comparison.corpora:
         drawn: dict[str, list[tuple[float, float, float | None]]] = {}
         for column in comparison.columns:
             entries = [(level, corpus.entry(column, level=level)) for level in levels]
             points = [(level, y, e.spread) for level, e in entries if (y := e.complete_value) is not None]
             drawn |= {column.label: points} if points else {}
-        if drawn:
+        if len({level for points in drawn.values() for level, *_ in points}) > 1:
             yield Drawing(
                 f"contamination-{stem(corpus.label)}",
                 f"{comparison.metric.title} against contamination, {corpus.label}",

@@ -56,6 +56,18 @@ def test_what_there_is_nothing_for_is_left_out():
     assert [table.title.split()[0] for table in report.tables] == ["AUROC", "Cost"]
 
 
+def test_a_metric_is_drawn_against_contamination_only_of_a_corpus_with_two_levels():
+    def drawn(records):
+        names = [drawing.name for drawing in Builder(table_of(records)).drawings]
+        return [name for name in names if name.startswith("contamination-")]
+
+    other = {"dataset": "other", "dataset_digest": "d5"}
+    one = stored("x", "a", **other)
+    assert drawn([*RECORDS, one]) == ["contamination-made-up"]
+    assert drawn([one]) == []
+    assert drawn([one, failed("x", "a", level=0.05, **other)]) == []
+
+
 def test_detectors_that_are_not_ranked_are_named():
     late = stored("late", "a")
     assert [note for note in build([*RECORDS, late], ["ranks"]).every_note if note.endswith(": late.")]
