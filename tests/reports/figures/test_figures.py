@@ -276,7 +276,34 @@ def test_each_split_has_a_panel_with_the_level_of_chance():
 
 
 def test_looks_differ_in_more_than_colour():
-    every = looks(map(str, range(385)))
-    assert len({str(look) for look in every.values()}) == 385
-    first = list(every.values())[:11]
-    assert len({look["marker"] for look in first}) == 11
+    every = looks(map(str, range(660)))
+    assert len({str(look) for look in every.values()}) == 660
+    first = list(every.values())[:55]
+    assert len({look["marker"] for look in first[:11]}) == 11
+    for one, other in itertools.combinations(first, 2):
+        assert sum(one[kind] != other[kind] for kind in ("color", "marker", "linestyle")) >= 2
+
+
+# linear RGB as people see it who lack a kind of cone (Machado, Oliveira and Fernandes, 2009)
+SIGHTS = {
+    "all cones": np.eye(3),
+    "no long-wave cones": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),
+    "no middle-wave cones": np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]]),
+    "no short-wave cones": np.array([[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]]),
+}
+
+
+def oklab(rgb: np.ndarray) -> np.ndarray:
+    """Return linear RGB in coordinates where distances are those that people see (Ottosson, 2020)."""
+    to_cones = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.6300]]
+    to_lab = [[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
+    return np.array(to_lab) @ np.cbrt(np.array(to_cones) @ rgb.clip(0, 1))
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_twelve_names_have_colours_that_can_be_told_apart(sight):
+    colours = [matplotlib.colors.to_rgb(look["color"]) for look in looks(map(str, range(12))).values()]
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in map(np.array, colours)]
+    seen = [oklab(SIGHTS[sight] @ each) for each in linear]
+    nearest = min(np.linalg.norm(one - other) for one, other in itertools.combinations(seen, 2))
+    assert nearest > (0.12 if sight == "all cones" else 0.07)  # black and white are 1 apart
