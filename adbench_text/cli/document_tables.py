@@ -12,6 +12,7 @@ from adbench_text.cli.file_rows import OF_GROUPS, FileRows, column_titles
 from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
 from adbench_text.escaping import no_formula
+from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ def all_rounded(values: "pd.Series[float]", digits: int, alpha: float) -> "pd.Se
     return texts.reindex(values.index)
 
 
-def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
-    """Return the rows of a table of ranked documents, formatted for the terminal and for a page."""
+def page_documents(table: "pd.DataFrame", alpha: float, p: str = "") -> "list[PageDocument]":
+    """Return the rows of a table of ranked documents, formatted for the terminal and for a page.
+
+    `p` names the p-value that gives their order.
+    """
     from adbench_text.documents.page import PageDocument
 
     shown = []
@@ -57,20 +61,19 @@ def page_documents(table: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
         facts |= {name: row[name] for name in ("by", *OF_GROUPS) if isinstance(row.get(name), str)}
         if row.get("n_copies"):
             facts["copies"] = f"{row['n_copies']:,}"
-        shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
+        parts = row["why"], row["text"], row["words"], facts.get(p, "")
+        shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts))
     return shown
 
 
-def print_documents(
-    documents: "Sequence[PageDocument]", p: str, id_name: str = "id", heading: str = ""
-) -> None:
-    """Print documents as a table that fits the terminal; `p` names the p-value; omit empty columns."""
+def print_documents(documents: "Sequence[PageDocument]", id_name: str = "id", heading: str = "") -> None:
+    """Print documents as a table that fits the terminal; omit empty columns."""
     if heading:
         click.echo(f"{heading}:")
     columns: dict[str, list[Any]] = {
         "rank": [int(each.rank) for each in documents],
         id_name: [each.id for each in documents],
-        "p": [each.facts.get(p, "") for each in documents],
+        "p": [each.p for each in documents],
         **{name: [each.facts.get(name, "") for each in documents] for name in OF_GROUPS},
         "copies": [each.facts.get("copies", "") for each in documents],
         "by": [each.facts.get("by", "") for each in documents],
@@ -105,7 +108,7 @@ def listed_documents(
     documents = documents.assign(id=documents["row"].map(rows.id), why=why)
     if order == "both":  # the one with the smaller p is shown
         documents["by"] = by_words.map({True: "words", False: "form"})
-    return page_documents(documents, alpha)
+    return page_documents(documents, alpha, P_OF_ORDER[order])
 
 
 def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
@@ -150,7 +153,9 @@ def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: floa
     found = scorer.explain(documents["text"].tolist())
     why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
     columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
-    return page_documents(documents.assign(rank=range(1, len(documents) + 1), **columns), alpha)
+    return page_documents(
+        documents.assign(rank=range(1, len(documents) + 1), **columns), alpha, scorer.p_name
+    )
 
 
 def score_lines(table: "pd.DataFrame", suffix: str) -> str:

@@ -34,7 +34,6 @@ from adbench_text.cli.progress import shown_documents
 from adbench_text.documents import EXAMPLE
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, no_formula, printable
-from adbench_text.orders import P_OF_ORDER
 from adbench_text.text.language_finder import AUTO
 
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
@@ -174,7 +173,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
         click.echo("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
         for order, documents in lists.items():
             if shown := documents[: options["top"]]:
-                print_documents(shown, P_OF_ORDER.get(order, ""), rows.id_name, headings[order])
+                print_documents(shown, rows.id_name, headings[order])
         click.echo("\n".join([*below, how_read(source)]))
         click.echo(printable(f"All documents: {table}. Page: {page}."))
     choice["language"] = ranked.language

@@ -31,6 +31,7 @@ class PageDocument(NamedTuple):
     why: Sequence[str]  #: the words that make it odd
     text: str  #: as it was written
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
+    p: str = ""  #: that of the order of its list, among the facts, too; empty if the list has no order
 
 
 class _Part(NamedTuple):

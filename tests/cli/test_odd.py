@@ -114,6 +114,8 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
             name for name in ("why", "why_form", "p_form", "p_both") if any(row[name] for row in rows)
         }
         column = {"words": "p", "form": "p_form", "both": "p_both"}[by]
+        on_page = re.search(r"<tr><td>1</td><td>.*?</td><td>(.*?)</td>", (tmp_path / "odd.html").read_text())
+        assert float(on_page[1]) == pytest.approx(float(rows[0][column]), rel=0.05)
         for row in rows:
             assert row["odd"] == str(int(float(row[column]) <= 0.02)) if row[column] else not row["odd"]
     assert first["words"] == "beat the eggs"

@@ -14,8 +14,8 @@ from adbench_text.documents import page as of_documents
 from adbench_text.documents.page import PageDocument, page_of_documents
 
 
-def document(text="", scores=(), why=(), id="7", facts=None):
-    return PageDocument("1", id, facts or {}, why, text, scored(text, scores) if scores else [])
+def document(text="", scores=(), why=(), id="7", facts=None, p=""):
+    return PageDocument("1", id, facts or {}, why, text, scored(text, scores) if scores else [], p)
 
 
 def page(*documents, **sections):
@@ -40,6 +40,23 @@ def test_a_table_of_all_documents_leads_to_each():
     ) in markup
     assert set(re.findall('href="#(.+?)"', markup)) == set(re.findall('id="(.+?)"', markup)) - {"top"}
     assert markup.index("Odd by form") < markup.index("<article")
+
+
+def columns(markup):
+    """Return the headers and the first row of each table of a page, as texts."""
+    return [
+        [re.findall(rf"<{tag}\b[^>]*>(.*?)</{tag}>", of_table, re.S) for tag in ("th", "td")]
+        for of_table in re.findall("<table.*?</tr>.*?</tr>", markup, re.S)
+    ]
+
+
+def test_a_table_has_the_p_of_its_order():
+    markup = page(**{"Odd by form": [document("a", p="0.0016")], "Filed elsewhere?": [document("b")]})
+    (headers, row), (others, other) = columns(markup)
+    assert headers == ["rank", "id", "p", "why", "text"]
+    assert row[2] == "0.0016"
+    assert others == ["rank", "id", "why", "text"]
+    assert len(other) == 4
 
 
 def excerpt(text, why):
