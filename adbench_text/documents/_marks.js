@@ -31,9 +31,15 @@ function mark(article, kind) {
   show();
 }
 
+function unfold(element) {
+  const folded = element && element.closest("details");
+  if (folded) folded.open = true;
+}
+
 function go(article, step) {
   const next = articles[articles.indexOf(article) + step];
   if (next) {
+    unfold(next);
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "start" });
   }
@@ -50,6 +56,8 @@ function save() {
 }
 
 document.addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (link) unfold(document.getElementById(link.hash.slice(1)));
   const button = event.target.closest("button");
   if (button && button.dataset.mark) mark(button.closest("article"), button.dataset.mark);
   else if (button) save();

@@ -20,6 +20,7 @@ _SHARE_BEFORE = 0.15  # of what is shown of a text is before the first odd word
 _MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
 _OF_WORD, _OF_DOCUMENT = 55, 1200  # bytes that each takes besides its text, at most
 _N_ROWS = 20  # of a table; the others are folded
+_N_DOCUMENTS = 50  # of a list, likewise
 
 
 class PageDocument(NamedTuple):
@@ -107,6 +108,7 @@ def page_of_documents(
         notes=notes,
         id_name=id_name,
         n_rows=_N_ROWS,
+        n_documents=_N_DOCUMENTS,
         n_characters_of_name=_N_CHARACTERS_OF_NAME,
         lists=lists,
         scale=Scale.of([document.words for document in every], middle),

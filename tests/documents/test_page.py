@@ -86,6 +86,18 @@ def test_a_table_has_twenty_rows_and_the_others_are_folded():
     assert "more</summary>" not in page(*documents[:20])
 
 
+def test_fifty_documents_of_a_list_are_shown_and_the_others_are_folded():
+    lists = {name: [document("text", id=f"{name}{n}") for n in range(1, 54)] for name in "XY"}
+    markup = page(**lists)
+    folded = re.findall("<details><summary>3 more documents</summary>.*?</details>", markup, re.S)
+    assert [re.findall(r'<article id="document-(\d-\d+)"', part) for part in folded] == [
+        ["1-51", "1-52", "1-53"],
+        ["2-51", "2-52", "2-53"],
+    ]
+    assert markup.count("<article") == 2 * 53
+    assert "more documents</summary>" not in page(*lists["X"][:50])
+
+
 def test_a_long_document_is_shown_around_its_odd_words():
     text = "word " * 400 + "storm " + "word " * 400
     markup = page(document(text, [0.1] * 801, ["storm"]))
@@ -288,6 +300,7 @@ def test_a_document_of_two_lists_has_one_mark_and_its_name_is_no_formula(tmp_pat
 def test_the_bar_of_marks_covers_nothing_that_has_the_focus(tmp_path):
     steps = """
     const bar = document.querySelector("#marks");
+    for (const folded of document.querySelectorAll("main > details")) folded.open = true;
     const links = [...document.querySelectorAll("main > table a, .marks button")];
     const edges = (link) => {
       link.focus();
@@ -298,6 +311,49 @@ def test_the_bar_of_marks_covers_nothing_that_has_the_focus(tmp_path):
     seen = in_browser(page_to_mark([str(number) for number in range(60)]), steps, tmp_path)
     assert len(seen["edges"]) == 20 + 2 * 60
     assert all(bottom <= top for bottom, top in seen["edges"])
+
+
+MANY = [str(number) for number in range(60)]
+
+
+def test_keys_and_links_unfold_the_document_that_they_lead_to(tmp_path):
+    steps = """
+    const folded = () => own[55].closest("details");
+    const isShown = () => own[55].checkVisibility();
+    seen.folded = isShown();
+    own[49].focus(); key("ArrowRight");
+    seen.key = [at(), isShown()];
+    folded().open = false;
+    document.addEventListener("click", (event) => event.preventDefault());
+    const click = new MouseEvent("click", { bubbles: true });
+    document.querySelector('[href="#document-1-56"]').dispatchEvent(click);
+    seen.link = isShown();
+    """
+    seen = in_browser(page_to_mark(MANY), steps, tmp_path)
+    assert seen == {"folded": False, "key": [50, True], "link": True, "csv": []}
+
+
+PAPER = """
+for (const rule of document.styleSheets[0].cssRules) {
+  if (rule.media && rule.media.mediaText === "print") rule.media.mediaText = "all";
+}
+"""
+
+
+def test_what_is_folded_is_printed_too_and_links_unfold_it_without_a_script_of_the_page(tmp_path):
+    steps = """
+    const shown = () => own.filter((each) => each.checkVisibility({ contentVisibilityAuto: true })).length;
+    const before = shown();
+    location.hash = "#document-1-60";
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const linked = shown();
+    own[59].closest("details").open = false;
+    PAPER
+    Object.assign(seen, { before, linked, paper: shown() });
+    """
+    markup = page(*[document("text", id=own) for own in MANY])
+    seen = in_browser(markup, steps.replace("PAPER", PAPER), tmp_path)
+    assert (seen["before"], seen["linked"], seen["paper"]) == (50, 60, 60)
 
 
 def test_marks_are_there_again_when_the_page_is_opened_again(tmp_path):
