@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import Name
-from adbench_text.cli.show import print_table
+from adbench_text.cli.show import print_lines, print_table, room
 from adbench_text.errors import AdbenchTextError, InvalidValueError, NotDownloadedError, UnknownNameError
-from adbench_text.escaping import one_line, printable
+from adbench_text.escaping import one_line
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
@@ -88,16 +88,25 @@ def _print_detector(name: str, preset: str | None) -> None:
             parts = [", ".join(values.choices), values.text, "null" if values.nullable else ""]
             parameters.append((key, text_of_value(default), " or ".join(filter(None, parts))))
     print_table(facts.items(), indent=0)
-    click.echo(
+    print_lines(
         f"\npresets, of which a dataset may have others; run -d {name} means {detector.default_preset}:"
     )
     print_table(configurations.items())
     if read:
-        click.echo("\nknowledge that it reads, by default or in a preset:")
+        print_lines("\nknowledge that it reads, by default or in a preset:")
         print_table(read.items())
-    click.echo(f"\nparameters, {'defaults' if preset is None else f'values of {preset}'} and ranges:")
-    print_table(parameters)
-    click.echo(printable(f"\n{inspect.cleandoc(wrapped.__doc__ or '')}"))
+    print_lines(f"\nparameters, {'defaults' if preset is None else f'values of {preset}'} and ranges:")
+    print_table(_beside(parameters))
+    print_lines(f"\n{inspect.cleandoc(wrapped.__doc__ or '')}")
+
+
+def _beside(parameters: "list[tuple[str, str, str]]") -> "Sequence[tuple[str, ...]]":
+    """Return parameters with value and range in two columns, or in one if the terminal would break words."""
+    longest = [max((len(row[i]) for row in parameters), default=0) for i in (0, 1)]
+    longest.append(max((len(word) for row in parameters for word in row[2].split()), default=0))
+    if 2 * len(longest) + sum(longest) <= room():
+        return parameters
+    return [(name, f"{value}; {values}" if values else value) for name, value, values in parameters]
 
 
 def _configured(name: str, built: "TextDetector") -> "dict[str, TextDetector]":

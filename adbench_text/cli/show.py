@@ -2,14 +2,37 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
+from textwrap import TextWrapper
 from typing import Literal
 
 import click
 
-from adbench_text.escaping import one_line
+from adbench_text.escaping import one_line, printable
 
 _IN_A_PIPE = 10_000  # columns: lines are not wrapped there
 _WIDEST = 110  # columns used on a terminal
+
+
+def room() -> int:
+    """Return the columns that text may use: of the terminal, or very many in a pipe."""
+    columns = get_terminal_size((_IN_A_PIPE, 24)).columns
+    return columns if columns == _IN_A_PIPE else min(columns, _WIDEST)
+
+
+def print_lines(text: str) -> None:
+    """Print text, safe for a terminal; lines that are too long go on below, indented alike, code is kept."""
+    for line in printable(text).splitlines():
+        words = line.lstrip()
+        is_code = words.startswith((">>>", "..."))
+        indent = " " * (len(line) - len(words))
+        whole = TextWrapper(
+            room(),
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        click.echo("\n".join((not is_code and whole.wrap(words)) or [line]))
 
 
 def print_table(
@@ -28,6 +51,9 @@ def print_table(
     from rich.text import Text
 
     rows = list(rows)
+    if not header and rows:  # rich would take a character from a column for an empty one beside it
+        filled = [index for index in range(len(rows[0])) if any(str(row[index]) for row in rows)]
+        rows = [[row[index] for index in filled] for row in rows]
     overflow: Literal["fold", "ellipsis"] = "fold" if widths is None else "ellipsis"
     built = Table(box=None, show_header=bool(header), header_style="", padding=(0, 2, 0, 0), pad_edge=False)
     for index, cell in enumerate(rows[0] if rows else header):
@@ -38,9 +64,8 @@ def print_table(
     for row in rows:
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
         built.add_row(*(Text(cell, no_wrap=widths is not None, overflow=overflow) for cell in cells))
-    columns = get_terminal_size((_IN_A_PIPE if widths is None else _WIDEST, 24)).columns
-    is_limited = widths is None and columns != _IN_A_PIPE
-    console = Console(width=min(columns, _WIDEST) if is_limited else columns, color_system=None)
+    columns = room() if widths is None else get_terminal_size((_WIDEST, 24)).columns
+    console = Console(width=columns, color_system=None)
     with console.capture() as captured:
         console.print(Padding.indent(built, indent))
     for line in captured.get().splitlines():

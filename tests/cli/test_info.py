@@ -112,6 +112,21 @@ def test_every_pre_trained_encoder_that_has_a_name_has_a_source():
     assert named <= SOURCES.keys()
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", ["llr", "ngrams", "pyod-vae"])
+def test_a_terminal_shows_whole_words(name, width, monkeypatch):
+    def below_the_facts():  # which may have a long path
+        return adbench(f"info {name}").stdout.partition("\n\n")[2]
+
+    whole = set(below_the_facts().split())
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = below_the_facts()
+    code = re.compile(r"^ *(>>>|\.\.\.) .*\n", re.MULTILINE)
+    lines = code.sub("", shown).splitlines()
+    assert all(len(line) <= width or len(line.split()) == 1 for line in lines)  # such as an address
+    assert [word for word in shown.split() if not {word, word.removesuffix(";")} & whole] == []
+
+
 def test_a_preset_has_its_own_values():
     result = adbench("info llr:robust")
     assert result.exit_code == 0, result.stderr
