@@ -103,7 +103,9 @@ def listed_documents(
     documents: "pd.DataFrame", order: str, rows: FileRows, alpha: float
 ) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
-    by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
+    from adbench_text.documents.lists import is_by_words
+
+    by_words = is_by_words(documents, order)
     why = documents["why"].where(by_words, documents["why_form"])
     documents = documents.assign(id=documents["row"].map(rows.id), why=why)
     if order == "both":  # the one with the smaller p is shown

@@ -134,3 +134,9 @@ def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.Data
         for name, of_rows in reasons.items()
     }
     return table.assign(**columns)
+
+
+def is_by_words(listed: pd.DataFrame, order: str) -> "pd.Series[bool]":
+    """Return whether a document is in the list of an order for its words; otherwise it is for its form."""
+    by_smaller_p = listed["p"] <= listed["p_form"]
+    return by_smaller_p if order == "both" else pd.Series(order == "words", listed.index)

@@ -118,6 +118,14 @@ def page_of_documents(
     )
 
 
+def notebook_of_documents(summary: str, sections: Mapping[str, Sequence[PageDocument]], middle: float) -> str:
+    """Return the first documents of lists, by heading, as HTML within a notebook; all text is escaped."""
+    lists = {heading: list(map(_OnPage.of, first)) for heading, first in sections.items()}
+    words = [shown.document.words for first in lists.values() for shown in first]
+    scale = Scale.of(words, middle)
+    return page("adbench_text.documents/_notebook.html", summary=summary, lists=lists, scale=scale)
+
+
 def _script(marks: Mapping[str, str], id_name: str, ids: Sequence[str]) -> dict[str, str]:
     """Return the script of the page, and what it reads; a browser runs no other."""
     code = files(__package__).joinpath("_marks.js").read_text(encoding="utf-8")

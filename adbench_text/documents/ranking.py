@@ -13,21 +13,26 @@ from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.groups import LEAST, GroupRanker
 from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
-from adbench_text.documents.lists import ListRule, odd_lists
+from adbench_text.documents.lists import ListRule, is_by_words, odd_lists
 from adbench_text.documents.marks import Mark
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import survey
-from adbench_text.orders import Order
+from adbench_text.escaping import one_line
+from adbench_text.orders import P_OF_ORDER, Order
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
 
+_N_IN_LINE, _N_IN_NOTEBOOK = 3, 10  # documents of a list that are shown
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class OddDocuments:
     """Documents ranked against each other, the most abnormal first.
+
+    A notebook shows the first documents of each list with their words coloured, a terminal one line.
 
     Attributes
     ----------
@@ -111,6 +116,31 @@ class OddDocuments:
     learns_from_marks: bool
     groups: InGroups | None
     in_languages: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        found = [f"{len(self.table):,} documents by {one_line(self.detector)}"]
+        for order, listed in self.lists.items():
+            rows = [*listed["row"].head(_N_IN_LINE).astype(str), *["…"][: len(listed) > _N_IN_LINE]]
+            n_odd = (listed[P_OF_ORDER[order]] <= self.alpha).sum()
+            found.append(f"{n_odd:,} odd by {order}, first rows {', '.join(rows)}")
+        return f"<OddDocuments: {'; '.join(found)}>"
+
+    def _repr_html_(self) -> str:
+        from adbench_text.documents.page import PageDocument, notebook_of_documents
+
+        sections = {}
+        for order, listed in self.lists.items():
+            first = listed.head(_N_IN_NOTEBOOK)
+            why = first["why"].where(is_by_words(first, order), first["why_form"])
+            columns = zip(
+                *(first["rank"].astype(str), first["row"].astype(str), why, first["text"], first["words"]),
+                first[P_OF_ORDER[order]].map("{:.2g}".format),
+                strict=True,
+            )
+            sections[f"Odd by {order}"] = [
+                PageDocument(rank, row, {}, why, text, words, p) for rank, row, why, text, words, p in columns
+            ]
+        return notebook_of_documents(repr(self).strip("<>"), sections, self.centre)
 
 
 def odd_documents(
