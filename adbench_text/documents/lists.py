@@ -51,9 +51,7 @@ class OddLists:
     families: pd.DataFrame
 
 
-def odd_lists(
-    source: TextSource, scores: DocumentScores, cleaner: Cleaner, rule: ListRule
-) -> OddLists:
+def odd_lists(source: TextSource, scores: DocumentScores, cleaner: Cleaner, rule: ListRule) -> OddLists:
     """Return the lists of odd documents with what makes these odd; their texts are read again."""
     orders = rule.orders(scores)
     scored = scores.table.drop(columns="is_near")
