@@ -6,7 +6,13 @@ from typing import Any
 
 project = "adbench-text"
 author = "The adbench-text developers"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_llms_txt",
+]
 templates_path = ["_templates"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
@@ -17,6 +23,7 @@ default_role = "py:obj"  # in docstrings, `LLR` is a link
 napoleon_google_docstring = False
 html_theme = "furo"
 html_title = project
+llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much? A benchmark and a command."
 
 _REFERENCES = "\nReferences\n----------\n"
 
