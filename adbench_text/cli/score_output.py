@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from adbench_text.documents.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
-_NAMES = ("id", "score", "p", "p_form", "p_both", "odd", "why", "why_form")
+#: Of the file of score, in order; without form some are left out.
+COLUMNS_OF_SCORE = ("id", "score", "p", "p_form", "p_both", "odd", "why", "why_form")
 _OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
 _BEGINNING = 60  # characters of a text that names a family
 
@@ -90,7 +91,7 @@ def write_scores(
     n_documents, n_odd, evidence = 0, 0, Evidence()
     waiting: list[pd.DataFrame] = []
     most_odd: list[pd.DataFrame] = []
-    names = [name for name in _NAMES if scorer.looks_at_form or name not in _OF_FORM]
+    names = [name for name in COLUMNS_OF_SCORE if scorer.looks_at_form or name not in _OF_FORM]
     with _writing(output) as write, shown_documents() as progress, closing(tables):
         if suffix == ".csv":
             write(",".join(names) + "\n")

@@ -20,7 +20,8 @@ STDIN, STDIN_NAME = "-", "standard input"
 TEXT = json_rows.TEXT
 _TABLES = ("csv", "tsv", "jsonl", "parquet", "mbox")
 KINDS = (*_TABLES, "lines", "folder")
-_OF_SUFFIX = {
+#: How a file is read, by its suffix.
+FORMAT_OF_SUFFIX = {
     "csv": "csv",
     "tsv": "tsv",
     "tab": "tsv",
@@ -230,7 +231,7 @@ def _kind_of_name(name: str) -> str | None:
     lower = name.lower()
     for packed in PACKED_SUFFIXES:
         lower = lower.removesuffix(packed)
-    return _OF_SUFFIX.get(Path(lower).suffix.removeprefix("."))
+    return FORMAT_OF_SUFFIX.get(Path(lower).suffix.removeprefix("."))
 
 
 def _kind_of(file: Path) -> str:
