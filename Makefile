@@ -60,7 +60,7 @@ docs: .venv/installed-for-docs
 	cp -r docs build/docs
 	cp -r reports/results CONTRIBUTING.md SECURITY.md CHANGELOG.md CITATION.cff references.bib build/docs/
 	cat README.md docs/index.md > build/docs/index.md
-	sed -i 's#](../reports/results/#](results/#g; s#](../CONTRIBUTING.md#](CONTRIBUTING.md#g' build/docs/*.md
+	sed -i 's#](../reports/results/#](results/#g; s#](../\(CONTRIBUTING\|SECURITY\).md#](\1.md#g; s#](../README.md#](index.md#g' build/docs/*.md
 	sed -i 's#](../../reports/results/#](../results/#g' build/docs/gallery/*.ipynb
 	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' $(addprefix build/docs/,index.md CONTRIBUTING.md CHANGELOG.md)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site

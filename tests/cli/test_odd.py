@@ -188,7 +188,7 @@ def test_rows_count_from_0_so_that_the_table_joins_the_file_as_the_docs_show(odd
     assert '<th scope="col">row</th>' in markup
     assert "<bdi>150</bdi>" in markup
     assert all(row["row"] == row["number"] for row in table(tmp_path / "odd.csv"))
-    page = Path(__file__).parents[2] / "docs" / "own-text.md"
+    page = Path(__file__).parents[2] / "docs" / "own-text-reference.md"
     code = re.search(r"^ {4}import pandas as pd\n\n(    .*\n)+", page.read_text(), re.MULTILINE)
     names = {}
     exec(textwrap.dedent(code.group()), names)
