@@ -6,6 +6,7 @@ Tables do not float: LaTeX gives up if there are too many floats without text be
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from textwrap import wrap
 
@@ -14,13 +15,35 @@ from pandas import DataFrame, MultiIndex
 from adbench_text.escaping import one_line
 from adbench_text.reports.report import Entry, Report, Table
 
-# Lengths are in characters. In type of 10 points, texts rarely need more than 5.5 points for one.
-_LINE = int(345 / 5.5)  # of an article
-_GAP = 2  # between two columns
-_HEAD, _ENTRY = 12, 18  # longer ones are wrapped; two labels and a figure fit into a line
+_LINE = 345.0  # points, of an article
+_GAP = 12.0  # points, between two columns
+_NOTE = 62  # characters of a note in a line
 _PAGE = 30  # lines; a longer table breaks between pages
+# Heads and entries with more characters are wrapped; two labels and a figure fit into a line. The later
+# limits are for tables that are cut into fewer parts by them.
+_LIMITS = (12, 18), (12, 12), (8, 12)
+_WORD = 12  # characters; a longer one may be broken
 
-_NAME_PART = re.compile(r"(?<=\w[(:=/,])(?=\w)")
+# Points that characters need in Computer Modern of 10 points, rounded up; its bold type needs more.
+_POINTS = {
+    character: points
+    for points, characters in {
+        2.8: "!',.:;[]`il|‘’",
+        3.4: " fj-",
+        4.0: "I()trs_",
+        4.5: "cez†‡",
+        5.0: '$*/0123456789\\^ago{}~?"–“”★',
+        5.6: "JSbdhknpquvxy",
+        7.4: "BCEFLPRTZw",
+        7.9: "ADGHKNOQUVXY&+=@<>±−",
+        8.4: "#%m",
+        10.3: "MW",
+    }.items()
+    for character in characters
+}
+_OTHER, _BOLD = 12.0, 1.18
+
+_NAME_PART = re.compile(r"(?<=\w[(:=/,])(?=\w)(?<!/(?=s\b))")  # documents/s stays whole
 _LIGATURE = re.compile("(?<=[-',])(?=[-',])")  # where LaTeX makes one character of two
 # Characters that pdflatex prints without a package, besides those of ASCII.
 _PRINTED = {chr(code) for code in range(0xA1, 0x180)} - set("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ") | set("†‡–—…“”‘’€")
@@ -49,39 +72,69 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     needs = r"% needs \usepackage{booktabs,float,longtable}"
     blocks = ["\n".join([needs, *(f"% {one_line(fact)}" for fact in facts)])]
     for table in report.tables:
-        parts = _parts(table) if table.header else []
+        if not table.header:
+            continue
+        limits, parts = min(((each, _parts(table, each)) for each in _LIMITS), key=lambda cut: len(cut[1]))
         for number, part in enumerate(parts, 1):
-            blocks.append(_table(part, number > 1, table.notes if number == len(parts) else []))
+            blocks.append(_table(part, limits, number > 1, table.notes if number == len(parts) else []))
     if report.notes:
         items = [rf"\item {escape(note)}" for note in report.notes]
         blocks.append("\n".join([r"\begin{itemize}\raggedright", *items, r"\end{itemize}"]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _parts(table: Table) -> list[Table]:
+def _parts(table: Table, limits: tuple[int, int]) -> list[Table]:
     """Cut a table between columns until each part fits into a line, with the titles of its blocks."""
-    parts = [table]
-    for line in range(_LINE, 0, -1):
-        parts = [table.with_columns(columns) for columns in table.parts(_lengths(table), line)]
-        if all(_length(part) <= _LINE for part in parts):
-            break
-    return parts
+    lengths, heads = _lengths(table, limits), replace(table, rows=[])
+    labels = list(range(table.n_labels))
+    parts = [labels]
+    for column in range(table.n_labels, len(table.header)):
+        wider = [*parts[-1], column]
+        is_too_wide = _length(heads.with_columns(wider), [lengths[each] for each in wider]) > _LINE
+        if is_too_wide and len(parts[-1]) > table.n_labels:
+            parts.append(labels)
+        parts[-1] = [*parts[-1], column]
+    return [table.with_columns(columns) for columns in parts]
 
 
-def _length(table: Table) -> int:
+def _length(table: Table, lengths: Sequence[float]) -> float:
     """Return the length of a line of a table; the title of a block may be longer than its columns."""
-    lengths = _lengths(table)
-    blocks = [(title, sum(lengths[start:end])) for title, start, end in _spans(table)]
-    return sum(lengths) + sum(max(0, len(title) + _GAP - length) for title, length in blocks)
+    titles = [
+        max(map(points_of, _wrapped(title, _title_limit(length)))) - length
+        for title, length in _blocks(table, lengths)
+    ]
+    return sum(lengths) + _GAP * len(lengths) + sum(extra for extra in titles if extra > 0)
 
 
-def _lengths(table: Table) -> list[int]:
-    """Return the length of each column, with the space beside it."""
-    lengths = [max(map(len, _wrapped(head, _HEAD))) for head in table.header]
+def _lengths(table: Table, limits: tuple[int, int]) -> list[float]:
+    """Return the points of each column, without the space beside it."""
+    of_head, of_entry = limits
+    lengths = [max(map(points_of, _wrapped(head, of_head))) for head in table.header]
     for row in table.rows:
-        of_row = [max(map(len, _wrapped(entry.text, _ENTRY))) for entry in row]
+        of_row = [
+            max(map(points_of, _wrapped(entry.text, of_entry))) * (_BOLD if entry.best else 1)
+            for entry in row
+        ]
         lengths = list(map(max, lengths, of_row))
-    return [length + _GAP for length in lengths]
+    return lengths
+
+
+def points_of(text: str) -> float:
+    """Return the points that a text needs at most, accents above its letters."""
+    characters = unicodedata.normalize("NFKD", text)
+    return sum(_POINTS.get(each, _OTHER) for each in characters if not unicodedata.combining(each))
+
+
+def _blocks(table: Table, lengths: Sequence[float]) -> list[tuple[str, float]]:
+    """Return the title of each block and the points of its columns."""
+    return [
+        (title, sum(lengths[start:end]) + _GAP * (end - start - 1)) for title, start, end in _spans(table)
+    ]
+
+
+def _title_limit(length: float) -> int:
+    """Return after how many characters a title over so many points is wrapped."""
+    return max(_WORD, int(length / 5))
 
 
 def _spans(table: Table) -> list[tuple[str, int, int]]:
@@ -90,20 +143,25 @@ def _spans(table: Table) -> list[tuple[str, int, int]]:
     return [(title, *span) for (title, _), span in zip(table.blocks, pairwise(ends), strict=True)]
 
 
-def _table(table: Table, is_later: bool, notes: Sequence[str]) -> str:
+def _table(table: Table, limits: tuple[int, int], is_later: bool, notes: Sequence[str]) -> str:
     """Return a part of a table as an environment; the later parts share the number of the first."""
+    of_head, of_entry = limits
     sides = "l" * table.n_labels + "r" * (len(table.header) - table.n_labels)
-    heads = [_stacked(head, _HEAD, side) for head, side in zip(table.header, sides, strict=True)]
+    heads = [_stacked(head, of_head, side) for head, side in zip(table.header, sides, strict=True)]
     titles = [""] * len(heads)
-    for title, start, end in reversed(_spans(table)):
-        titles[start:end] = [escape(title)] * (end - start)
+    of_blocks = _blocks(table, _lengths(table, limits))
+    for (title, start, end), (_, length) in reversed([*zip(_spans(table), of_blocks, strict=True)]):
+        side = "c" if end - start > 1 else "r"
+        titles[start:end] = [_stacked(title, _title_limit(length), side, "b")] * (end - start)
         heads[0] = rf"\cmidrule(lr){{{start + 1}-{end}}} {heads[0]}"
-    rows = [[_entry(entry, side) for entry, side in zip(row, sides, strict=True)] for row in table.rows]
+    rows = [
+        [_entry(entry, of_entry, side) for entry, side in zip(row, sides, strict=True)] for row in table.rows
+    ]
     for start in table.group_starts - {0}:
         rows[start][0] = rf"\addlinespace {rows[start][0]}"
     frame = DataFrame(rows, columns=MultiIndex.from_arrays([titles, heads]) if table.blocks else heads)
-    lines = [max(len(_wrapped(entry.text, _ENTRY)) for entry in row) for row in table.rows]
-    is_long = sum(lines) + sum(len(wrap(note, _LINE)) for note in notes) > _PAGE
+    lines = [max(len(_wrapped(entry.text, of_entry)) for entry in row) for row in table.rows]
+    is_long = sum(lines) + sum(len(wrap(note, _NOTE)) for note in notes) > _PAGE
     # a label has no numbers and nothing after a comma: the next report has other ones
     words = re.findall("[a-z]+", table.title.partition(",")[0].lower())
     latex = frame.style.hide(axis="index").to_latex(
@@ -123,25 +181,28 @@ def _table(table: Table, is_later: bool, notes: Sequence[str]) -> str:
     return f"{latex.removesuffix(closing)}{below}{closing}".rstrip("\n")
 
 
-def _entry(entry: Entry, side: str) -> str:
-    text = _stacked(entry.text, _ENTRY, side)
+def _entry(entry: Entry, limit: int, side: str) -> str:
+    text = _stacked(entry.text, limit, side)
     return rf"\textbf{{{text}}}" if entry.best else text
 
 
-def _stacked(text: str, length: int, side: str) -> str:
-    """Return a text of a table; one that is longer than this in several lines."""
-    first, *others = map(escape, _wrapped(text, length))
+def _stacked(text: str, limit: int, side: str, aligned: str = "t") -> str:
+    """Return a text of a table; one that is longer than the limit in several lines."""
+    first, *others = map(escape, _wrapped(text, limit))
     lines = r" \\ ".join([first, *others])
-    return rf"\begin{{tabular}}[t]{{@{{}}{side}@{{}}}}{lines}\end{{tabular}}" if others else first
+    begin = rf"\begin{{tabular}}[{aligned}]{{@{{}}{side}@{{}}}}"
+    return rf"{begin}{lines}\end{{tabular}}" if others else first
 
 
-def _wrapped(text: str, length: int) -> list[str]:
+def _wrapped(text: str, limit: int) -> list[str]:
     """Cut a text into lines, between words or parts of a name if that is possible."""
     line = one_line(text)
-    if len(line) <= length:
+    if len(line) <= limit:
         return [line]
     # wrap knows no break without a space: a vertical tab is one
-    lines = wrap(_NAME_PART.sub("\v", line), length, replace_whitespace=False)
+    parts = _NAME_PART.sub("\v", line)
+    longest = max(map(len, parts.split()), default=0)
+    lines = wrap(parts, max(limit, min(longest, _WORD)), replace_whitespace=False)
     return [line.replace("\v", "") for line in lines]
 
 

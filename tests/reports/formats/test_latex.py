@@ -3,11 +3,15 @@ import shutil
 import string
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from cells import build, stored
+from matplotlib import get_data_path
 
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import FORMATS, TABLES
+from adbench_text.reports.formats import latex
 from adbench_text.reports.pages import RESULTS, SWEEPS
 from adbench_text.reports.report import Entry, Report, Table, figure
 from adbench_text.run.sweep_options import sweep_named
@@ -143,6 +147,50 @@ def test_a_wide_table_is_cut_between_columns_and_nothing_is_lost():
     assert sorted(figures) == [f"{row}.{column}" for row in range(2) for column in range(9)]
     assert [r"{a}" in part for part in others] == [False] * len(others)
     assert ["a note" in part for part in [first, *others]] == [False] * len(others) + [True]
+
+
+MINE = ["llr", "mine.py:Mine", "mine.py:Mine(k=20)"]
+
+
+def columns(text: str) -> list[str]:
+    """The columns of each tabular that is a table, not a text in several lines."""
+    return re.findall(r"\\begin\{tabular\}\{(\w+)\}", text)
+
+
+def test_titles_over_narrow_columns_are_wrapped_and_cut_no_table():
+    row = [Entry("pydocs"), Entry("matplotlib"), *map(figure, (62.7, 54.8, 52.8))]
+    blocks = [("word frequencies or vectors", 1), ("not declared", 2)]
+    text = render(Table("AUROC (%)", ["dataset", "inlier", *MINE], [row], blocks=blocks))
+    assert columns(text) == ["llrrr"]
+    title = r"{@{}r@{}}word \\ frequencies \\ or vectors\end{tabular}"
+    assert rf"\begin{{tabular}}[b]{title} & \multicolumn{{2}}{{c}}{{not declared}} \\" in text
+
+
+@pytest.mark.parametrize(("name", "expected"), [("cost", ["llrrrr"]), ("significance", ["llrrrr"])])
+def test_a_comparison_of_three_detectors_is_cut_only_where_its_columns_do_not_fit(name, expected):
+    settings = {"dataset": "pydocs", "classes": '["a", "b", "c"]', "peak_memory_mb": 200.0}
+    rows = [
+        stored(detector, inlier, figure, configuration=configuration, **settings)
+        for detector, configuration, figures in (
+            ("llr", "", (0.8, 0.9, 0.7)),
+            ("mine.py:Mine", "", (0.7, 0.8, 0.5)),
+            ("mine.py:Mine", "k=20", (0.6, 0.7, 0.4)),
+        )
+        for inlier, figure in zip("abc", figures, strict=True)
+    ]
+    assert columns(FORMATS["latex"].render(build(rows, [name]))) == expected
+
+
+def test_no_character_needs_more_space_than_is_counted():
+    in_math = set('"<>\\_{|}')  # not in the font of texts
+    found = re.findall(
+        r"^C (\d+) ; WX (\S+) ;", (Path(get_data_path()) / "fonts/afm/cmr10.afm").read_text(), re.M
+    )
+    points = {chr(int(code)): float(width) / 100 for code, width in found if 33 <= int(code) < 127}
+    assert len(points) == 94
+    assert [
+        each for each, width in points.items() if each not in in_math and latex.points_of(each) < width
+    ] == []
 
 
 def test_a_long_text_is_wrapped_between_the_parts_of_a_name():
