@@ -40,7 +40,11 @@ def _use_store(ctx: click.Context, param: click.Parameter, name: str | None) -> 
 _OPTIONS = [
     "Input",
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
-    Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
+    Names(
+        ["--detector", "-d", "detectors"],
+        help="Only these: names as tables print them, or patterns such as 'pyod-*'. llr is all of llr, llr() "
+        "the column llr alone.",
+    ),
     click.Option(
         ["--sweep"],
         type=Name("sweeps"),
@@ -172,9 +176,10 @@ def _stored(
     if stored.empty:
         raise NoResultsError(f"There are no results of {', '.join(datasets)} in {places}.")
     if detectors:
-        present = sorted(set(stored["detector"]))
-        detectors = _known("detector", list(map(registry.with_files, detectors)), present, place)
-        stored = stored[stored["detector"].isin(detectors)]
+        names = _names_of_columns(stored)
+        detectors = _known("detector", list(map(registry.with_files, detectors)), _unique(names), place)
+        stored = stored[names.isin(detectors).any(axis=1)]
+        detectors += _unique(_names_of_columns(stored))
     stored = stored.reset_index(drop=True)
     if sweep is None:
         return stored, [], notes
@@ -188,9 +193,34 @@ def _stored(
     expected = [
         cell
         for cell in expected
-        if (not datasets or cell.split.dataset in datasets) and (not detectors or cell.detector in detectors)
+        if (not datasets or cell.split.dataset in datasets)
+        and (not detectors or not {cell.detector, cell.choice}.isdisjoint(detectors))
     ]
     return of_sweep(stored, sweep, expected, described.limit, places), expected, notes
+
+
+def _names_of_columns(stored: "pd.DataFrame") -> "pd.DataFrame":
+    """Return, for each cell, the names that its column in tables can be chosen by."""
+    name, source = stored["name"], stored["source"]
+    exact = name.where(name != stored["detector"], name + "()")
+    with_source = name + (" (" + source + ")").where(source != "", "")
+    return stored[["detector"]].assign(exact=exact, with_source=with_source)
+
+
+def _unique(names: "pd.DataFrame") -> list[str]:
+    return sorted({str(name) for column in names for name in names[column]})
+
+
+def _printed(text: str) -> str:
+    """Return a detector as tables print it, whatever the order of its settings."""
+    from adbench_text.plugins.configure import DEFAULT, DetectorChoice, format_name, text_of_settings
+    from adbench_text.reports.report import ORACLE
+
+    try:
+        choice = DetectorChoice.parse(text.replace(f" {ORACLE}", ""))
+    except InvalidValueError:
+        return text
+    return format_name(choice.name, choice.preset or DEFAULT, text_of_settings(choice.settings))
 
 
 def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "") -> list[str]:
@@ -202,6 +232,8 @@ def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "
         from adbench_text.corpora.class_files import name_of
 
         names = list(map(name_of, names))
+    elif kind == "detector":
+        names = [name if name in known else _printed(name) for name in names]
     for name in names:
         if name not in known:
             raise UnknownNameError(f"{kind}{place}", name, known)

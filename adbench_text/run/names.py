@@ -62,7 +62,7 @@ def _names(
     for part in split_list(text):
         if not part:
             raise InvalidValueError(f"Expected names of a {kind} with commas between them, got {text!r}.")
-        if part != ALL and not _PATTERN.search(part):
+        if part != ALL and (not _PATTERN.search(part) or part in lookup()):  # a setting may be a list
             names.append(part)
             continue
         matches = [name for name in lookup() if part == ALL or fnmatchcase(name, part)]

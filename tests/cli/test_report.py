@@ -241,3 +241,61 @@ def test_a_metric_of_ones_own_is_that_of_its_column_in_a_file(theirs):
     assert (wrong.exit_code, wrong.stdout) == (1, "")
     assert " 5.5" in wrong.stderr
     assert "theirs.csv" in wrong.stderr
+
+
+# -- some of the detectors
+
+CHOSEN = "name,detector,preset,configuration,dataset,inlier,contamination,seed,status,auroc,n_configurations"
+COLUMNS = {
+    "llr": "llr,llr,default,",
+    "llr(cap=3)": "llr(cap=3),llr,default,cap=3",
+    "llr:robust": "llr:robust,llr,robust,",
+    "mine.py:Mine": "mine.py:Mine,mine.py:Mine,default,",
+    "mine.py:Mine(k=20)": "mine.py:Mine(k=20),mine.py:Mine,default,k=20",
+    "ocsvm(encoder=svd, nu=0.2)": '"ocsvm(encoder=svd, nu=0.2)",ocsvm,default,"encoder=svd, nu=0.2"',
+    "pyod-knn(encoder=[1])": "pyod-knn(encoder=[1]),pyod-knn,default,encoder=[1]",
+    "pyod-lof": "pyod-lof,pyod-lof,default,",
+}
+
+
+@pytest.fixture
+def columns(tmp_path, monkeypatch):
+    """Return a function that returns the columns of tables that words choose, of a file of all of them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///none.db")
+    rows = [f"{names},tiny,sea,0,0,ok,0.9,1" for names in COLUMNS.values()]
+    Path("cells.csv").write_text("\n".join([CHOSEN, *rows]), encoding="utf-8")
+    return lambda *words: sorted(row["name"] for row in cells("--with", "cells.csv", *words))
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if "(" in name or ":robust" in name])
+def test_a_detector_is_chosen_by_the_name_that_tables_print(columns, name):
+    assert columns("-d", name) == [name]
+    assert columns("-d", f"{name} (cells.csv)") == [name]
+    assert columns("-d", f"pyod-lof,{name}") == sorted([name, "pyod-lof"])
+
+
+def test_a_name_alone_is_all_of_a_detector_and_with_empty_brackets_its_column_only(columns):
+    assert columns("-d", "llr") == ["llr", "llr(cap=3)", "llr:robust"]
+    assert columns("-d", "llr()") == ["llr"]
+    assert columns("-d", "mine.py:Mine(),llr(cap=3)") == ["llr(cap=3)", "mine.py:Mine"]
+
+
+def test_patterns_choose_detectors_by_the_names_of_their_columns(columns):
+    assert columns("-d", "pyod-*") == ["pyod-knn(encoder=[1])", "pyod-lof"]
+    assert columns("-d", "llr:*") == ["llr:robust"]
+    assert columns("-d", "all") == sorted(COLUMNS)
+
+
+def test_settings_are_named_in_any_order_and_others_are_refused_with_the_nearest(columns):
+    assert columns("-d", "ocsvm(nu=0.2,encoder=svd)") == ["ocsvm(encoder=svd, nu=0.2)"]
+    refused = report("--with", "cells.csv", "-d", "mine.py:Mine(k=21)")
+    assert_refused(refused, 2, "'mine.py:Mine(k=21)'", "'mine.py:Mine(k=20)'")
+
+
+def test_a_column_of_a_sweep_is_chosen_with_its_splits(columns):
+    Path("mine.toml").write_text('dataset = "pydocs"\ndetector = ["llr", "llr(cap=3)"]\ncontamination = 0\n')
+    text = Path("cells.csv").read_text()
+    Path("cells.csv").write_text(text.replace("tiny,sea", "pydocs,numpy"))
+    assert columns("-d", "llr(cap=3)", "--sweep", "mine.toml") == ["llr(cap=3)"]
+    assert columns("-d", "llr", "--sweep", "mine.toml") == ["llr", "llr(cap=3)"]
