@@ -1,28 +1,49 @@
-"""Cells of others, in files that ``report --format csv`` wrote, beside those of a store."""
+"""Cells of others beside those of a store: measured sweeps, and files that ``report --format csv`` wrote."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import count
 from adbench_text.store.cells_file import read_csv
 
-
-def read_files(paths: Iterable[Path]) -> list[pd.DataFrame]:
-    """Return the cells of each file, which is their ``source``; a source that a cell has already stays."""
-    tables = []
-    for path, label in _labels(list(dict.fromkeys(path.resolve() for path in paths))).items():
-        table = read_csv(path)
-        before, digest = table["source"], table["dataset_digest"]
-        source = before.where(before == "", before + " in ") + label
-        # of unknown documents, which are compared with those of no other file
-        tables.append(table.assign(source=source, dataset_digest=digest.where(digest != "", label)))
-    return tables
+#: The measured sweeps of this project, by their names.
+MEASURED = {path.stem: path for path in sorted(Path(__file__).with_name("results").glob("*.csv"))}
 
 
-def _labels(paths: Sequence[Path]) -> dict[Path, str]:
+def read_given(names: Iterable[str]) -> list[pd.DataFrame]:
+    """Return the cells of each measured sweep or file that a user names, the sweeps first."""
+    given = list(dict.fromkeys(names))
+    sweeps = [name for name in given if name in MEASURED]
+    paths = [Path(name) for name in given if name not in sweeps]
+    for path in paths:
+        if not path.suffix and not path.exists():
+            raise UnknownNameError("measured sweep or file of cells", str(path), MEASURED)
+    return [*(_of_source(MEASURED[name], name) for name in sweeps), *read_files(paths, sweeps)]
+
+
+def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.DataFrame]:
+    """Return the cells of each file, which is their ``source``; a source that a cell has already stays.
+
+    No source is one of those that are `taken`.
+    """
+    labels = _labels(list(dict.fromkeys(path.resolve() for path in paths)), taken)
+    return [_of_source(path, label) for path, label in labels.items()]
+
+
+def _of_source(path: Path, label: str) -> pd.DataFrame:
+    """Return the cells of a file with this source."""
+    table = read_csv(path)
+    before, digest = table["source"], table["dataset_digest"]
+    source = before.where(before == "", before + " in ") + label
+    # of unknown documents, which are compared with those of no other file
+    return table.assign(source=source, dataset_digest=digest.where(digest != "", label))
+
+
+def _labels(paths: Sequence[Path], taken: Collection[str]) -> dict[Path, str]:
     """Return the name of each path, with as many of its folders as tell it from the others."""
     labels: dict[Path, str] = {}
     n = 0
@@ -30,7 +51,8 @@ def _labels(paths: Sequence[Path]) -> dict[Path, str]:
         n += 1
         ends = {path: "/".join(path.parts[-n:]) for path in paths}
         times = Counter(ends.values())
-        labels |= {path: end for path, end in ends.items() if times[end] == 1 and path not in labels}
+        is_free = {path: times[end] == 1 and end not in taken for path, end in ends.items()}
+        labels |= {path: end for path, end in ends.items() if is_free[path] and path not in labels}
     return {path: labels[path] for path in paths}
 
 

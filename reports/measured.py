@@ -8,11 +8,11 @@ import pandas as pd
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.reports.build import stored_cells
 from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.files import MEASURED
 from adbench_text.store.cells import COLUMNS, SPLIT, latest
 from adbench_text.store.cells_file import read_csv
 from adbench_text.store.store import Store
 
-_FOLDER = Path(__file__).with_name("results")
 _IDENTITY = ["name", "detector", "preset", "configuration", *SPLIT]  # of a cell
 
 
@@ -43,12 +43,11 @@ def results(source: str) -> pd.DataFrame:
     >>> print(clean.groupby("name")["auroc"].mean()["date:paper"].round(3))
     0.829
     """
-    files = {path.stem: path for path in _FOLDER.glob("*.csv")}
-    if source in files or Path(source).suffix == ".csv":
-        return read_csv(files.get(source, Path(source)))
+    if source in MEASURED or Path(source).suffix == ".csv":
+        return read_csv(MEASURED.get(source, Path(source)))
     if "://" in source or Path(source).is_file():  # the error has its address
         return latest(_stored(Store(source, create=False)))
-    known = [*files, "FILE.csv", "sqlite:///mlflow.db"]
+    known = [*MEASURED, "FILE.csv", "sqlite:///mlflow.db"]
     raise UnknownNameError("measured sweep, file or address of a store", source, known)
 
 

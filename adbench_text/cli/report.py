@@ -55,9 +55,10 @@ _OPTIONS = [
     click.Option(
         ["--with", "files"],
         multiple=True,
-        metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Cells of others, as report --format csv wrote them; tables name the file beside each detector.",
+        metavar="FILE|SWEEP",
+        type=click.Path(dir_okay=False),
+        help="Cells of others: a file that report --format csv wrote, or a measured sweep of this project, "
+        "main; tables name it beside each detector.",
     ),
     *TRACKING,
     "Tables",
@@ -97,7 +98,8 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
 
     adbench-text report --format html --output report.html
 
-    --with cells.csv puts the cells of a colleague beside those of the store.
+    --with cells.csv puts the cells of a colleague beside those of the store, --with main those of a measured
+    sweep.
     """
     from adbench_text.store.store import Store
 
@@ -145,18 +147,18 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
 
 def _stored(
     store: "Store | None",
-    files: Sequence[Path],
+    files: Sequence[str],
     datasets: Sequence[str],
     detectors: Sequence[str],
     sweep: str | None,
 ) -> tuple["pd.DataFrame", list["Cell"], list[str]]:
     """Return the results to report on, the cells of the sweep among them, and notes on the results."""
     from adbench_text.reports.build import of_sweep, stored_cells
-    from adbench_text.reports.files import joined, read_files
+    from adbench_text.reports.files import joined, read_given
 
-    places = " and ".join([*([store.redacted] if store else []), *map(str, files)])
+    places = " and ".join([*([store.redacted] if store else []), *files])
     place = f" with results in {places}"
-    others = read_files(files)
+    others = read_given(files)
     held = dict.fromkeys(store.datasets() if store else ())
     held |= dict.fromkeys(name for table in others for name in table["dataset"])
     if datasets and held:
@@ -216,10 +218,11 @@ def _printed(text: str) -> str:
     from adbench_text.plugins.configure import DEFAULT, DetectorChoice, format_name, text_of_settings
     from adbench_text.reports.report import ORACLE
 
+    name = text.replace(f" {ORACLE}", "")
     try:
-        choice = DetectorChoice.parse(text.replace(f" {ORACLE}", ""))
+        choice = DetectorChoice.parse(name)
     except InvalidValueError:
-        return text
+        return name
     return format_name(choice.name, choice.preset or DEFAULT, text_of_settings(choice.settings))
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from commands import assert_refused
 from stores import execute, files, log, result
 
+from adbench_text import results
 from adbench_text.cli.main import main
 from adbench_text.store.store import Store
 
@@ -113,6 +114,22 @@ def test_a_report_needs_no_store_beside_a_file(theirs):
         assert done.exit_code == 0, done.output
         assert "theirs.csv" in done.stdout
     assert not Path("mlflow.db").exists()
+
+
+def test_cells_of_a_measured_sweep_are_beside_those_of_the_store_under_its_name(stores):
+    rows = cells("--tracking-uri", stores[0].uri, "--with", "main")
+    assert {row["seed"] for row in rows if not row["source"]} == {"0", "1"}
+    assert sum(row["source"] == "main" for row in rows) == len(results("main"))
+    table = report("--with", "main", "--dataset", "20news", "--table", "main", "--format", "markdown").stdout
+    assert " | llr (main) | " in table
+    assert_refused(report("--with", "mian"), 2, "'mian'", "'main'")
+
+
+def test_a_file_with_the_name_of_a_measured_sweep_is_given_by_its_path(theirs):
+    shutil.copy(theirs, "main")
+    rows = cells("--with", "./main", "--with", "main", "-s", "tiny,20news")
+    here = f"{Path.cwd().name}/main"
+    assert {(row["dataset"], row["source"]) for row in rows} == {("tiny", here), ("20news", "main")}
 
 
 def test_a_file_is_written_back_as_it_was_read(theirs):
@@ -291,6 +308,18 @@ def test_settings_are_named_in_any_order_and_others_are_refused_with_the_nearest
     assert columns("-d", "ocsvm(nu=0.2,encoder=svd)") == ["ocsvm(encoder=svd, nu=0.2)"]
     refused = report("--with", "cells.csv", "-d", "mine.py:Mine(k=21)")
     assert_refused(refused, 2, "'mine.py:Mine(k=21)'", "'mine.py:Mine(k=20)'")
+
+
+def test_a_column_of_a_measured_sweep_is_chosen_as_tables_print_it(columns):
+    grid = "cvdd:paper-grid (oracle) (main)"
+    chosen = cells(
+        "--with", "cells.csv", "--with", "main", "-d", f"{grid},llr (main),llr()", "-s", "tiny,20news"
+    )
+    assert {(row["name"], row["source"]) for row in chosen} == {
+        ("cvdd:paper-grid", "main"),
+        ("llr", "main"),
+        ("llr", "cells.csv"),
+    }
 
 
 def test_a_column_of_a_sweep_is_chosen_with_its_splits(columns):
