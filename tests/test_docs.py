@@ -12,6 +12,8 @@ import pytest
 
 import adbench_text
 from adbench_text.cli.main import main
+from adbench_text.reports.files import MEASURED
+from adbench_text.run import sweep_file
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -108,6 +110,19 @@ def test_the_pages_install_the_torch_of_the_constraints():
     pinned = set(re.findall(r"^torch==.+", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
     named = {each for page in PAGES for each in re.findall(r"torch==[\d.]+\d", page.read_text())}
     assert named == pinned
+
+
+@pytest.mark.parametrize(
+    ("page", "start", "end", "known"),
+    [
+        ("benchmark.md", "list sweeps`", "You can write your own", sweep_file.names()),
+        ("python.md", "sweeps are part of the package", "It also takes", MEASURED),
+    ],
+)
+def test_the_sweeps_that_a_page_lists_are_those_of_the_code(page, start, end, known):
+    _, _, after = (ROOT / "docs" / page).read_text().partition(start)
+    listed = re.findall(r"`(\w+)`(?! trains)", after.partition(end)[0])
+    assert sorted(listed) == sorted(known)
 
 
 def test_the_reference_has_a_page_for_every_public_name():
