@@ -12,7 +12,7 @@ from cells import cells_csv, failed, stored
 from pandas.testing import assert_frame_equal
 
 from adbench_text import results
-from adbench_text.contract.scores import PRE_TRAINED
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.reports.build import Builder
 from adbench_text.reports.pages import DOCS, RESULTS, SWEEPS, with_tables, write
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
@@ -147,6 +147,17 @@ def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_
     of_llama = [row[0] for row in rows if re.fullmatch(r"ensemble:\w+", row[1])]
     assert of_llama
     assert all("token vectors of LLaMA 2 70B, no network at run time" in row for row in of_llama)
+
+
+KINDS = {FROM_SCRATCH: "none", WORDS: "word frequencies|GloVe", PRE_TRAINED: "pre-trained"}
+OF_US = re.compile(r"^\| (?:ours: )?`([^`]+)`[^|]* \| ([^|]+) \|", re.MULTILINE)
+
+
+def test_the_page_says_none_of_a_detector_where_reports_say_that_it_knows_none():
+    regimes = pd.concat(map(results, SWEEPS)).groupby("name")["regime"].last()
+    rows = OF_US.findall(RESULTS_PAGE)
+    assert len(rows) == 18
+    assert [name for name, knows in rows if not re.match(KINDS[regimes[name]], knows)] == []
 
 
 IN_SCOPE = ["ensemble(members=llr, ngrams)", "ensemble:clean", "ensemble:clean(encoder=minilm)", "date:fast"]
