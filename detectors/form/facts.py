@@ -30,14 +30,15 @@ class Fact(NamedTuple):
     text: str
     per: str = ""  # divided by this number; a share is shown in per cent
     is_share: bool = False
+    one: str = ""  # how a number of 1 is written, if otherwise
 
 
 FACTS = {
-    "characters": Fact("{} characters"),
-    "words": Fact("{} words"),
+    "characters": Fact("{} characters", one="1 character"),
+    "words": Fact("{} words", one="1 word"),
     "letters": Fact("{} letters per word", "words"),
     "different": Fact("{} different words", "words", is_share=True),
-    "longest": Fact("longest word of {} characters"),
+    "longest": Fact("longest word of {} characters", one="longest word of 1 character"),
     "digits": Fact("{} digits", "characters", is_share=True),
     "upper": Fact("{} upper-case letters", "characters", is_share=True),
     "points": Fact("{} commas and full stops", "characters", is_share=True),
@@ -95,8 +96,8 @@ def shown(counted: Numbers) -> Numbers:
 def format_fact(name: str, own: float, of_others: float) -> str:
     """Return a fact of a document and of the others; empty if both are written alike.
 
-    >>> format_fact("digits", 0.41, 0.011), format_fact("unknown", 0, 0.12)
-    ('41 % digits (others 1 %)', 'no unknown words (others 12 %)')
+    >>> format_fact("digits", 0.41, 0.011), format_fact("unknown", 0, 0.12), format_fact("words", 1, 26)
+    ('41 % digits (others 1 %)', 'no unknown words (others 12 %)', '1 word (others 26)')
     """
     fact = FACTS[name]
     texts = [_text_of(number, fact) for number in (own, of_others)]
@@ -104,6 +105,7 @@ def format_fact(name: str, own: float, of_others: float) -> str:
         return ""
     counted = fact.text.removeprefix("{} ").removesuffix(": {}")
     text = fact.text.format(texts[0]) if own or counted == fact.text else f"no {counted}"
+    text = fact.one if fact.one and texts[0] == "1" else text
     return f"{text} (others {texts[1]})"
 
 

@@ -192,6 +192,14 @@ def test_a_fact_that_is_written_as_that_of_others_is_no_reason():
     assert facts.format_fact("longest", 0.0, 7.0) == "longest word of 0 characters (others 7)"
 
 
+def test_a_fact_of_one_is_singular():
+    assert facts.format_fact("characters", 1.0, 26.0) == "1 character (others 26)"
+    assert facts.format_fact("words", 1.0, 26.0) == "1 word (others 26)"
+    assert facts.format_fact("words", 2.0, 1.0) == "2 words (others 1)"
+    assert facts.format_fact("longest", 1.0, 7.0) == "longest word of 1 character (others 7)"
+    assert facts.format_fact("lines", 1.0, 26.0) == "line ends: 1 (others 26)"
+
+
 OTHERS = {
     "de": GERMAN.replace(",", "").split(),
     "hi": "आज हम स्कूल जाते हैं और किताब पढ़ते हैं कल घर पर खाना खाते हैं".split(),
