@@ -92,11 +92,11 @@ def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
 
 
 def _largest_families(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the documents with the most near-copies."""
+    """Return the documents with the most copies, of those that have near-copies."""
     table = by_order(table, "words")
-    n_near = np.bincount(table["words_of"][table["is_near"]], minlength=len(table))
-    largest = np.argsort(-n_near, kind="stable")[:_N_FAMILIES]
-    return table.loc[largest[n_near[largest] > 0], ["row", "n_copies"]].reset_index(drop=True)
+    has_near = table["row"].isin(table["words_of"][table["is_near"]])
+    largest = table[has_near].sort_values("n_copies", ascending=False, kind="stable").head(_N_FAMILIES)
+    return largest[["row", "n_copies"]].reset_index(drop=True)
 
 
 def _explained(

@@ -61,7 +61,7 @@ class OddDocuments:
         first. The columns are those of the table, with the ranks of this order; and ``text``, the document
         as written, and ``words``, the scores of its words (`TokenScore`; empty if there are none).
     families : DataFrame
-        The documents with the most near-copies: ``row``, ``n_copies`` and ``text``.
+        The documents with the most copies, if some are near-copies: ``row``, ``n_copies`` and ``text``.
     detector : str
         Name and configuration: ``"llr:robust"``.
     method : str

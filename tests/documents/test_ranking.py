@@ -460,6 +460,19 @@ def test_the_documents_of_a_family_share_the_score_of_one(home):
     assert (kept.n_near_copies, kept.table.copy_of.count(), len(kept.families)) == (0, 0, 0)
 
 
+def test_families_are_in_the_order_of_all_their_copies():
+    """Also of those that are equal, which are no near-copies."""
+    letter = (
+        "the {} with the broken heating wrote once more to ask why nobody from our office came down to that "
+        "cellar although three engineers were called last monday, and wants half the rent of january returned"
+    )
+    other = "claim your guaranteed cash prize by calling our free number {} today before the midnight lottery"
+    near = [letter.format(name) for name in ("tenant", "neighbour", "lodger", "guest")]
+    equal = [other.format("tonight"), *5 * [other.format("quickly")]]
+    families = odd_documents([*cooking(100), *near, *equal], "knn-words", by="words").families
+    assert families["n_copies"].tolist() == [5, 3]
+
+
 def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
     texts = cooking(200)
     reads = iter([texts, texts[:120]])
