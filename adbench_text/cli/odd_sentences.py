@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.cli.document_tables import rounded
-from adbench_text.cli.own_text import forgotten_language, form_notes
+from adbench_text.cli.own_text import forgotten_language, form_notes, second_language
 from adbench_text.errors import listing
 from adbench_text.escaping import count, one_line
 from adbench_text.orders import P_OF_ORDER
@@ -141,6 +141,8 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
         yield from _notes_on_groups(ranked.groups.groups)
     if ranked.other_language is not None:
         yield forgotten_language(ranked.other_language, ranked.language)
+    if ranked.second_language is not None:
+        yield second_language(*ranked.second_language, ranked.language)
     if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
 

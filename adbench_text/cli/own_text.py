@@ -169,6 +169,14 @@ def forgotten_language(found: str, given: str) -> str:
     return f"most documents are in the language {found!r}, not {given!r}; give --language {found}."
 
 
+def second_language(found: str, share: float, given: str) -> str:
+    """Return that many documents are in another language than the one that all are read as."""
+    return (
+        f"{100 * share:.0f} % of the documents are in the language {found!r}, and all are read as {given!r}; "
+        "--language auto ranks each among those of its language."
+    )
+
+
 def form_notes(n: int) -> list[str]:
     """Return what is to be known of p by form among `n` documents; 0 if form is not looked at."""
     few = f"p by form among {count(n, 'document')} is rough; {_FEW} or more are needed."

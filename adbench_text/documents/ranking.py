@@ -77,6 +77,9 @@ class OddDocuments:
         With ``"auto"``: the shares of the languages that mean something, the largest first.
     other_language : str or None
         The language of most documents, if it is another than the one given.
+    second_language : tuple of str and float, or None
+        A language besides the one given, and its share, if many documents are in it and ``"auto"`` would rank
+        them by themselves.
     n_learned : int
         Number of different documents that the detector has learned from.
     n_near_copies : int
@@ -107,6 +110,7 @@ class OddDocuments:
     language: str
     languages: Mapping[str, float]
     other_language: str | None
+    second_language: tuple[str, float] | None
     n_learned: int
     n_near_copies: int
     n_duplicates: int
@@ -270,7 +274,8 @@ def odd_documents(
     rule, in_groups = ListRule(by, alpha, top, max_copies), None
     ranker = GroupRanker(rule, sample, keep_copies, keep_marked)
     how: dict[str, Any] = {"jobs": jobs, "progress": progress}
-    languages = spoken.groups(LEAST) if spoken and not marks and by in (None, "words") else None
+    may_be_apart = not marks and groups is None and by in (None, "words")  # the languages
+    languages = spoken.groups(LEAST) if spoken and may_be_apart else None
     if groups is not None:
         scores, in_groups = rank_in_groups(source, found, pair, groups, marks or {}, ranker, **how)
     elif languages:
@@ -279,14 +284,16 @@ def odd_documents(
         scores = score_documents(source, found, pair, marks or {}, keep_marked=keep_marked, **how)
     progress("explaining", 0, None)
     lists = odd_lists(source, scores, pair.cleaner, rule)
-    table, by_order, other = lists.table, lists.by_order, None
+    table, by_order, other, second = lists.table, lists.by_order, None, None
     if in_groups:
         table = in_groups.with_columns(table)
         by_order = {order: in_groups.with_group(listed) for order, listed in by_order.items()}
     if spoken:
         table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
     else:
-        other = LanguageCounts.of_some(found.raw.tolist()).other_than(language)
+        counts = LanguageCounts.of_some(found.raw.tolist())
+        other = counts.other_than(language)
+        second = counts.beside(language) if may_be_apart and not other else None
     return OddDocuments(
         table=table,
         lists=by_order,
@@ -298,6 +305,7 @@ def odd_documents(
         language=language,
         languages=spoken.counts.named() if spoken else {},
         other_language=other,
+        second_language=second,
         n_learned=scores.words.n_learned,
         n_near_copies=int(scores.table["is_near"].sum()),
         n_duplicates=int(found.is_duplicate[_known_rows(lists.table)].sum()),
@@ -306,7 +314,7 @@ def odd_documents(
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
         groups=in_groups,
-        in_languages=tuple(sorted(set(languages))) if groups is None and languages else (),
+        in_languages=tuple(sorted(set(languages))) if languages else (),
     )
 
 

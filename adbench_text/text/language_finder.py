@@ -26,6 +26,7 @@ _N_CHARACTERS = 500  # of a document
 _LEAST_PROBABILITY = 0.5
 _LEAST_SHARE, _LEAST_DOCUMENTS = 0.01, 2  # of a language that is named; single errors are fewer
 _MOST = 0.5  # of the documents, in which a language is that of the file
+_LARGE_SHARE, _MANY_DOCUMENTS = 0.1, 20  # of a language that is ranked by itself with profit
 _NO_LANGUAGE = "zxx"
 _LEAST_KANA = 0.1  # of Chinese characters in a Japanese text
 _LIKE_OTHERS = ("ary", "yue")  # taken for Arabic and Chinese
@@ -150,3 +151,18 @@ class LanguageCounts:
         if main in (None, language) or self.documents[main] <= _MOST * self.n_documents:
             return None
         return main if _is_told_from_others(language) else None
+
+    def beside(self, language: str) -> tuple[str, float] | None:
+        """Return the largest language besides the one given, and its share, if it has many documents.
+
+        None likewise.
+
+        >>> LanguageCounts.of(["en"] * 70 + ["de"] * 24 + ["fr"] * 6).beside("en")
+        ('de', 0.24)
+        """
+        others = LanguageCounts({**self.documents, standard(language): 0}, self.n_documents)
+        n = others.documents.get(others.main or "", 0)
+        is_large = n >= max(_MANY_DOCUMENTS, _LARGE_SHARE * self.n_documents)
+        if others.main is None or not is_large or not _is_told_from_others(standard(language)):
+            return None
+        return others.main, n / self.n_documents

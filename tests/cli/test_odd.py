@@ -235,6 +235,24 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     assert not has_note(odd(tmp_path / "a.csv", "--language", "de"), "--language")
 
 
+def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_path):
+    german = [
+        f"Die Heizung im Keller von Haus {name} verliert seit gestern Wasser"
+        for name in "Anna Berta Clara Dora Emma Frieda Greta Hanna Ida Jana Karla Lena Maria Nora Olga Paula "
+        "Rosa Sara Tina Ulla".split()
+    ]
+    rows = [[text, str(number % 2)] for number, text in enumerate([*SEA[:60], *german])]
+    write(tmp_path / "a.csv", rows, ("text", "half"))
+    options = ["--text", "text", "-d", "llr", "--keep-copies"]
+    result = odd("a.csv", *options)
+    assert result.exit_code == 0, result.output
+    assert has_note(result, "25 % ", "'de'", "'en'", "--language auto ")
+    for others in (["--language", "auto"], ["--group", "half"], ["--by", "both"], ["--by", "form"]):
+        result = odd("a.csv", *options, *others)
+        assert result.exit_code == 0, result.output
+        assert not has_note(result, "--language auto ")
+
+
 def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in SEA[:99]], ("text",))
     result = odd("a.csv", "--by", "words", "--alpha", 0.0101, "--top", 2)

@@ -91,6 +91,23 @@ def test_another_language_is_that_of_most_documents(texts, language, other):
     assert LanguageCounts.of_some(texts).other_than(language) == other
 
 
+@pytest.mark.parametrize(
+    ("counts", "language", "second"),
+    [
+        ({"en": 80, "de": 20}, "en", ("de", 0.2)),
+        ({"en": 81, "de": 19}, "en", None),  # too few documents
+        ({"en": 180, "de": 20}, "en", ("de", 0.1)),
+        ({"en": 181, "de": 20}, "en", None),  # too small a share
+        ({"en": 80, "de": 20}, "de-AT", ("en", 0.8)),
+        ({"en": 60, "de": 20, "fr": 20}, "en", ("fr", 0.2)),
+        ({"en": 80, "de": 20}, "quy", None),  # the finder does not tell it from others
+        ({}, "en", None),
+    ],
+)
+def test_a_second_language_has_many_documents(counts, language, second):
+    assert LanguageCounts(counts, sum(counts.values())).beside(language) == second
+
+
 def test_the_language_of_a_large_file_is_that_of_the_start_of_some_documents():
     beginnings = [f"{GERMAN[1]} {' ' * 1000} {ENGLISH * 9}" if n % 10 == 0 else ENGLISH for n in range(2000)]
     assert LanguageCounts.of_some(beginnings).other_than("en") == "de"
@@ -124,6 +141,7 @@ def test_a_forgotten_language_is_named_on_real_texts_also_short_ones(code, data_
     assert (counts.other_than("en"), counts.other_than(language)) == (language, None)
     short = LanguageCounts.of_some([" ".join(text.split()[:5]) for text in texts])
     assert (short.other_than("en"), short.other_than(language)) == (language, None)
+    assert counts.beside(language) is None
     found = languages_of(texts)
     assert found.count(language) >= 0.9 * len(found)
 
@@ -152,4 +170,5 @@ def test_english_texts_and_logs_are_in_no_other_language(name, data_dir, monkeyp
     texts = english(data_dir, name)
     assert len(texts) >= 2000
     assert LanguageCounts.of_some(texts).other_than("en") is None
+    assert LanguageCounts.of_some(texts).beside("en") is None
     assert list(LanguageCounts.of(languages_of(texts)).named()) == ["en"]
