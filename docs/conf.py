@@ -23,7 +23,7 @@ default_role = "py:obj"  # in docstrings, `LLR` is a link
 napoleon_google_docstring = False
 html_theme = "furo"
 html_title = project
-llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much? A benchmark and a command."
+llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much?"
 
 _REFERENCES = "\nReferences\n----------\n"
 
