@@ -29,9 +29,9 @@ class ProgressDisplay(Progress):
     """Shows the progress of a sweep, or of work on documents, to the user.
 
     Of a sweep there is a line for each detector on a dataset, on a terminal also a bar; elsewhere, in a long
-    silence, a line about the last cell. With a verbosity of 1 there is a line for each cell with all that was
-    measured; with -1 there are results and errors only, without a bar. Each failed cell has a line; `debug`
-    adds its traceback.
+    silence, a line about the last cell. A line begins with the number of its cell, or of the cells that are
+    done. With a verbosity of 1 there is a line for each cell with all that was measured; with -1 there are
+    results and errors only, without a bar. Each failed cell has a line; `debug` adds its traceback.
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
@@ -129,7 +129,8 @@ class ProgressDisplay(Progress):
         ended.append((cell, result.metrics[MAIN.name] if is_ok else None))
         self._n_done += 1
         self._n_failed += not is_ok
-        place = f"[{self._n_done}/{self._n_cells.total()}]"
+        n_done = f"{self._n_done}/{self._n_cells.total()}"
+        place = f"[{n_done}]"
         if not is_ok:
             self.message(f"{place} failed: {cell}: {result.reason}", "error")
             if self._debug:
@@ -146,7 +147,7 @@ class ProgressDisplay(Progress):
         if len(ended) == n_cells > 1 and finished:
             failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
             self.message(
-                f"{place} {cell.choice} on {cell.split.dataset}: {_means(finished)}{failed}", "result"
+                f"[{n_done} done] {cell.choice} on {cell.split.dataset}: {_means(finished)}{failed}", "result"
             )
         self._bar.update(self._task, advance=1)
         self._show_left()

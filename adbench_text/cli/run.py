@@ -185,7 +185,13 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
         progress.message(message, "error")
         raise
     progress.end()
-    progress.message("Next: adbench-text report; adbench-text ui")
+    if not results or any(result.status == "ok" for result in results):
+        progress.message("Next: adbench-text report; adbench-text ui")
+    else:
+        progress.message(
+            "Next: correct what the reasons name, and run the same command again with --retry failed; "
+            "--debug prints tracebacks."
+        )
     return results
 
 

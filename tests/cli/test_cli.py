@@ -84,7 +84,7 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     of_cells = [line for line in lines if line.startswith("[")]
     assert of_cells[0].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
     assert of_cells[-2].startswith("[4/4] ocsvm(encoder=svd) on pydocs/numpy at 5%, seed 0: AUROC ")
-    assert of_cells[-1].startswith("[4/4] ocsvm(encoder=svd) on pydocs: mean AUROC ")
+    assert of_cells[-1].startswith("[4/4 done] ocsvm(encoder=svd) on pydocs: mean AUROC ")
     assert lines[-2].startswith("4 cells run in ")
     assert re.findall(r"adbench-text (\w+)", lines[-1]) == ["report", "ui"]
 
@@ -469,6 +469,16 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
     figures = [row.split(" | ")[1:3] for row in rows]
     assert figures == [["sea", "failed"], ["law", "failed"], ["mean", "failed"]]
     assert reason in report.stdout.replace("\\", "")
+
+
+def test_after_a_run_whose_every_cell_failed_the_next_step_is_no_report(store):
+    *_, next_step, _ = run("-d faulty --inlier sea --set fault=nan").stderr.splitlines()
+    assert "adbench-text report" not in next_step
+    assert "--retry failed" in next_step
+    *_, next_step, _ = run(
+        "-d faulty -d counting --inlier sea --set fault=nan --retry failed"
+    ).stderr.splitlines()
+    assert "adbench-text report" in next_step
 
 
 def test_the_mean_of_a_detector_that_failed_once_is_marked(store, monkeypatch):

@@ -81,7 +81,7 @@ def test_where_there_is_no_terminal_each_detector_on_a_dataset_is_a_plain_line_o
         "loading tiny",
         "3 cells to run, 5 finished before",
         "[2/3] failed: b: Odd: [bold]no luck[/nothing] :warning:",
-        "[3/3] llr on tiny: mean AUROC 98.8% of 2 cells at 0%, 1 failed",
+        "[3/3 done] llr on tiny: mean AUROC 98.8% of 2 cells at 0%, 1 failed",
     ]
     assert re.fullmatch("3 cells run in 0:00:00, 1 .*failed", last)
 
@@ -108,7 +108,7 @@ def test_a_verbose_run_has_a_line_for_each_cell(capsys):
     lines = [line for line in capsys.readouterr().err.splitlines() if "] " in line]
     assert [line.partition(",")[0] for line in lines] == [
         *("[1/3] a: AUROC 98.8%", "[2/3] b: AUROC 98.8%", "[3/3] c: AUROC 98.8%"),
-        "[3/3] llr on tiny: mean AUROC 98.8% of 3 cells at 0%",
+        "[3/3 done] llr on tiny: mean AUROC 98.8% of 3 cells at 0%",
     ]
 
 
@@ -267,7 +267,7 @@ def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(term
         shown.message("Next: ...")
     lines = [line.rsplit("\r", 1)[-1].rstrip() for line in written().splitlines()]
     assert [line for line in lines if "AUROC" in line] == [
-        "[2/3] llr on tiny: mean AUROC 75.0% of 2 cells at 0%",
+        "[2/3 done] llr on tiny: mean AUROC 75.0% of 2 cells at 0%",
         "[3/3] c: AUROC 80.0%",
     ]
     assert [line.strip("━") for line in lines[-3:]] == [
@@ -291,7 +291,7 @@ def test_a_mean_is_of_one_level(capsys):
         Cell(text, split=SplitKey("tiny", "sea", level)) for level, texts in values.items() for text in texts
     ]
     assert lines_about(capsys, *cells) == [
-        "[4/4] llr on tiny: mean AUROC 85.0% of 2 cells at 0%; 60.0% of 2 cells at 10%"
+        "[4/4 done] llr on tiny: mean AUROC 85.0% of 2 cells at 0%; 60.0% of 2 cells at 10%"
     ]
 
 
@@ -299,14 +299,14 @@ def test_known_outliers_and_a_thinned_test_set_have_a_mean_of_their_own(capsys):
     keys = SPLIT, replace(SPLIT, known=10), replace(SPLIT, test_outliers=0.05)
     cells = [Cell(text, split=key) for text, key in zip(("0.9", "0.7", "0.5"), keys, strict=True)]
     assert lines_about(capsys, *cells) == [
-        f"[3/3] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at {keys[1].level}; "
+        f"[3/3 done] llr on tiny: mean AUROC 90.0% of 1 cell at 0%; 70.0% of 1 cell at {keys[1].level}; "
         f"50.0% of 1 cell at {keys[2].level}"
     ]
 
 
 def test_a_grid_has_no_mean_because_the_best_configuration_counts(capsys):
     cells = [Cell(text, n_configurations=2) for text in ("0.9", "0.5")]
-    assert lines_about(capsys, *cells) == ["[2/2] llr on tiny: 2 cells"]
+    assert lines_about(capsys, *cells) == ["[2/2 done] llr on tiny: 2 cells"]
 
 
 def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
