@@ -91,7 +91,7 @@ class Cells:
         rows: list[Row] = list(self.in_time.itertuples(index=False))
         self.editions = _editions(rows)
         self.corpora = _corpora(rows, self.editions)
-        self.levels: list[float] = sorted({row.contamination for row in rows})
+        self.levels = levels_of(self.in_time)
         n_configurations = _n_configurations(rows)
         of_columns = _columns(rows, n_configurations)
         self.columns = list(of_columns)
@@ -103,6 +103,12 @@ class Cells:
         )
         numbers = [number for number, rows in enumerate(of_columns.values()) for _ in rows]
         self.table = table.set_axis(self.in_time.columns, axis=1).assign(column=numbers)
+
+
+def levels_of(cells: pd.DataFrame) -> list[float]:
+    """Return the levels of contamination at which a cell has finished; all levels if none has."""
+    finished = cells[cells["is_ok"]]
+    return sorted(set((cells if finished.empty else finished)["contamination"]))
 
 
 def _of_newest_code(stored: pd.DataFrame) -> pd.DataFrame:

@@ -622,3 +622,11 @@ def test_precision_recall_tables_have_the_level_of_chance():
     assert len(rows["auroc"][0]) == 3
     table = build([stored()], metric="aupr_in").tables[0]
     assert "chance" not in table.header  # of older cells it is not known
+
+
+def test_a_level_at_which_every_cell_failed_is_no_level_of_tables():
+    rows = [stored("llr", "a", 0.9, level=0.1), stored("llr", "a", 0.8, level=0.2)]
+    rows += [failed("cvdd", "a", level=level) for level in (0, 0.1, 0.15)]
+    comparison = compare(rows)
+    assert (comparison.levels, comparison.lowest) == ([0.1, 0.2], 0.1)
+    assert compare([failed("cvdd", "a", level=0.1)]).levels == [0.1]
