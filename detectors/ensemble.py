@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from adbench_text.checks import Choice, Range
 from adbench_text.code_version import code_version, libraries
 from adbench_text.contract.detector import OF_TRAINING, Scores, SharedParams, TextDetector, TokenScore
-from adbench_text.contract.scores import REGIMES
+from adbench_text.contract.scores import REGIMES, TOGETHER
 from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
@@ -44,6 +44,7 @@ _CHARACTERS = "ngrams(references=10000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many are best if all training documents are normal; others if outliers are among them.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
+_LEAST_REASON = 1.0  # robust standard deviations of a member that is named as a reason
 
 
 class _Preset(NamedTuple):
@@ -260,6 +261,29 @@ class Ensemble(TextDetector):
                 continue
         raise DetectorError(f"no member of {self.members!r} has scores of words.")
 
+    def reasons(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return for each document the members by which it is odd, those that add most to its score first.
+
+        A member is one if it gives the document at least a robust standard deviation more than the median.
+        """
+        checked = self._check_fitted(texts)
+        return self._named([member.decision_function(checked) for member in self._members])
+
+    def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
+        """Return the same of training documents, by the scores that leave them out."""
+        self._texts_of_training()  # raises an error if it was loaded
+        return self._named([scores[np.asarray(places, dtype=np.int64)] for scores in self._of_training])
+
+    def _named(self, scores: Sequence[Scores]) -> list[list[str]]:
+        """Return a reason that names the members by which each document is odd, given its scores by them."""
+        names = [choice.name for choice, _ in self._weighted()]
+        found = list[list[str]]()
+        for z in self._z(scores).T:
+            order = np.argsort(-z * self._weights, kind="stable")
+            odd = dict.fromkeys(names[each] for each in order if z[each] >= _LEAST_REASON)
+            found.append([f"{TOGETHER} ({', '.join(odd)})"] if odd else [])
+        return found
+
     def learned(self) -> dict[str, Any]:
         """Return what the members learned, without the scores of their training documents, and the scales."""
         learned = super().learned()
@@ -279,10 +303,14 @@ class Ensemble(TextDetector):
         return self
 
     def _mean(self, scores: list[Scores]) -> Scores:
-        z = [scale.z(of_member) for scale, of_member in zip(self._scales, scores, strict=True)]
         # added in the order of their size: the order of the members does not change a bit
-        mean: Scores = np.sort(np.repeat(z, self._weights, axis=0), axis=0).mean(axis=0)
+        mean: Scores = np.sort(np.repeat(self._z(scores), self._weights, axis=0), axis=0).mean(axis=0)
         return mean
+
+    def _z(self, scores: Sequence[Scores]) -> Scores:
+        """Return the scores of documents by each member on its robust scale: (n_members, n_texts)."""
+        pairs = zip(self._scales, scores, strict=True)
+        return np.array([scale.z(of_member) for scale, of_member in pairs], dtype=np.float64)
 
 
 def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:

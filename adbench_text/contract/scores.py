@@ -26,6 +26,8 @@ REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, TEST_BATCH
 UNSAVED = "it declares no trusted_types, or is a network of PyOD"
 
 N_WHY = 4  # words that explain a document
+#: A reason: no word is odd by itself, and yet the document is.
+TOGETHER = "its words together"
 N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
 
 

@@ -1,10 +1,10 @@
 """What makes a document odd: its words, or facts about it."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from adbench_text.contract.cleaner import Cleaner
-from adbench_text.contract.scores import N_WHY, TokenScore, original_words
+from adbench_text.contract.scores import N_WHY, TOGETHER, TokenScore, original_words
 from adbench_text.errors import AdbenchTextError
 from adbench_text.text.letters import in_lower_case
 
@@ -19,6 +19,10 @@ class Explanation(NamedTuple):
     words: list[TokenScore]
     why: list[str]  #: words, or else facts from the detector, the strongest first
     why_form: list[str]  #: facts about its form, the strongest first
+
+    def of_odd(self) -> Self:
+        """Return the same of a document that is odd by its words, with a reason also if no word is odd."""
+        return self._replace(why=[TOGETHER]) if self.words and not self.why else self
 
 
 def shows_no_words(text: str, cleaned: str) -> bool:

@@ -109,6 +109,9 @@ def _explained(
         places = documents["words_of"][documents["p"].notna()]  # the same words, which have scores
         explained = scores.words.explain(texts.tolist(), places, cleaner)
         found |= zip(texts.index, explained, strict=True)
+        # a detector that reads documents as they were written may have other reasons than words
+        is_odd = documents["odd"] & is_by_words(documents, by) & (cleaner.language is not None)
+        found |= {row: found[row].of_odd() for row in documents["row"][is_odd]}
     if by != "words" and scores.form:
         for row, facts in zip(found, scores.form.reasons(raw[[*found]]), strict=True):
             found[row] = found[row]._replace(why_form=facts[:N_WHY])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version
-from adbench_text.contract.scores import FROM_SCRATCH, WORDS
+from adbench_text.contract.scores import FROM_SCRATCH, TOGETHER, WORDS
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import DetectorError, UnknownNameError
 from adbench_text.plugins import registry
@@ -45,6 +45,27 @@ def test_it_is_the_mean_of_the_robust_z_scores_of_its_members():
     np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
     z = [robust_z(member.decision_scores_, member.decision_scores_) for member in members]
     np.testing.assert_allclose(detector.decision_scores_, (z[0] + z[1]) / 2, rtol=1e-12)
+
+
+def test_its_reasons_name_the_members_by_which_a_document_is_odd():
+    members = "ngrams, llr(smoothing=10, cap=20), knn-words(k=5), llr(smoothing=10, cap=20)"
+    detector, alone = Ensemble(members=members).fit(TRAIN), {}
+    for name, settings in (("ngrams", {}), ("llr", {"smoothing": 10, "cap": 20}), ("knn-words", {"k": 5})):
+        alone[name] = fit_alone(name, **settings)
+
+    def named(scores):
+        """Return the members of a z of at least 1, by z and how often each is named."""
+        z = {name: robust_z(scores(alone[name]), alone[name].decision_scores_) for name in alone}
+        weighted = {name: z[name] * (1 + (name == "llr")) for name in alone}
+        n_texts = len(z["llr"])
+        ordered = [sorted(alone, key=lambda name, i=i: -weighted[name][i]) for i in range(n_texts)]
+        odd = [[name for name in names if z[name][i] >= 1] for i, names in enumerate(ordered)]
+        return [[f"{TOGETHER} ({', '.join(names)})"] if names else [] for names in odd]
+
+    assert detector.reasons(TEST) == named(lambda member: member.decision_function(TEST))
+    assert {*map(len, detector.reasons(TEST))} == {0, 1}
+    places = [4, 0, 17, *range(20, 30)]
+    assert detector.training_reasons(places) == named(lambda member: member.decision_scores_[places])
 
 
 def test_the_order_of_the_members_does_not_matter():

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.contract.cleaner import Cleaner
-from adbench_text.contract.scores import TokenScore, centre, original_words
+from adbench_text.contract.scores import TOGETHER, TokenScore, centre, original_words
 from adbench_text.documents import detector_pair
 from adbench_text.documents.explanation import odd_words
 from adbench_text.documents.fitting import fit_model
@@ -62,6 +62,44 @@ def test_the_odd_one_is_first_with_its_words():
     listed = first(result.lists["words"])
     assert (listed.text, listed.why) == (ODD, own.why)
     assert [ODD[word.start : word.end] for word in listed.words] == ["JUDGE", "courts", "heard", "witness"]
+
+
+def tickets():
+    """Return tickets on three topics, and two that are of the words of all of them."""
+    rng = np.random.default_rng(0)
+    topics = [[f"{topic}{a}{b}" for a in "aeio" for b in "krt"] for topic in ("mod", "rech", "pak")]
+    usual = [" ".join(rng.choice(words, 6, replace=False)) for words in topics for _ in range(40)]
+    mixed = [" ".join(word for words in topics for word in words[n : n + 2]) for n in (0, 4)]
+    return usual, mixed
+
+
+def test_a_document_without_an_odd_word_says_by_which_member_it_is_odd():
+    settings = {"members": "llr(background=uniform, coherence=0), knn-words(k=5)"}
+    usual, mixed = tickets()
+    options = {"keep_copies": True, "by": "words", "alpha": 0.02}
+    result = odd_documents([*usual, *mixed], "ensemble", settings=settings, **options)
+    listed = result.lists["words"].head(2)
+    assert (set(listed["text"]), listed["odd"].all()) == (set(mixed), True)
+    assert max(word.score for words in listed["words"] for word in words) <= result.centre
+    assert listed["why"].tolist() == [[f"{TOGETHER} (knn-words)"]] * 2
+    assert result.table["why"][:2].tolist() == listed["why"].tolist()
+    scored = Scorer(fit_model(usual, "ensemble", settings=settings), 0.2, "words").score(mixed)
+    assert (scored["odd"].all(), scored["why"].tolist()) == (True, listed["why"].tolist())
+
+
+@pytest.mark.parametrize("by", ["words", "both"])
+def test_each_document_that_is_odd_by_its_words_has_a_reason(by):
+    """Also if the detector names none, and no word is odd."""
+    usual, mixed = tickets()
+    usual[0] = "heron reeds frost perch marsh"
+    listed = ranked(usual, alpha=0.3, by=by).lists[by]
+    by_words = listed[listed["odd"] & (listed["p"] <= listed["p_form"].fillna(1))]
+    assert {*by_words["why"].iloc[0]} <= {*usual[0].split()}
+    assert all(by_words["why"])
+    assert [TOGETHER] in by_words["why"].tolist()
+    settings = {"background": "uniform", "coherence": 0, "capped": 0, "cap": None}
+    scored = Scorer(fit_model(usual, "llr", settings=settings), alpha=0.95, by="words").score(mixed)
+    assert (scored["odd"].all(), [*scored["why"]]) == (True, [[TOGETHER]] * 2)
 
 
 def test_the_odd_documents_are_explained_and_the_first_ones():

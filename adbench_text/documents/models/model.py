@@ -196,6 +196,10 @@ class Scorer:
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
         explained = iter(self.explain(list(compress(texts, is_odd))))
         explanations = [next(explained) if odd else Explanation([], [], []) for odd in is_odd]
+        if self._cleaner.language is not None and self.by != "form":
+            by_words = is_odd & ((table["p"] <= table["p_form"]) | (self.by == "words"))
+            pairs = zip(explanations, by_words, strict=True)
+            explanations = [each.of_odd() if odd else each for each, odd in pairs]
         columns: dict[str, Any] = {
             "odd": is_odd,
             "why": [explanation.why for explanation in explanations],
