@@ -50,7 +50,7 @@ def all_rounded(values: "pd.Series[float]", digits: int, alpha: float) -> "pd.Se
 def page_documents(table: "pd.DataFrame", alpha: float, p: str = "") -> "list[PageDocument]":
     """Return the rows of a table of ranked documents, formatted for the terminal and for a page.
 
-    `p` names the p-value that gives their order.
+    `p` names the p-value that gives their order, and decides which ones are called odd.
     """
     from adbench_text.documents.page import PageDocument
 
@@ -62,7 +62,8 @@ def page_documents(table: "pd.DataFrame", alpha: float, p: str = "") -> "list[Pa
         if row.get("n_copies"):
             facts["copies"] = f"{row['n_copies']:,}"
         parts = row["why"], row["text"], row["words"], facts.get(p, "")
-        shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts))
+        is_odd = bool(row["odd"]) if p else None
+        shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts, is_odd))
     return shown
 
 

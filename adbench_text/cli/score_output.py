@@ -86,6 +86,9 @@ def write_scores(
 
     With a share of false alarms, all p-values together decide what is odd: nothing is written before.
     """
+    import pandas as pd
+
+    from adbench_text.calibration import largest_p
     from adbench_text.documents.models.evidence import Evidence
 
     n_documents, n_odd, evidence = 0, 0, Evidence()
@@ -105,10 +108,13 @@ def write_scores(
             else:
                 waiting.append(table[names])
             progress("scoring", n_documents, None)
-        for rows in _decided(waiting, scorer.p_name, fdr):
+        largest = largest_p(pd.concat(waiting)[scorer.p_name].to_numpy(), fdr) if fdr and waiting else 0.0
+        for rows in _decided(waiting, scorer.p_name, largest):
             n_odd += int(rows["odd"].sum())
             write(score_lines(rows, suffix))
-    return FileScores(n_documents, n_odd, evidence, most_odd[0])
+    [first] = most_odd
+    first = first if fdr is None else first.assign(odd=first[scorer.p_name] <= largest)
+    return FileScores(n_documents, n_odd, evidence, first)
 
 
 @contextmanager
@@ -130,13 +136,8 @@ def _first(tables: "Sequence[pd.DataFrame]", p_name: str, n: int) -> "pd.DataFra
     return with_p.sort_values(by, ascending=ascending, key=lambda values: values.fillna(0)).head(n)
 
 
-def _decided(tables: "Sequence[pd.DataFrame]", p_name: str, fdr: float | None) -> "Iterator[pd.DataFrame]":
-    """Yield tables with what is odd among all of their documents, given a share of false alarms."""
-    import pandas as pd
-
-    from adbench_text.calibration import largest_p
-
-    largest = largest_p(pd.concat(tables)[p_name].to_numpy(), fdr) if fdr else 0.0
+def _decided(tables: "Sequence[pd.DataFrame]", p_name: str, largest: float) -> "Iterator[pd.DataFrame]":
+    """Yield tables with what is odd, given the largest p of what is."""
     for rows in tables:
         odd = rows[p_name] <= largest
         why = {

@@ -33,6 +33,7 @@ class PageDocument(NamedTuple):
     text: str  #: as it was written
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
     p: str = ""  #: that of the order of its list, among the facts, too; empty if the list has no order
+    is_odd: bool | None = None  #: whether it is called odd; those of a list come first; None in no order
 
 
 class _Part(NamedTuple):
@@ -49,15 +50,23 @@ class _OnPage(NamedTuple):
     document: PageDocument
     excerpt: _Part
     shown: _Part
+    is_first_usual: bool  # of its list: a line above it separates those that are called odd
 
     @classmethod
-    def of(cls, document: PageDocument) -> "_OnPage":
+    def each(cls, documents: Sequence[PageDocument]) -> Iterator["_OnPage"]:
+        """Yield the documents of a list."""
+        is_usual = [document.is_odd is False for document in documents]
+        first = is_usual.index(True) if any(is_usual) else None
+        for number, document in enumerate(documents):
+            yield cls.of(document, is_first_usual=number == first)
+
+    @classmethod
+    def of(cls, document: PageDocument, *, is_first_usual: bool) -> "_OnPage":
         """Return a document with the parts around its odd words."""
         first = {_alike(word.token): word.start for word in reversed(document.words)}
         odd = [first[alike] for alike in map(_alike, document.why) if alike in first]
-        return cls(
-            document, *(_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
-        )
+        excerpt, shown = (_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
+        return cls(document, excerpt, shown, is_first_usual)
 
     @property
     def n_bytes(self) -> int:
@@ -120,7 +129,7 @@ def page_of_documents(
 
 def notebook_of_documents(summary: str, sections: Mapping[str, Sequence[PageDocument]], middle: float) -> str:
     """Return the first documents of lists, by heading, as HTML within a notebook; all text is escaped."""
-    lists = {heading: list(map(_OnPage.of, first)) for heading, first in sections.items()}
+    lists = {heading: list(_OnPage.each(first)) for heading, first in sections.items()}
     words = [shown.document.words for first in lists.values() for shown in first]
     scale = Scale.of(words, middle)
     return page("adbench_text.documents/_notebook.html", summary=summary, lists=lists, scale=scale)
@@ -141,7 +150,7 @@ def _script(marks: Mapping[str, str], id_name: str, ids: Sequence[str]) -> dict[
 def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_OnPage]:
     """Yield the first documents that fit on a page, at least one."""
     n_bytes = 0
-    for number, shown in enumerate(map(_OnPage.of, documents)):
+    for number, shown in enumerate(_OnPage.each(documents)):
         n_bytes += shown.n_bytes
         if number and n_bytes > most_bytes:
             return

@@ -139,10 +139,11 @@ class OddDocuments:
             columns = zip(
                 *(first["rank"].astype(str), first["row"].astype(str), why, first["text"], first["words"]),
                 first[P_OF_ORDER[order]].map("{:.2g}".format),
+                first["odd"].map(bool),
                 strict=True,
             )
             sections[f"Odd by {order}"] = [
-                PageDocument(rank, row, {}, why, text, words, p) for rank, row, why, text, words, p in columns
+                PageDocument(rank, row, {}, *shown) for rank, row, *shown in columns
             ]
         return notebook_of_documents(repr(self).strip("<>"), sections, self.centre)
 

@@ -450,14 +450,18 @@ def test_a_share_of_false_alarms_decides_on_all_documents(adbench, files, tmp_pa
 
 def test_a_share_of_false_alarms_by_words_and_on_a_page(adbench, files, tmp_path):
     command = ["score", "kept", "mixed.csv", "--fdr", "0.1", "--by", "words"]
-    scored = adbench(*command, "-o", "a.csv", "--page", "a.html", "--fail-on-drift")
+    scored = adbench(*command, "-o", "a.csv", "--page", "a.html", "--top", "30", "--fail-on-drift")
     assert scored.exit_code == 4, scored.output
     table = pd.read_csv(tmp_path / "a.csv")
     assert list(table["odd"]) == (false_discovery_control(table["p"]) <= 0.1).astype(int).tolist()
     last_line = scored.stderr.splitlines()[-1]
     counts = rf" {table['odd'].sum()} .*\(--fdr: .*\), {(table['p'] <= 0.01).sum()} .* 0\.01 \("
     assert re.search(counts, last_line)
-    assert last_line in (tmp_path / "a.html").read_text()
+    markup = (tmp_path / "a.html").read_text()
+    assert last_line in markup
+    assert 0 < table["odd"].sum() < 30
+    above, _, _ = markup.split('class="usual"')
+    assert above.count('<a href="#document') == table["odd"].sum()
 
 
 def test_a_model_of_few_documents_calls_nothing_odd_and_notes_why(adbench, files):

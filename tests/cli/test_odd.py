@@ -226,6 +226,15 @@ def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
     assert "\x1b" not in (tmp_path / "odd.html").read_text()
 
 
+def test_the_page_has_a_line_between_what_is_called_odd_and_what_is_not(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in SEA[:100]], ("text",))
+    result = odd("a.csv", "-d", "llr", "--keep-copies", "--alpha", 0.03)
+    assert result.exit_code == 0, result.output
+    by_words, _line, by_form, *_ = re.split('class="usual"|id="list-2"', (tmp_path / "odd.html").read_text())
+    assert [part.count('<a href="#document') for part in (by_words, by_form)] == [3, 3]
+    assert sum(row["odd"] == "1" for row in table(tmp_path / "odd.csv")) == 3
+
+
 def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     german = ["Der Kessel verliert Wasser", "Heizung bleibt kalt", "Thermostat im Keller defekt"]
     result = odd(write(tmp_path / "a.csv", [[text] for text in german], ("text",)))

@@ -33,6 +33,14 @@ def test_a_notebook_shows_the_first_ten_documents_of_each_list_with_their_words_
     assert re.search(r'<span style="background: rgb\(240 98 90 / \d+%\)" title="[\d.]+">oven</span>', first)
 
 
+def test_a_notebook_has_a_line_between_what_is_called_odd_and_what_is_not(ranked):
+    n_odd = {order: (listed["odd"].head(10)).sum() for order, listed in ranked.lists.items()}
+    assert all(0 < n < 10 for n in n_odd.values())
+    for part, n in zip(ranked._repr_html_().split("<table>")[1:], n_odd.values(), strict=True):
+        above, _below = part.split('<th colspan="5"')
+        assert above.count("<tr><td>") == n
+
+
 def test_a_notebook_runs_nothing_of_a_document(ranked):
     markup = ranked._repr_html_()
     assert "&lt;" in markup

@@ -14,8 +14,8 @@ from adbench_text.documents import page as of_documents
 from adbench_text.documents.page import PageDocument, page_of_documents
 
 
-def document(text="", scores=(), why=(), id="7", facts=None, p=""):
-    return PageDocument("1", id, facts or {}, why, text, scored(text, scores) if scores else [], p)
+def document(text="", scores=(), why=(), id="7", facts=None, p="", is_odd=None):
+    return PageDocument("1", id, facts or {}, why, text, scored(text, scores) if scores else [], p, is_odd)
 
 
 def page(*documents, **sections):
@@ -48,6 +48,23 @@ def columns(markup):
         [re.findall(rf"<{tag}\b[^>]*>(.*?)</{tag}>", of_table, re.S) for tag in ("th", "td")]
         for of_table in re.findall("<table.*?</tr>.*?</tr>", markup, re.S)
     ]
+
+
+def lines(markup):
+    """Return the documents before each line that ends those called odd, in tables and below them."""
+    return [
+        markup[: found.start()].count('<a href="#document') + markup[: found.start()].count("<article")
+        for found in re.finditer('class="usual"', markup)
+    ]
+
+
+@pytest.mark.parametrize(("n_odd", "n"), [(0, 3), (2, 3), (2, 30), (25, 30)])
+def test_a_line_is_between_what_is_called_odd_and_what_is_not(n_odd, n):
+    """Also where the others are folded."""
+    documents = [document("a", p="0.01", is_odd=number < n_odd) for number in range(n)]
+    assert lines(page(*documents)) == [n_odd, n + n_odd]
+    assert lines(page(*documents[:n_odd], *documents[:n_odd])) == []
+    assert lines(page(*[document("b")] * n)) == []
 
 
 def test_a_table_has_the_p_of_its_order():
