@@ -4,11 +4,13 @@
 """
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from adbench_text.errors import DataError
 from adbench_text.reports import choosing, contents, standings
 from adbench_text.reports.build import Builder
 from adbench_text.reports.comparison import Comparison
@@ -117,8 +119,16 @@ def _comparison(sweep: str) -> Comparison:
     return Builder(read_csv(RESULTS / f"{sweep}.csv")).comparison
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write all pages, those of docs/ first: their results may be refused."""
+    for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
+        try:
+            page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+        except DataError as error:
+            sys.exit(f"Error: {error}")
     for name in SWEEPS:
         write(name, RESULTS)
-    for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
-        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

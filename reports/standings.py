@@ -16,6 +16,8 @@ from adbench_text.reports.report import NONE, Entry, Kind, Table, significant
 
 #: What a detector that competes may know.
 RANKED = FROM_SCRATCH, WORDS, PRE_TRAINED
+#: Kinds of knowledge for people; ours with words may know their frequencies, too.
+_LABELS = {benchmarks.WORD_VECTORS: "words"}
 #: The levels of contamination that have columns.
 LEVELS = 0.0, 0.1
 
@@ -118,7 +120,7 @@ def _rows(place: Place) -> Iterator[list[Entry]]:
                 replace(entry, best=column in (1, 6) and round(entry.value or 0.0, 1) == best)
                 for column, entry in enumerate(entries)
             ]
-            yield [Entry(place.corpus.label), Entry(kind), *marked]
+            yield [Entry(place.corpus.label), Entry(_LABELS.get(kind, kind)), *marked]
 
 
 def _of_ours(standing: Standing | None, seconds: bool = False) -> list[Entry]:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import OddDocuments, odd_documents
 from adbench_text.testing.topics import texts_about
 
@@ -20,6 +21,13 @@ def test_a_terminal_shows_one_line(ranked):
     assert "\n" not in repr(ranked)
     assert len(repr(ranked)) < 200
     assert all(part in repr(ranked) for part in ("41", "knn-words", "words", "form", " 40,"))
+
+
+def test_a_terminal_shows_a_model_in_one_line():
+    shown = repr(fit_model(texts_about("sea", 40, 0), "knn-words"))
+    assert "\n" not in shown
+    assert len(shown) < 100
+    assert all(part in shown for part in ("40", "knn-words"))
 
 
 def test_a_notebook_shows_the_first_ten_documents_of_each_list_with_their_words_coloured(ranked):

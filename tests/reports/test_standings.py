@@ -31,7 +31,7 @@ def test_the_best_of_each_kind_of_knowledge_is_on_the_board():
     ]
     assert board(sweep) == [
         ["made-up", "none", "ngrams", "80.0", "1.8", "knn-words", "65.0"],
-        ["made-up", "word vectors", "llr", "*85.0", "1.8", "–", "–"],
+        ["made-up", "words", "llr", "*85.0", "1.8", "–", "–"],
     ]
 
 

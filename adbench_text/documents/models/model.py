@@ -18,6 +18,7 @@ from adbench_text.documents.explanation import Explanation, explain, shows_no_wo
 from adbench_text.documents.models.evidence import Evidence
 from adbench_text.documents.scores_by_order import Array, scores_by_order
 from adbench_text.errors import InvalidValueError
+from adbench_text.escaping import count
 from adbench_text.orders import ORDERS, P_OF_ORDER, Order
 from adbench_text.reading.batch import check_length
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
@@ -84,6 +85,10 @@ class Model:
     known: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     sketches: Sketches = field(default_factory=lambda: np.empty((0, N_HASHES), dtype=np.uint8))
     sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        """Return one line: the arrays of a model are long."""
+        return f"<Model: {self.name}, fitted on {count(self.training.n_documents, 'document')}>"
 
     @property
     def calibration(self) -> NDArray[np.float64]:
