@@ -24,10 +24,11 @@ def test_a_terminal_shows_one_line(ranked):
 
 
 def test_a_terminal_shows_a_model_in_one_line():
-    shown = repr(fit_model(texts_about("sea", 40, 0), "knn-words"))
+    model = fit_model(texts_about("sea", 40, 0), "knn-words")
+    shown = repr(model)
     assert "\n" not in shown
     assert len(shown) < 100
-    assert all(part in shown for part in ("40", "knn-words"))
+    assert all(part in shown for part in (f"{model.training.n_documents}", "knn-words"))
 
 
 def test_a_notebook_shows_the_first_ten_documents_of_each_list_with_their_words_coloured(ranked):
