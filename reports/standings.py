@@ -8,7 +8,7 @@ from itertools import product
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.corpora.split_key import percent
 from adbench_text.errors import DataError, listing
-from adbench_text.metrics import COSTS
+from adbench_text.metrics import COSTS, MAIN
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
@@ -96,8 +96,9 @@ def check(sent: Comparison, digests: Collection[str]) -> None:
 def table(places: Iterable[Place]) -> Table:
     """Return a row for each corpus and kind of knowledge that a detector or a published method has there."""
     clean, mixed = map(percent, LEVELS)
-    header = ["corpus", "knows", f"detector, {clean}", "AUROC", "seconds", f"detector, {mixed}", "AUROC"]
-    header += [f"published, {clean}", "AUROC"]
+    metric = MAIN.title
+    header = ["corpus", "knows", f"detector, {clean}", metric, "seconds", f"detector, {mixed}", metric]
+    header += [f"published, {clean}", metric]
     rows: list[list[Entry]] = []
     starts = set()
     for place in places:

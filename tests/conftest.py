@@ -225,7 +225,7 @@ def here(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def own_files() -> Iterator[Callable[[], None]]:
-    """What a test imports from files of code is forgotten after it, and when it calls this function."""
+    """What a test imports from files of code is forgotten before and after it, and when it calls this."""
     path, modules = list(sys.path), set(sys.modules)
 
     def forget() -> None:
@@ -237,6 +237,7 @@ def own_files() -> Iterator[Callable[[], None]]:
         own_encoder._function.cache_clear()
         code_of.cache_clear()
 
+    forget()
     yield forget
     forget()
 

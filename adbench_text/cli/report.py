@@ -230,7 +230,8 @@ def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "
     """Return the names that texts stand for; raise an error if one of them is not known."""
     from adbench_text.run.names import expand
 
-    names = expand(kind, texts, lambda: known, place)
+    listed = [name for name in known if not name.endswith("()")]  # of a column alone, beside the plain name
+    names = expand(kind, texts, lambda: listed, place)
     if kind == "dataset":
         from adbench_text.corpora.class_files import name_of
 
@@ -239,7 +240,7 @@ def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "
         names = [name if name in known else _printed(name) for name in names]
     for name in names:
         if name not in known:
-            raise UnknownNameError(f"{kind}{place}", name, known)
+            raise UnknownNameError(f"{kind}{place}", name, listed)
     return names
 
 
