@@ -16,14 +16,13 @@ from adbench_text.reports.build import Builder
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.drawings import contamination, cost, networks, variants
 from adbench_text.reports.figures import export
-from adbench_text.reports.files import read_files
+from adbench_text.reports.files import MEASURED, read_files
 from adbench_text.reports.report import Report, Table
 from adbench_text.reports.tables import twins
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
 
 RESULTS = Path(__file__).parent / "results"
-SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
 _OF_SCORES = "significance"  # the table that needs the scores of single documents
 _TABLES = {  # of a page that does not have all tables
     "published": ["leaderboard", "benchmarks"],
@@ -55,7 +54,7 @@ SUBMITTED = RESULTS / "submitted"
 
 def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
-    cells = read_csv(RESULTS / f"{sweep}.csv")
+    cells = read_csv(MEASURED[sweep])
     seeds, datasets = set(cells["seed"]), set(cells["dataset"])
     expanded = [
         cell
@@ -116,7 +115,7 @@ def _tables(submitted: Path) -> dict[str, Table]:
 
 @cache
 def _comparison(sweep: str) -> Comparison:
-    return Builder(read_csv(RESULTS / f"{sweep}.csv")).comparison
+    return Builder(read_csv(MEASURED[sweep])).comparison
 
 
 def main() -> None:
@@ -126,7 +125,7 @@ def main() -> None:
             page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
         except DataError as error:
             sys.exit(f"Error: {error}")
-    for name in SWEEPS:
+    for name in MEASURED:
         write(name, RESULTS)
 
 

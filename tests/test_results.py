@@ -14,7 +14,8 @@ from pandas.testing import assert_frame_equal
 from adbench_text import results
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.reports.build import Builder
-from adbench_text.reports.pages import DOCS, RESULTS, SWEEPS, with_tables, write
+from adbench_text.reports.files import MEASURED
+from adbench_text.reports.pages import DOCS, RESULTS, with_tables, write
 from adbench_text.reports.published import figures_of_the_paper, rows_of_wu
 from adbench_text.reports.tables import twins
 from adbench_text.store.cells import SPLIT, table_of
@@ -29,7 +30,7 @@ HOME = re.compile(r"/(home|root|tmp|work|Users)/")
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
-@pytest.mark.parametrize("sweep", SWEEPS)
+@pytest.mark.parametrize("sweep", MEASURED)
 def test_the_tables_and_figures_are_those_of_the_cells(sweep, tmp_path):
     page, *figures = (path.relative_to(tmp_path) for path in write(sweep, tmp_path))
     assert (RESULTS / page).read_text("utf-8") == (tmp_path / page).read_text("utf-8"), RENEW
@@ -51,7 +52,7 @@ def test_the_tables_in_pages_of_docs_are_those_of_the_cells(name):
     assert page == with_tables(page), RENEW
 
 
-@pytest.mark.parametrize("sweep", SWEEPS)
+@pytest.mark.parametrize("sweep", MEASURED)
 def test_the_cells_state_their_origin_and_no_place_of_a_machine(sweep):
     assert not HOME.search((RESULTS / f"{sweep}.csv").read_text(encoding="utf-8"))
     table = results(sweep)
@@ -77,7 +78,7 @@ def test_cells_are_read_as_they_were_written(tmp_path):
 
 def complete_cells() -> pd.DataFrame:
     """The cells of all sweeps on complete corpora."""
-    cells = pd.concat(map(results, SWEEPS))
+    cells = pd.concat(map(results, MEASURED))
     return cells[cells["limit"].isna()]
 
 
@@ -140,7 +141,7 @@ def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
 def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_pre_trained(page):
-    regimes = pd.concat(map(results, SWEEPS)).groupby("name")["regime"].last()
+    regimes = pd.concat(map(results, MEASURED)).groupby("name")["regime"].last()
     rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
     said = {row[1]: "pre-trained" in row[0] for row in rows}
     assert said == {name: regimes[name] == PRE_TRAINED for name in said}
@@ -154,7 +155,7 @@ OF_US = re.compile(r"^\| (?:ours: )?`([^`]+)`[^|]* \| ([^|]+) \|", re.MULTILINE)
 
 
 def test_the_page_says_none_of_a_detector_where_reports_say_that_it_knows_none():
-    regimes = pd.concat(map(results, SWEEPS)).groupby("name")["regime"].last()
+    regimes = pd.concat(map(results, MEASURED)).groupby("name")["regime"].last()
     rows = OF_US.findall(RESULTS_PAGE)
     assert len(rows) == 18
     assert [name for name, knows in rows if not re.match(KINDS[regimes[name]], knows)] == []

@@ -104,7 +104,7 @@ def listed_documents(
     documents: "pd.DataFrame", order: str, rows: FileRows, alpha: float
 ) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
-    from adbench_text.documents.lists import is_by_words
+    from adbench_text.documents.scores_by_order import is_by_words
 
     by_words = is_by_words(documents, order)
     why = documents["why"].where(by_words, documents["why_form"])

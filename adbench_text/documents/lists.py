@@ -10,6 +10,7 @@ import pandas as pd
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import N_WHY
 from adbench_text.documents.explanation import Explanation
+from adbench_text.documents.scores_by_order import is_by_words
 from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
 from adbench_text.orders import P_OF_ORDER
@@ -135,9 +136,3 @@ def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.Data
         for name, of_rows in reasons.items()
     }
     return table.assign(**columns)
-
-
-def is_by_words(listed: pd.DataFrame, order: str) -> "pd.Series[bool]":
-    """Return whether a document is in the list of an order for its words; otherwise it is for its form."""
-    by_smaller_p = listed["p"] <= listed["p_form"]
-    return by_smaller_p if order == "both" else pd.Series(order == "words", listed.index)

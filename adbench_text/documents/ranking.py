@@ -13,9 +13,10 @@ from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.groups import LEAST, GroupRanker
 from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
-from adbench_text.documents.lists import ListRule, is_by_words, odd_lists
+from adbench_text.documents.lists import ListRule, odd_lists
 from adbench_text.documents.marks import Mark
 from adbench_text.documents.own_detector import own_detector
+from adbench_text.documents.scores_by_order import is_by_words
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import survey

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -15,6 +16,12 @@ def scores_by_order(
     """Return the scores of raw documents, which were cleaned; NaN where a document shows nothing."""
     scores = {"words": _scores(cleaned, by_words)}
     return scores if by_form is None else scores | {"form": _scores(texts, by_form)}
+
+
+def is_by_words(table: pd.DataFrame, order: str) -> "pd.Series[bool]":
+    """Return whether each document would be odd by an order for its words; otherwise it is for its form."""
+    by_smaller_p = table["p"] <= table["p_form"]
+    return by_smaller_p if order == "both" else pd.Series(order == "words", table.index)
 
 
 def _scores(texts: Sequence[str], score: Score) -> Array:

@@ -37,6 +37,7 @@ _PLAIN: Mapping[str, tuple[str, str]] = {
     "pyod-mo-gaal": _TO_MEAN,
     "pyod-lunar": ("pyod-knn(method=mean)", "mean distance to neighbours"),
 }
+_SPLIT = ["corpus", "inlier"]
 KINDS = "trained", "untrained", "plain"
 
 
@@ -87,9 +88,6 @@ def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
         )
         n_splits = len(values[column].dropna().groupby(_SPLIT).size())
         yield Twins(column, name, "" if plain else label, figures, n_splits)
-
-
-_SPLIT = ["corpus", "inlier"]
 
 
 def _values(comparison: Comparison, level: float) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from stores import log, result
 from adbench_text import Cleaner, results, scores
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.reports.pages import RESULTS, SWEEPS
+from adbench_text.reports.files import MEASURED
 from adbench_text.store.store import Store
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -37,7 +37,7 @@ def store(empty_database: Path, here: Path) -> Store:
 
 
 def test_a_store_and_all_sweeps_have_the_same_columns_and_types(store):
-    tables = [results(URI), *map(results, SWEEPS)]
+    tables = [results(URI), *map(results, MEASURED)]
     for table in tables[1:]:
         assert table.dtypes.to_dict() == tables[0].dtypes.to_dict()
         assert list(table) == list(tables[0])
@@ -48,9 +48,9 @@ def test_a_store_and_all_sweeps_have_the_same_columns_and_types(store):
     assert joined.select_dtypes(["object", "str"]).notna().all(axis=None)
 
 
-@pytest.mark.parametrize("sweep", SWEEPS)
+@pytest.mark.parametrize("sweep", MEASURED)
 def test_a_sweep_has_the_cells_of_its_file(sweep):
-    table, written = results(sweep), pd.read_csv(RESULTS / f"{sweep}.csv", keep_default_na=False, dtype=str)
+    table, written = results(sweep), pd.read_csv(MEASURED[sweep], keep_default_na=False, dtype=str)
     for name in ("name", "inlier", "status"):
         assert table[name].tolist() == written[name].tolist()
     for name in ("contamination", "auroc"):

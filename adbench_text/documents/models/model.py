@@ -16,7 +16,7 @@ from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents.explanation import Explanation, explain, shows_no_words
 from adbench_text.documents.models.evidence import Evidence
-from adbench_text.documents.scores_by_order import Array, scores_by_order
+from adbench_text.documents.scores_by_order import Array, is_by_words, scores_by_order
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.orders import ORDERS, P_OF_ORDER, Order
@@ -201,9 +201,8 @@ class Scorer:
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
         explained = iter(self.explain(list(compress(texts, is_odd))))
         explanations = [next(explained) if odd else Explanation([], [], []) for odd in is_odd]
-        if self._cleaner.language is not None and self.by != "form":
-            by_words = is_odd & ((table["p"] <= table["p_form"]) | (self.by == "words"))
-            pairs = zip(explanations, by_words, strict=True)
+        if self._cleaner.language is not None:
+            pairs = zip(explanations, is_odd & is_by_words(table, self.by), strict=True)
             explanations = [each.of_odd() if odd else each for each, odd in pairs]
         columns: dict[str, Any] = {
             "odd": is_odd,

@@ -11,8 +11,8 @@ from matplotlib import get_data_path
 
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import FORMATS, TABLES
+from adbench_text.reports.files import MEASURED
 from adbench_text.reports.formats import latex
-from adbench_text.reports.pages import RESULTS, SWEEPS
 from adbench_text.reports.report import Entry, Report, Table, figure
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
@@ -254,9 +254,9 @@ NASTY = [
 
 
 @needs_pdflatex
-@pytest.mark.parametrize("sweep", SWEEPS)
+@pytest.mark.parametrize("sweep", MEASURED)
 def test_the_tables_of_a_committed_sweep_compile_and_fit_into_an_article(sweep, tmp_path):
-    report = Builder(read_csv(RESULTS / f"{sweep}.csv"), cells=sweep_named(sweep).expand()).report(
+    report = Builder(read_csv(MEASURED[sweep]), cells=sweep_named(sweep).expand()).report(
         [name for name in TABLES if name != "significance"]  # it needs the scores of single documents
     )
     assert len(report.tables) > 3
