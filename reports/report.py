@@ -1,6 +1,6 @@
 """What a format renders: tables of typed entries, pictures, heat maps, and the notes under them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Self
@@ -140,16 +140,15 @@ class Table:
         rows = [[row[column] for column in columns] for row in self.rows]
         return replace(self, header=[self.header[column] for column in columns], rows=rows, blocks=blocks)
 
-    def parts(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
-        """Return the columns of each part of a table that is cut where it would be too wide.
+    def parts(self, is_too_wide: Callable[[list[int]], bool]) -> list[list[int]]:
+        """Return the columns of each part of a table that is cut where these columns would be too wide.
 
         Each part begins with the labels of the rows, and has another column at least.
         """
         labels = list(range(self.n_labels))
         parts = [labels]
         for column in range(self.n_labels, len(self.header)):
-            is_too_wide = width is not None and sum(widths[each] for each in [*parts[-1], column]) > width
-            if is_too_wide and len(parts[-1]) > self.n_labels:
+            if len(parts[-1]) > self.n_labels and is_too_wide([*parts[-1], column]):
                 parts.append(labels)
             parts[-1] = [*parts[-1], column]
         return parts

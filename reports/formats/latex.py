@@ -86,15 +86,11 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 def _parts(table: Table, limits: tuple[int, int]) -> list[Table]:
     """Cut a table between columns until each part fits into a line, with the titles of its blocks."""
     lengths, heads = _lengths(table, limits), replace(table, rows=[])
-    labels = list(range(table.n_labels))
-    parts = [labels]
-    for column in range(table.n_labels, len(table.header)):
-        wider = [*parts[-1], column]
-        is_too_wide = _length(heads.with_columns(wider), [lengths[each] for each in wider]) > _LINE
-        if is_too_wide and len(parts[-1]) > table.n_labels:
-            parts.append(labels)
-        parts[-1] = [*parts[-1], column]
-    return [table.with_columns(columns) for columns in parts]
+
+    def is_too_wide(columns: list[int]) -> bool:
+        return _length(heads.with_columns(columns), [lengths[each] for each in columns]) > _LINE
+
+    return [table.with_columns(columns) for columns in table.parts(is_too_wide)]
 
 
 def _length(table: Table, lengths: Sequence[float]) -> float:

@@ -1,6 +1,6 @@
 """Tables for a terminal; the best of a row in bold (with a star where there is no bold)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import StringIO
 
 from rich.cells import cell_len
@@ -33,14 +33,23 @@ def render(report: Report, width: int | None = None) -> str:
     for table in report.tables:
         write([table.title] if table.title else [], "bold")
         widths = [_width(table, column, bold) for column in range(len(table.header))]
-        # a column has a line and two spaces beside it, and the last one a line more
-        for columns in table.parts([each + 3 for each in widths], None if width is None else width - 1):
+        for columns in _parts(table, widths, width):
             console.print(_table(table, columns, widths, bold))
         write([*table.notes, ""])
     write(notes)
     write([""] if notes and report.provenance else [])
     write(f"{name}: {value}" for name, value in report.provenance)
     return stream.getvalue()
+
+
+def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Cut a table between columns until each part fits; without a width it stays whole."""
+
+    def is_too_wide(columns: list[int]) -> bool:
+        # a column has a line and two spaces beside it, and the last one a line more
+        return width is not None and sum(widths[each] + 3 for each in columns) + 1 > width
+
+    return table.parts(is_too_wide)
 
 
 def _width(table: Table, column: int, bold: bool) -> int:
