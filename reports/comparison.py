@@ -14,7 +14,7 @@ from adbench_text.contract.protocols import RANK_ALL
 from adbench_text.errors import UnknownNameError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, Metric, is_lower_better
 from adbench_text.reports import benchmarks, published
-from adbench_text.reports.cells import Cells, Column, Row, known_splits
+from adbench_text.reports.cells import Cells, Column, Row, known_splits, levels_of
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.means import Place, means
 from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
@@ -58,7 +58,7 @@ class Corpus:
         self.inliers = list(of_sweep) or known + sorted(set(self.cells["inlier"]).difference(known))
         self.is_ranking = key.protocol == RANK_ALL
         # documents without outliers cannot be ranked, so this may be above the lowest level of the others
-        self.lowest = self.levels[0] if self.is_ranking else comparison.lowest
+        self.lowest = levels_of(self.cells)[0] if self.is_ranking else comparison.lowest
         self.is_published = bool(self.cells["published"].any())
         metric = comparison.metric.name
         self.published = {} if self.splits else published.figures(self.dataset, metric)

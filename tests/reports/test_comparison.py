@@ -342,6 +342,12 @@ def test_the_second_table_has_the_means_at_each_level():
     assert report.tables[1].title == title
 
 
+def test_a_corpus_of_ranked_outliers_is_shown_at_the_lowest_level_that_it_finished():
+    rank_all = {"protocol": "rank-all", "published": False, "dataset": "ranked", "dataset_digest": "d2"}
+    rows = [stored(), failed(**rank_all), stored(level=0.1, figure=0.7, **rank_all)]
+    assert texts(main_table(compare(rows)))[-1] == ["ranked, rank-all", "mean", "70.0"]
+
+
 def test_what_lacks_the_lowest_level_is_named_with_the_table_that_has_it():
     both = [stored("x", level=level) for level in (0, 0.05)]
     late = [stored("y", level=level) for level in (0.05, 0.1)]
