@@ -1,6 +1,7 @@
 """What training adds: networks beside their untrained twins and the plain methods beneath them."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ _UNTRAINED_TOO = {"pyod-lunar": "n_epochs=1"}
 #: DATE without training is counts of pieces with this setting, with which its preset ``prior`` begins.
 _CLOSED_FORM = "prior=true", "counts of word pieces"
 _HAVE_CLOSED_FORM = {"date", "date:paper", "date:electra", "date:fast", "date:english"}
+_HAS_NO_CLOSED_FORM = {"prior=true", "score=pl_rmd", "generator=small", "generator=large"}
 _TO_MEAN = "pyod-gmm(covariance_type=spherical)", "distance to the mean vector"
 _PCA = "pyod-kpca(kernel=linear, n_components=32)", "reconstruction by PCA"
 #: The plain method beneath a network: the label of its column, and what it is.
@@ -79,7 +81,8 @@ def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
         if pair.empty:
             continue
         label, name = _plain_of(column)
-        plain = [values[other] for other in comparison.columns if other in values and other.label == label]
+        own = [other for other in comparison.columns if other in values and other.source == column.source]
+        plain = [values[other] for other in own if replace(other, source="").label == label]
         rows = pair.join([*plain]).dropna()
         if rows.empty:  # the plain method has other splits
             plain, rows = [], pair
@@ -104,7 +107,7 @@ def _plain_of(column: Column) -> tuple[str, str]:
     """Return the label of the plain method beneath a network, and what it is; empty if none is known."""
     name, settings = _settings(column)
     setting, what = _CLOSED_FORM
-    if name not in _HAVE_CLOSED_FORM or setting in settings:
+    if name not in _HAVE_CLOSED_FORM or not _HAS_NO_CLOSED_FORM.isdisjoint(settings):
         return _PLAIN.get(column.detector, ("", ""))
     others = sorted([*(each for each in settings if not _is_length(each)), setting, "steps=0"])
     return f"{name}({', '.join(others)})", what
@@ -152,7 +155,7 @@ def _notes(found: list[Twins]) -> list[str]:
 
 def _row(twins: Twins) -> list[Entry]:
     n = len(twins.figures)
-    n_splits = Entry(f"{n}", Kind.FIGURE, n, n_cells=n, n_expected=twins.n_splits)
+    n_splits = Entry(f"{n} of {twins.n_splits}" if n < twins.n_splits else f"{n}", Kind.FIGURE, n)
     means = [figure(value) if value == value else NONE for value in twins.figures.mean()]
     differences = [_difference(twins.figures["trained"] - twins.figures[kind]) for kind in KINDS[1:]]
     return [Entry(twins.network.label), Entry(twins.plain_name), *means, *differences, n_splits]

@@ -1,3 +1,4 @@
+import pytest
 from cells import compare, failed, stored, texts
 from scipy import stats
 
@@ -33,7 +34,13 @@ def test_a_network_is_beside_its_untrained_twin_and_the_plain_method():
 
 def test_only_splits_that_all_of_them_have_count():
     row = row_of([*TRAINED, *UNTRAINED[:2], *PLAIN])
-    assert (row[2], row[3], row[7]) == ("85.0", "80.0", "2 (2 of 3)")
+    assert (row[2], row[3], row[7]) == ("85.0", "80.0", "2 of 3")
+
+
+def test_the_plain_method_is_taken_from_the_same_source():
+    theirs = [row | {"source": "twins"} for row in [*TRAINED, *UNTRAINED, *PLAIN]]
+    assert row_of(theirs)[:5] == ["pyod-vae (twins)", "reconstruction by PCA", "80.0", "70.0", "80.0"]
+    assert row_of([*theirs[:6], *PLAIN])[4] == "–"
 
 
 def test_without_the_plain_method_the_difference_to_the_twin_stays():
@@ -93,6 +100,13 @@ def test_what_begins_with_the_closed_form_has_none_beneath():
     rows = [stored("date", figure=0.9, preset="prior"), stored("date", figure=0.8, preset="prior(steps=0)")]
     rows += [stored("date", figure=0.7, preset="fast(prior=true, steps=0)")]
     assert row_of(rows)[1:] == ["", "90.0", "80.0", "–", "+10.0", "–", "1"]
+
+
+@pytest.mark.parametrize("setting", ["score=pl_rmd", "generator=small"])
+def test_another_score_or_generator_has_no_closed_form_beneath(setting):
+    names = f"fast({setting})", f"fast({setting}, steps=0)", f"fast(prior=true, {setting}, steps=0)"
+    rows = [stored("date", figure=0.5, preset=name) for name in names]
+    assert row_of(rows)[1] == ""
 
 
 def test_the_closed_form_has_the_settings_of_its_network():
