@@ -88,8 +88,19 @@ def check(sent: Comparison, digests: Collection[str]) -> None:
     for corpus in sent.corpora:
         if corpus.digest not in digests:
             raise DataError(
-                f"{corpus.label} in {sent.columns[0].source} has the digest {corpus.digest!r}, as no corpus "
-                "of the leaderboard. Run it on the same documents."
+                f"{corpus.label} in {sent.columns[0].source} is {corpus.digest!r} (digest of the documents, "
+                "dataset, split), as no corpus of the leaderboard. Run it on the same."
+            )
+    found = {
+        (standing.corpus.digest, standing.column)
+        for place in places([sent])
+        for standing in place.standings.values()
+    }
+    for digest, number in sent.cells.table[["corpus", "column"]].drop_duplicates().itertuples(index=False):
+        if (digest, sent.columns[number]) not in found:
+            raise DataError(
+                f"{sent.columns[number].label} on {digest!r} cannot compete: it needs all splits at "
+                f"{' or '.join(map(percent, LEVELS))} of outliers, and no choice by test labels."
             )
 
 

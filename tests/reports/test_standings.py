@@ -88,6 +88,10 @@ def test_what_others_send_is_on_the_page(tmp_path):
         (of_20news(""), "''"),
         (of_20news(TEST_BATCH), TEST_BATCH),
         (of_20news(WORDS, dataset_digest="d7"), "d7"),
+        (of_20news(WORDS)[1:], "scores:theirs"),  # lacks a split
+        (of_20news(WORDS, contamination=0.05), "0% or 10%"),
+        (of_20news(WORDS, oracle=True), "scores:theirs"),
+        ([*of_20news(WORDS), *of_20news(WORDS, preset="other")[1:]], "scores:theirs:other"),
     ],
 )
 def test_what_cannot_compete_is_refused(sent, quoted, tmp_path):
