@@ -56,7 +56,6 @@ _OPTIONS = [
         ["--with", "files"],
         multiple=True,
         metavar="FILE|SWEEP",
-        type=click.Path(dir_okay=False),
         help="Cells of others: a file that report --format csv wrote, or a measured sweep of this project, "
         "main; tables name it beside each detector.",
     ),
@@ -181,7 +180,6 @@ def _stored(
         names = _names_of_columns(stored)
         detectors = _known("detector", list(map(registry.with_files, detectors)), _unique(names), place)
         stored = stored[names.isin(detectors).any(axis=1)]
-        detectors += _unique(_names_of_columns(stored))
     stored = stored.reset_index(drop=True)
     if sweep is None:
         return stored, [], notes
@@ -192,11 +190,12 @@ def _stored(
         expected = described.expand()
     except InvalidValueError as error:  # run may have got options that are no keys of the file, as --label
         raise InvalidValueError(f"The sweep {sweep} alone cannot be read: {error}") from error
+    chosen = {*stored["name"]}
     expected = [
         cell
         for cell in expected
         if (not datasets or cell.split.dataset in datasets)
-        and (not detectors or not {cell.detector, cell.choice}.isdisjoint(detectors))
+        and (not detectors or cell.detector in detectors or cell.choice in chosen)
     ]
     return of_sweep(stored, sweep, expected, described.limit, places), expected, notes
 

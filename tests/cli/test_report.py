@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -123,6 +124,8 @@ def test_cells_of_a_measured_sweep_are_beside_those_of_the_store_under_its_name(
     table = report("--with", "main", "--dataset", "20news", "--table", "main", "--format", "markdown").stdout
     assert " | llr (main) | " in table
     assert_refused(report("--with", "mian"), 2, "'mian'", "'main'")
+    Path("main").mkdir()
+    assert len(cells("--tracking-uri", stores[0].uri, "--with", "main")) == len(rows)
 
 
 def test_a_file_with_the_name_of_a_measured_sweep_is_given_by_its_path(theirs):
@@ -328,3 +331,9 @@ def test_a_column_of_a_sweep_is_chosen_with_its_splits(columns):
     Path("cells.csv").write_text(text.replace("tiny,sea", "pydocs,numpy"))
     assert columns("-d", "llr(cap=3)", "--sweep", "mine.toml") == ["llr(cap=3)"]
     assert columns("-d", "llr", "--sweep", "mine.toml") == ["llr", "llr(cap=3)"]
+    for name, n_columns in (("llr(cap=3)", 1), ("llr", 2)):
+        (note,) = re.findall(
+            r"(\d+) of the (\d+) cells",
+            report("--with", "cells.csv", "-d", name, "--sweep", "mine.toml").stdout,
+        )
+        assert note == (f"{6 * n_columns}", f"{7 * n_columns}")
