@@ -35,6 +35,7 @@ FORM = (
     "documents/scores_by_order",
     "documents/scoring",
     "documents/models/model",
+    "documents/page",
     "orders",
 )
 LIBRARIES = {"mlflow": ("adbench_text/store/",), "torch": ("detectors/",)}

@@ -4,8 +4,9 @@ import re
 
 from keep_options import PAGE, SECTION, listed_options
 
-from adbench_text.cli.file_rows import COLUMNS_OF_ODD, LANGUAGE, OF_GROUPS
+from adbench_text.cli.file_rows import COLUMNS_OF_ODD, LANGUAGE
 from adbench_text.cli.score_output import COLUMNS_OF_SCORE
+from adbench_text.documents import OF_GROUPS
 from adbench_text.reading.source import FORMAT_OF_SUFFIX
 
 TEXT = PAGE.read_text(encoding="utf-8")

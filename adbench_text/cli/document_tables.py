@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.file_rows import OF_GROUPS, FileRows, column_titles
+from adbench_text.cli.file_rows import FileRows, column_titles
 from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
+from adbench_text.documents import OF_GROUPS
+from adbench_text.documents.rounding import all_rounded
 from adbench_text.escaping import no_formula
-from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -25,46 +25,8 @@ if TYPE_CHECKING:
 
 # column widths on the terminal; the column "text" gets the remaining width
 _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "group": 20, "fits": 20, "copies": 6, "why": 40}
-_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones, where documents are shown
-_DIGITS_OF_FILE = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # and in the file of odd
+_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones, in the file of odd
 _N_WRITTEN = 10_000  # documents that are written at a time
-
-
-def rounded(value: float, digits: int, alpha: float) -> str:
-    """Return a number with significant digits, and with more if these would move it across `alpha`."""
-    while (float(text := f"{value:.{digits}g}") <= alpha) != (value <= alpha):
-        digits += 1
-    return text
-
-
-def all_rounded(values: "pd.Series[float]", digits: int, alpha: float) -> "pd.Series[str]":
-    """Return numbers as `rounded` does; those that are missing stay so."""
-    known = values.dropna()
-    texts = known.map(f"{{:.{digits}g}}".format)
-    # only those beside alpha may need more digits
-    beside = known[(known - alpha).abs() <= 10.0 ** (1 - digits) * max(abs(alpha), 1e-300)]
-    texts.update(beside.map(lambda value: rounded(value, digits, alpha)))
-    return texts.reindex(values.index)
-
-
-def page_documents(table: "pd.DataFrame", alpha: float, p: str = "") -> "list[PageDocument]":
-    """Return the rows of a table of ranked documents, formatted for the terminal and for a page.
-
-    `p` names the p-value that gives their order, and decides which ones are called odd.
-    """
-    from adbench_text.documents.page import PageDocument
-
-    shown = []
-    for row in table.to_dict("records"):
-        known = {name: row[name] for name in _DIGITS if row.get(name) is not None and not isnan(row[name])}
-        facts = {name: rounded(value, _DIGITS[name], alpha) for name, value in known.items()}
-        facts |= {name: row[name] for name in ("by", *OF_GROUPS) if isinstance(row.get(name), str)}
-        if row.get("n_copies"):
-            facts["copies"] = f"{row['n_copies']:,}"
-        parts = row["why"], row["text"], row["words"], facts.get(p, "")
-        is_odd = bool(row["odd"]) if p else None
-        shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts, is_odd))
-    return shown
 
 
 def print_documents(documents: "Sequence[PageDocument]", id_name: str = "id", heading: str = "") -> None:
@@ -104,18 +66,15 @@ def listed_documents(
     documents: "pd.DataFrame", order: str, rows: FileRows, alpha: float
 ) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
-    from adbench_text.documents.scores_by_order import is_by_words
+    from adbench_text.documents.page import documents_of_list
 
-    by_words = is_by_words(documents, order)
-    why = documents["why"].where(by_words, documents["why_form"])
-    documents = documents.assign(id=documents["row"].map(rows.id), why=why)
-    if order == "both":  # the one with the smaller p is shown
-        documents["by"] = by_words.map({True: "words", False: "form"})
-    return page_documents(documents, alpha, P_OF_ORDER[order])
+    return documents_of_list(documents.assign(id=documents["row"].map(rows.id)), order, alpha)
 
 
 def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
     """Return the documents that fit another group better, as they are printed, and shown on the page."""
+    from adbench_text.documents.page import page_documents
+
     listed = found.misfiled.listed
     return page_documents(listed.assign(id=listed["row"].map(rows.id), rank=range(1, len(listed) + 1)), alpha)
 
@@ -141,8 +100,7 @@ def write_odd_table(
 def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataFrame":
     """Return our columns as they are written."""
     numbers = {
-        name: all_rounded(documents[name].astype(float), digits, alpha)
-        for name, digits in _DIGITS_OF_FILE.items()
+        name: all_rounded(documents[name].astype(float), digits, alpha) for name, digits in _DIGITS.items()
     }
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
     why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
@@ -153,7 +111,9 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataF
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
-    found = scorer.explain(documents["text"].tolist())
+    from adbench_text.documents.page import page_documents
+
+    found = scorer.explain_scored(documents)
     why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
     columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
     return page_documents(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 #: The columns of the table of odd, before those of the file.
 COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
 LANGUAGE = "language"  # the last of our columns, if it is found
-OF_GROUPS = ("group", "fits")  # likewise, with groups
 MOST_WRITTEN = 100_000  # documents with all columns of the file
 
 

@@ -15,7 +15,7 @@ from adbench_text.cli.document_tables import (
     write_odd_table,
     write_page,
 )
-from adbench_text.cli.file_rows import LANGUAGE, MOST_WRITTEN, OF_GROUPS, FileRows
+from adbench_text.cli.file_rows import LANGUAGE, MOST_WRITTEN, FileRows
 from adbench_text.cli.options import SectionedCommand, is_quiet
 from adbench_text.cli.own_text import (
     CHOICE,
@@ -31,7 +31,7 @@ from adbench_text.cli.own_text import (
     values_of,
 )
 from adbench_text.cli.progress import shown_documents
-from adbench_text.documents import EXAMPLE
+from adbench_text.documents import EXAMPLE, OF_GROUPS
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, no_formula, printable
 from adbench_text.text.language_finder import AUTO

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.cli.document_tables import rounded
 from adbench_text.cli.own_text import forgotten_language, form_notes, second_language
+from adbench_text.documents.rounding import rounded
 from adbench_text.errors import listing
 from adbench_text.escaping import count, one_line
 from adbench_text.orders import P_OF_ORDER

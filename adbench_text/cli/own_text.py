@@ -172,8 +172,8 @@ def forgotten_language(found: str, given: str) -> str:
 def second_language(found: str, share: float, given: str) -> str:
     """Return that many documents are in another language than the one that all are read as."""
     return (
-        f"{100 * share:.0f} % of the documents are in the language {found!r}, and all are read as {given!r}; "
-        "--language auto ranks each among those of its language."
+        f"{100 * share:.0f} % of the different documents are in the language {found!r}, and all are read as "
+        f"{given!r}; --language auto ranks each among those of its language."
     )
 
 

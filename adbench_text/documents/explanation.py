@@ -1,12 +1,15 @@
 """What makes a document odd: its words, or facts about it."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import N_WHY, TOGETHER, TokenScore, original_words
 from adbench_text.errors import AdbenchTextError
 from adbench_text.text.letters import in_lower_case
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_WORDS = "no words"  # a reason
 _UNKNOWN = "en"  # of documents that are not cleaned: case is that of most languages
@@ -37,25 +40,29 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str =
 
 
 def explain(
-    texts: Sequence[str],
+    texts: "pd.Series[str]",
     cleaner: Cleaner,
-    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
-    reasons: Callable[[list[str]], Sequence[Sequence[str]]],
+    token_scores: "Callable[[pd.Series[str]], Sequence[Sequence[TokenScore]]]",
+    reasons: "Callable[[pd.Series[str]], Sequence[Sequence[str]]]",
     least: float,
 ) -> list[Explanation]:
     """Return what makes documents odd; `token_scores` and `reasons` are asked about them once cleaned.
 
-    Words with scores above the least make a document odd, or that it has none, such as ``"??"``.
+    Words with scores above the least make a document odd, or that it has none, such as ``"??"``. Only of the
+    others the detector is asked for its reasons.
     """
-    cleaned = [cleaner(text) for text in texts]
+    cleaned = texts.map(cleaner)
     try:
         scored = token_scores(cleaned)
     except AdbenchTextError:
         scored = [[] for _ in texts]
     explanations = []
-    for text, left, tokens, facts in zip(texts, cleaned, scored, reasons(cleaned), strict=True):
+    for text, left, tokens in zip(texts, cleaned, scored, strict=True):
         words = original_words(text, cleaner.spans(text), tokens)
         why = odd_words(words, least, N_WHY, cleaner.language or _UNKNOWN)
-        why = [NO_WORDS] if shows_no_words(text, left) else why
-        explanations.append(Explanation(words, why or list(facts[:N_WHY]), []))
+        explanations.append(Explanation(words, [NO_WORDS] if shows_no_words(text, left) else why, []))
+    unexplained = [number for number, each in enumerate(explanations) if not each.why]
+    if unexplained:
+        for number, facts in zip(unexplained, reasons(cleaned.iloc[unexplained]), strict=True):
+            explanations[number] = explanations[number]._replace(why=list(facts[:N_WHY]))
     return explanations

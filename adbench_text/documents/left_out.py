@@ -69,13 +69,8 @@ class LeftOut:
 
     def explain(self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner) -> list[Explanation]:
         """Return what makes raw documents odd by their words; each is explained by what left it out."""
-        return explain(
-            texts,
-            cleaner,
-            lambda cleaned: self.token_scores(pd.Series(cleaned, places, dtype=object)),
-            lambda cleaned: self.reasons(pd.Series(cleaned, places, dtype=object)),
-            self.centre,
-        )
+        of_places = pd.Series(texts, places, dtype=object)
+        return explain(of_places, cleaner, self.token_scores, self.reasons, self.centre)
 
     def _answers(self, method: str, texts: "pd.Series[str]") -> list[Any]:
         """Ask the detector about documents; about those it learned from, the fit that left them out."""

@@ -198,7 +198,7 @@ def misfiled_documents(
     order = np.argsort(-found.difference[is_listed], kind="stable")[:n_listed]
     own, other = of_row[rows][is_listed][order], found.best[is_listed][order]
     listed = listed[is_listed].iloc[order].reset_index(drop=True)
-    raw = source.raw(listed["row"]).loc[listed["row"]].tolist()
+    raw = source.raw(listed["row"]).loc[listed["row"]]
     explained = explain(
         raw,
         cleaner,
@@ -208,7 +208,7 @@ def misfiled_documents(
     )
     of_words = pd.DataFrame(explained, columns=Explanation._fields, dtype=object)[["words", "why"]]
     of_originals = fits[table["words_of"]].set_axis(table["row"])
-    return Misfiled(of_originals, listed.assign(text=raw, **of_words))
+    return Misfiled(of_originals, listed.assign(text=raw.tolist(), **of_words))
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from math import isnan
 from typing import NamedTuple
 
+import pandas as pd
+
 from adbench_text.contract.scores import TokenScore
+from adbench_text.documents import OF_GROUPS
+from adbench_text.documents.rounding import rounded
+from adbench_text.documents.scores_by_order import is_by_words
 from adbench_text.escaping import no_formula
+from adbench_text.orders import P_OF_ORDER
 from adbench_text.pages.shades import Scale, cut, page, without_unfit
 from adbench_text.text.letters import in_lower_case
 
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones
 _N_CHARACTERS = 1500  # of a document
 _N_CHARACTERS_OF_NAME = 80
 _N_CHARACTERS_OF_EXCERPT = 160
@@ -34,6 +42,33 @@ class PageDocument(NamedTuple):
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
     p: str = ""  #: that of the order of its list, among the facts, too; empty if the list has no order
     is_odd: bool | None = None  #: whether it is called odd; those of a list come first; None in no order
+
+
+def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageDocument]:
+    """Return the rows of a table of ranked documents, formatted for the terminal and for a page.
+
+    `p` names the p-value that gives their order, and decides which ones are called odd.
+    """
+    shown = []
+    for row in table.to_dict("records"):
+        known = {name: row[name] for name in _DIGITS if row.get(name) is not None and not isnan(row[name])}
+        facts = {name: rounded(value, _DIGITS[name], alpha) for name, value in known.items()}
+        facts |= {name: row[name] for name in ("by", *OF_GROUPS) if isinstance(row.get(name), str)}
+        if row.get("n_copies"):
+            facts["copies"] = f"{row['n_copies']:,}"
+        parts = row["why"], row["text"], row["words"], facts.get(p, "")
+        is_odd = bool(row["odd"]) if p else None
+        shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts, is_odd))
+    return shown
+
+
+def documents_of_list(listed: pd.DataFrame, order: str, alpha: float) -> list[PageDocument]:
+    """Return the documents of the list of an order, which have an ``id``, with what makes them odd there."""
+    by_words = is_by_words(listed, order)
+    listed = listed.assign(why=listed["why"].where(by_words, listed["why_form"]))
+    if order == "both":  # the one with the smaller p is shown
+        listed["by"] = by_words.map({True: "words", False: "form"})
+    return page_documents(listed, alpha, P_OF_ORDER[order])
 
 
 class _Part(NamedTuple):

@@ -1,6 +1,6 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,12 @@ from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
 from adbench_text.documents.marks import Mark
 from adbench_text.documents.own_detector import own_detector
-from adbench_text.documents.scores_by_order import is_by_words
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import survey
+from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import one_line
-from adbench_text.orders import P_OF_ORDER, Order
+from adbench_text.orders import Order
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
@@ -79,12 +79,13 @@ class OddDocuments:
     other_language : str or None
         The language of most documents, if it is another than the one given.
     second_language : tuple of str and float, or None
-        A language besides the one given, and its share, if many documents are in it and ``"auto"`` would rank
-        them by themselves.
+        A language besides the one given, and its share of the different documents, if many are in it and
+        ``"auto"`` would rank them by themselves.
     n_learned : int
         Number of different documents that the detector has learned from.
     n_near_copies : int
-        Number of documents that share most of their words with another one.
+        Number of documents that share most of their words with another one; in groups or in several languages
+        with one that they are ranked with.
     n_duplicates : int
         Number of documents that were written as an earlier one was.
     n_same_words : int
@@ -126,26 +127,17 @@ class OddDocuments:
         found = [f"{len(self.table):,} documents by {one_line(self.detector)}"]
         for order, listed in self.lists.items():
             rows = [*listed["row"].head(_N_IN_LINE).astype(str), *["…"][: len(listed) > _N_IN_LINE]]
-            n_odd = (listed[P_OF_ORDER[order]] <= self.alpha).sum()
-            found.append(f"{n_odd:,} odd by {order}, first rows {', '.join(rows)}")
+            found.append(f"{listed['odd'].sum():,} odd by {order}, first rows {', '.join(rows)}")
         return f"<OddDocuments: {'; '.join(found)}>"
 
     def _repr_html_(self) -> str:
-        from adbench_text.documents.page import PageDocument, notebook_of_documents
+        from adbench_text.documents.page import documents_of_list, notebook_of_documents
 
         sections = {}
         for order, listed in self.lists.items():
             first = listed.head(_N_IN_NOTEBOOK)
-            why = first["why"].where(is_by_words(first, order), first["why_form"])
-            columns = zip(
-                *(first["rank"].astype(str), first["row"].astype(str), why, first["text"], first["words"]),
-                first[P_OF_ORDER[order]].map("{:.2g}".format),
-                first["odd"].map(bool),
-                strict=True,
-            )
-            sections[f"Odd by {order}"] = [
-                PageDocument(rank, row, {}, *shown) for rank, row, *shown in columns
-            ]
+            shown = documents_of_list(first.assign(id=first["row"].astype(str)), order, self.alpha)
+            sections[f"Odd by {order}"] = shown
         return notebook_of_documents(repr(self).strip("<>"), sections, self.centre)
 
 
@@ -296,6 +288,7 @@ def odd_documents(
         counts = LanguageCounts.of_some(found.raw.tolist())
         other = counts.other_than(language)
         second = counts.beside(language) if may_be_apart and not other else None
+        second = second if second and _reads(second[0], pair_for) else None
     return OddDocuments(
         table=table,
         lists=by_order,
@@ -318,6 +311,15 @@ def odd_documents(
         groups=in_groups,
         in_languages=tuple(sorted(set(languages))) if languages else (),
     )
+
+
+def _reads(language: str, pair_for: Callable[[str], DetectorPair]) -> bool:
+    """Return whether the detector reads a language."""
+    try:
+        pair_for(language)
+    except InvalidValueError:
+        return False
+    return True
 
 
 def _known_rows(table: pd.DataFrame) -> "pd.Series[int]":

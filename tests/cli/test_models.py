@@ -14,10 +14,12 @@ from commands import assert_refused
 from german import GERMAN
 from mlflow import MlflowClient
 from scipy.stats import false_discovery_control
+from tickets import tickets
 
 from adbench_text.calibration import drift, p_values
 from adbench_text.cli import score
 from adbench_text.cli.main import main
+from adbench_text.contract.scores import TOGETHER
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.own_detector import own_detector
@@ -94,6 +96,22 @@ def test_a_session(adbench, tmp_path):
     assert " (others 0 %)" in markup
     assert 'title="' in markup
     assert "<b>a witness" not in markup
+
+
+def test_the_page_has_the_reasons_of_the_file(adbench, tmp_path):
+    """Also of a document without an odd word."""
+    usual, mixed = tickets()
+    written(tmp_path / "usual.csv", ["heron reeds frost perch marsh", *usual[1:]])
+    written(tmp_path / "new.csv", [*mixed, "the court heard"])
+    detector = "llr(background=uniform, coherence=0, capped=0, cap=null)"
+    assert adbench("fit", "usual.csv", "-d", detector, "-m", "kept").exit_code == 0
+    how = ["score", "kept", "new.csv", "--alpha", "0.95", "--by", "words"]
+    assert adbench(*how, "-o", "a.csv", "--page", "a.html", "--top", "200").exit_code == 0
+    odd = pd.read_csv("a.csv")[lambda table: table["odd"] == 1]
+    assert TOGETHER in odd["why"].tolist()
+    page = (tmp_path / "a.html").read_text()
+    for why, count in odd["why"].value_counts().items():
+        assert page.count(f"because of <b>{why}</b>") == count, why
 
 
 def test_several_columns_are_one_text_in_all_commands(adbench, tmp_path):

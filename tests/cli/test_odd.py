@@ -16,6 +16,8 @@ from markupsafe import escape
 
 from adbench_text.cli import file_rows
 from adbench_text.cli.main import main
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
 from adbench_text.provenance import command_line
 from adbench_text.testing.topics import texts_about
 
@@ -244,7 +246,14 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     assert not has_note(odd(tmp_path / "a.csv", "--language", "de"), "--language")
 
 
-def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_path):
+def for_english(language, settings, *, normal=False):
+    """Refuse other languages, as a detector does."""
+    if language != "en":
+        raise InvalidValueError(f"no words of {language!r}")
+    return "default", {}
+
+
+def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_path, monkeypatch):
     german = [
         f"Die Heizung im Keller von Haus {name} verliert seit gestern Wasser"
         for name in "Anna Berta Clara Dora Emma Frieda Greta Hanna Ida Jana Karla Lena Maria Nora Olga Paula "
@@ -260,6 +269,10 @@ def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_pat
         result = odd("a.csv", *options, *others)
         assert result.exit_code == 0, result.output
         assert not has_note(result, "--language auto ")
+    monkeypatch.setattr(registry.detector("llr"), "for_documents", for_english)
+    result = odd("a.csv", *options)
+    assert result.exit_code == 0, result.output
+    assert not has_note(result, "--language auto ")
 
 
 def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):

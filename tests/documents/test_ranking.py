@@ -7,13 +7,14 @@ from sklearn.ensemble import IsolationForest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
+from tickets import tickets
 
 from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import TOGETHER, TokenScore, centre, original_words
 from adbench_text.documents import detector_pair
-from adbench_text.documents.explanation import odd_words
+from adbench_text.documents.explanation import explain, odd_words
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
 from adbench_text.documents.lists import in_order
@@ -64,15 +65,6 @@ def test_the_odd_one_is_first_with_its_words():
     assert [ODD[word.start : word.end] for word in listed.words] == ["JUDGE", "courts", "heard", "witness"]
 
 
-def tickets():
-    """Return tickets on three topics, and two that are of the words of all of them."""
-    rng = np.random.default_rng(0)
-    topics = [[f"{topic}{a}{b}" for a in "aeio" for b in "krt"] for topic in ("mod", "rech", "pak")]
-    usual = [" ".join(rng.choice(words, 6, replace=False)) for words in topics for _ in range(40)]
-    mixed = [" ".join(word for words in topics for word in words[n : n + 2]) for n in (0, 4)]
-    return usual, mixed
-
-
 def test_a_document_without_an_odd_word_says_by_which_member_it_is_odd():
     settings = {"members": "llr(background=uniform, coherence=0), knn-words(k=5)"}
     usual, mixed = tickets()
@@ -100,6 +92,23 @@ def test_each_document_that_is_odd_by_its_words_has_a_reason(by):
     settings = {"background": "uniform", "coherence": 0, "capped": 0, "cap": None}
     scored = Scorer(fit_model(usual, "llr", settings=settings), alpha=0.95, by="words").score(mixed)
     assert (scored["odd"].all(), [*scored["why"]]) == (True, [[TOGETHER]] * 2)
+
+
+def test_a_detector_is_asked_for_its_reasons_only_where_no_word_is_odd():
+    asked = []
+
+    def reasons(texts):
+        asked.extend(texts.index)
+        return [["far from all"] for _ in texts]
+
+    def token_scores(texts):
+        scores = {"judge": 9.0, "tide": 0.0}
+        return [[TokenScore(text, 0, len(text), scores[text])] if text else [] for text in texts]
+
+    texts = pd.Series(["judge", "tide", "??", "tide"], [7, 3, 5, 1])
+    found = explain(texts, Cleaner("en"), token_scores, reasons, least=1.0)
+    assert [each.why for each in found] == [["judge"], ["far from all"], ["no words"], ["far from all"]]
+    assert asked == [3, 1]
 
 
 def test_the_odd_documents_are_explained_and_the_first_ones():

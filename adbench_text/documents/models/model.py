@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -199,11 +198,8 @@ class Scorer:
         )
         deciding = table[self.p_name].to_numpy()
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
-        explained = iter(self.explain(list(compress(texts, is_odd))))
+        explained = iter(self.explain_scored(table.assign(text=texts, odd=is_odd)[is_odd]))
         explanations = [next(explained) if odd else Explanation([], [], []) for odd in is_odd]
-        if self._cleaner.language is not None:
-            pairs = zip(explanations, is_odd & is_by_words(table, self.by), strict=True)
-            explanations = [each.of_odd() if odd else each for each, odd in pairs]
         columns: dict[str, Any] = {
             "odd": is_odd,
             "why": [explanation.why for explanation in explanations],
@@ -271,8 +267,22 @@ class Scorer:
         if not texts:
             return []
         detector = self._model.detector
-        found = explain(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
+        found = explain(
+            pd.Series(texts, dtype=object),
+            self._cleaner,
+            lambda cleaned: detector.token_scores(cleaned.tolist()),
+            lambda cleaned: detector.reasons(cleaned.tolist()),
+            self.centre,
+        )
         if self._form is None:
             return found
         of_form = self._form.reasons(texts)
         return [each._replace(why_form=facts) for each, facts in zip(found, of_form, strict=True)]
+
+    def explain_scored(self, documents: pd.DataFrame) -> list[Explanation]:
+        """Return the same of rows of `score` with their ``text``; an odd one has a reason."""
+        found = self.explain(documents["text"].tolist())
+        if self._cleaner.language is None:
+            return found
+        of_words = documents["odd"] & is_by_words(documents, self.by)
+        return [each.of_odd() if odd else each for each, odd in zip(found, of_words, strict=True)]
