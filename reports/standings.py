@@ -81,27 +81,44 @@ def places(comparisons: Iterable[Comparison]) -> list[Place]:
 
 def check(sent: Comparison, digests: Collection[str]) -> None:
     """Raise DataError if what somebody sent cannot compete; `digests` are those of the corpora."""
-    for column in sent.columns:
-        if column.regime not in RANKED:
-            known = listing(map(repr, RANKED))
-            raise DataError(f"{column.label} has the regime {column.regime!r}. Write what it knows: {known}.")
+    cells = sent.cells.table
+    for number, column in enumerate(sent.columns):
+        regimes = cells["regime"][cells["column"] == number].unique()
+        if len(regimes) > 1 or column.regime not in RANKED:
+            known, given = (listing(map(repr, names)) for names in (RANKED, regimes))
+            raise DataError(f"{column.label} has the regime {given}. Write what it knows: one of {known}.")
     for corpus in sent.corpora:
+        first = corpus.first
+        if first.dataset_digest == first.source:  # so `read_given` marks documents that are not known
+            raise DataError(f"{first.source} has no dataset_digest; let report write the column.")
         if corpus.digest not in digests:
             raise DataError(
-                f"{corpus.label} in {sent.columns[0].source} is {corpus.digest!r} (digest of the documents, "
-                "dataset, split), as no corpus of the leaderboard. Run it on the same."
+                f"{corpus.label} in {first.source} is {corpus.digest!r} (digest of the documents, dataset, "
+                "split), as no corpus of the leaderboard. Run it on the same."
             )
-    found = {
-        (standing.corpus.digest, standing.column)
-        for place in places([sent])
-        for standing in place.standings.values()
+    standings = {
+        (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()
     }
-    for digest, number in sent.cells.table[["corpus", "column"]].drop_duplicates().itertuples(index=False):
-        if (digest, sent.columns[number]) not in found:
-            raise DataError(
-                f"{sent.columns[number].label} on {digest!r} cannot compete: it needs all splits at "
-                f"{' or '.join(map(percent, LEVELS))} of outliers, and no choice by test labels."
-            )
+    for corpus in sent.corpora:
+        for number in cells["column"][cells["corpus"] == corpus.digest].unique():
+            column = sent.columns[number]
+            if (corpus.digest, column) not in standings:
+                raise DataError(_not_complete(corpus, column))
+
+
+def _not_complete(corpus: Corpus, column: Column) -> str:
+    """Return why a column does not compete on a corpus."""
+    if column.is_oracle:
+        return f"{column.label} on {corpus.label} cannot compete: its settings were chosen by test labels."
+    entries = {percent(level): corpus.entry(column, level=level) for level in LEVELS}
+    finished = [
+        f"{level}: {'none' if each.value is None else f'{each.n_cells} of {each.n_expected}'}"
+        for level, each in entries.items()
+    ]
+    return (
+        f"{column.label} on {corpus.label} cannot compete: its splits of all seeds must be finished at "
+        f"{' or '.join(entries)} of outliers. Finished are, at {', at '.join(finished)}."
+    )
 
 
 def table(places: Iterable[Place]) -> Table:

@@ -88,9 +88,12 @@ def test_what_others_send_is_on_the_page(tmp_path):
         (of_20news(""), "''"),
         (of_20news(TEST_BATCH), TEST_BATCH),
         (of_20news(WORDS, dataset_digest="d7"), "d7"),
-        (of_20news(WORDS)[1:], "scores:theirs"),  # lacks a split
-        (of_20news(WORDS, contamination=0.05), "0% or 10%"),
-        (of_20news(WORDS, oracle=True), "scores:theirs"),
+        (of_20news(WORDS, dataset_digest=""), "dataset_digest"),
+        ([*of_20news(WORDS)[1:], *of_20news(PRE_TRAINED)[:1]], f"'{WORDS}'.*'{PRE_TRAINED}'"),
+        (of_20news(WORDS)[1:], "at 0%: 5 of 6, at 10%: none"),
+        ([*of_20news(WORDS), *of_20news(WORDS, seed=1)[1:]], "at 0%: 11 of 12"),
+        (of_20news(WORDS, contamination=0.05), "at 0%: none, at 10%: none"),
+        (of_20news(WORDS, oracle=True), "scores:theirs .*20news.* labels"),
         ([*of_20news(WORDS), *of_20news(WORDS, preset="other")[1:]], "scores:theirs:other"),
     ],
 )
