@@ -8,6 +8,7 @@ import pandas as pd
 
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import count
+from adbench_text.metrics import MAIN, ROUNDING
 from adbench_text.store.cells_file import read_csv
 
 #: The measured sweeps of this project, by their names.
@@ -56,15 +57,29 @@ def _labels(paths: Sequence[Path], taken: Collection[str]) -> dict[Path, str]:
     return {path: labels[path] for path in paths}
 
 
+def _figures(table: pd.DataFrame) -> dict[str, float]:
+    """Return the main figure of each run that has an identifier."""
+    named = table[table["run_id"] != ""]
+    return dict(zip(named["run_id"], named[MAIN.name], strict=True))
+
+
 def joined(own: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells of a store and of files, once if several have them, and notes on these."""
-    known = {run_id for table in own for run_id in table["run_id"]}
+    known: dict[str, float] = {}  # the main figure of each run
+    for table in own:
+        known |= _figures(table)
     kept, notes = [], []
     for table in others:
         is_known = table["run_id"].isin(known)
         kept.append(table[~is_known])
-        known |= {*table["run_id"]} - {""}
+        figures = _figures(table)
+        differences = [abs(known[run] - figure) for run, figure in figures.items() if run in known]
+        apart = [each for each in differences if each > ROUNDING]
+        known = figures | known
         if is_known.any():
             place = f"{count(is_known.sum())} of {table['source'].iloc[0]}"
-            notes.append(f"The store or another file has {place} too; each counts once, as it is there.")
+            differ = f" {len(apart):,} differ, by up to {100 * max(apart):.3g} points." if apart else ""
+            notes.append(
+                f"The store or another file has {place} too; each counts once, as it is there.{differ}"
+            )
     return pd.concat([*own, *kept], ignore_index=True), notes

@@ -218,6 +218,10 @@ def test_cells_that_the_store_has_count_once_with_a_note(stores, theirs):
     both = "--tracking-uri", stores[1].uri, "--with", str(theirs)
     assert facts(*both) == [("0", "0.7", "ok", ""), ("2", "", "failed", "")]
     assert "2 cells of theirs.csv" in " ".join(report(*both).output.split())
+    assert "differ" not in report(*both).output
+    theirs.write_text(theirs.read_text().replace(",0.7,", ",0.61,"))
+    printed = " ".join(report(*both).output.split())
+    assert all(each in printed for each in ("1 differ", "9 points"))
 
 
 def test_files_that_do_not_say_which_documents_they_are_of_are_not_compared(theirs):
