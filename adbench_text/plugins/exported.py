@@ -118,10 +118,15 @@ def _table(path: Path, *columns: str) -> pd.DataFrame:
     """Return columns of a CSV as they are written."""
     as_written: dict[str, Any] = {"dtype": str, "keep_default_na": False, "index_col": False}
     try:
-        table: pd.DataFrame = pd.read_csv(path, usecols=columns, encoding="utf-8-sig", **as_written)
-    except (OSError, ValueError) as error:  # ValueError: of encoding, form and columns too
+        table: pd.DataFrame = pd.read_csv(path, encoding="utf-8-sig", **as_written)
+    except (OSError, ValueError) as error:  # ValueError: of encoding and form too
         raise InvalidValueError(f"Cannot read {path}: {message_of(error)}.") from error
-    return table
+    if lacking := {*columns}.difference(table.columns):
+        raise InvalidValueError(
+            f"{path} has no column {listing(map(repr, sorted(lacking)))}; it has "
+            f"{listing(map(repr, table.columns), _MOST)}. Columns are separated by commas."
+        )
+    return table[[*columns]]
 
 
 class GivenScores(TextDetector):

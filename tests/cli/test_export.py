@@ -161,7 +161,8 @@ def test_other_scores_are_another_cell(exported):
         ),
         (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], ["1 of 30 scores", "NaN"]),
         (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], ["scores", "'high'"]),
-        (lambda rows: ["number,score", *rows[1:]], ["['id']"]),
+        (lambda rows: ["number,score", *rows[1:]], ["'id'", "'number'"]),
+        (lambda rows: [row.replace(",", ";") for row in rows], ["'id'", "'id;score'"]),
         (lambda rows: ["id,score"], ["once; missing: id '0', '1', '10', '11', '12' and 25 more."]),
     ],
 )
