@@ -149,7 +149,7 @@ def _notes(found: list[Twins]) -> list[str]:
             "Each split has the mean over the seeds that all have."
         )
     if lacking := dict.fromkeys(twins.lacking for twins in found if twins.lacking):
-        notes.append(f"Plain methods that were not run on these splits: {', '.join(lacking)}.")
+        notes.append(f"Plain methods without cells on these splits in this report: {', '.join(lacking)}.")
     return notes
 
 
