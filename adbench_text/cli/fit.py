@@ -134,6 +134,6 @@ def _summary(model: "Model") -> str:
         learned += f"knows {count(facts['n_outliers'], 'outlier')}, "
     return (
         f"{facts['n_documents']:,} documents, {count(facts['n_copies'] - n_same, 'duplicate')}{same}{near}, "
-        f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
+        f"{facts['n_empty']:,} without words; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({model.calibrated_by})"
     )

@@ -106,11 +106,12 @@ _OPTIONS = [
 def command(file: str | None, example: bool, output: Path, with_text: bool, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 
-    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), also compressed (.csv.gz), a folder of text or
-    Parquet files, or - for standard input. Each document is scored by what a detector learned from the
-    others: by its words once cleaned, and by its form as it was written (length, characters, kinds of words).
-    p is the share of the different documents (copies count once) that score at least as high. A document is
-    called odd if p is at most --alpha, so that about this share is odd in any file, with or without outliers.
+    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt) or mails (.mbox), also compressed (.csv.gz), a
+    folder of text or Parquet files, hf:NAME of the Hugging Face Hub, or - for standard input. Each document
+    is scored by what a detector learned from the others: by its words once cleaned, and by its form as it was
+    written (length, characters, kinds of words). p is the share of the different documents (copies count
+    once) that score at least as high. A document is called odd if p is at most --alpha, so that about this
+    share is odd in any file, with or without outliers.
 
     Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
 

@@ -28,21 +28,22 @@ def summary(ranked: "OddDocuments", seconds: float) -> list[str]:
 def _counts(ranked: "OddDocuments", seconds: float) -> str:
     documents = ranked.table
     n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
-    n_empty = (documents["score"].isna() & documents["rank"].isna()).sum()  # form ranks some without words
+    n_unranked = (documents["score"].isna() & documents["rank"].isna()).sum()
+    why = "without words" if "words" in ranked.lists else "empty"  # form ranks some without words
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     same = f", {ranked.n_same_words:,} with the same words" if ranked.n_same_words else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
     return (
         f"{len(documents):,} documents, {count(ranked.n_duplicates, 'duplicate')}{same}{near}, "
-        f"{n_empty:,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
+        f"{n_unranked:,} {why}; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
     )
 
 
 def _effect(ranked: "OddDocuments") -> str:
     """Return how many marks were used, and what they changed about form."""
     is_odd, times = ranked.marked == "odd", f"{ranked.form_weight:.2g}"
-    change = "" if times == "1" else f"; form counts {times} times as much beside words as without marks"
+    change = "" if times == "1" else f"; form has {times} of its weight without marks"
     return f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}."
 
 

@@ -100,9 +100,10 @@ def _learn(
 ) -> LeftOut:
     """Return the left-out scores of documents; fit the detector on all of them if it scores others, too."""
     if len(texts) < 2:
+        which = "different documents" if own.detector.reads_raw else "different documents with words"
         raise InvalidValueError(
-            f"At least 2 different documents with words are needed, got {len(texts)}. Give more, or a larger "
-            "sample (--sample); near-copies count once, and those marked odd do not count."
+            f"At least 2 {which} are needed, got {len(texts)}. Give more, or a larger sample (--sample); "
+            "near-copies count once, and those marked odd do not count."
         )
     with own.errors():
         own.detector.prepare(texts.tolist())

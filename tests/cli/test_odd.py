@@ -76,7 +76,7 @@ def test_a_session(odd, tmp_path):
     result = odd(write(tmp_path / "tickets.csv", rows), "--text", "body", "--id", "key", "--top", 2)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("153 documents, 1 duplicate, 1 empty; ensemble:robust, ")
+    assert lines[0].startswith("153 documents, 1 duplicate, 1 without words; ensemble:robust, ")
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
@@ -149,7 +149,7 @@ def test_several_columns_of_csv_on_standard_input(home, tmp_path, monkeypatch):
     result = CliRunner().invoke(main, command, input=data)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("152 documents")
-    assert "1 empty" in result.stdout
+    assert "1 without words" in result.stdout
     first = table(tmp_path / "odd.csv")[0]
     assert [first[name] for name in ("key", "queue", "body")] == ["X", "beat", "the eggs"]
     assert set(first["why"].split(", ")) == {"beat", "eggs"}
@@ -404,7 +404,7 @@ def test_near_copies_are_one_row_and_the_largest_families_are_named(home, tmp_pa
     result = CliRunner().invoke(main, ["odd", "a.csv", "-d", "knn-words", "--by", "words"])
     assert result.exit_code == 0, result.output
     first, second = result.stdout.splitlines()[:2]
-    assert first.startswith("141 documents, 1 duplicate, 39 near-copies, 0 empty; knn-words")
+    assert first.startswith("141 documents, 1 duplicate, 39 near-copies, 0 without words; knn-words")
     assert re.match(r"Near-copies: 40 documents like row 1\d\d: claim your guaranteed cash prize by", second)
     assert "of 101 different documents" in result.stdout
     rows = table(tmp_path / "odd.csv")
@@ -530,7 +530,7 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; ensemble:robust, ")
-    assert re.fullmatch(r"Marks: 3 odd, 1 fine; form .* 0\.51 times .*", lines[1])
+    assert re.fullmatch(r"Marks: 3 odd, 1 fine; form .* 0\.51 .*", lines[1])
     assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]  # one list
     assert re.fullmatch(r"Called odd: 1 of 158 .* 0\.01 \(--alpha\)\.", lines[-4])
     assert re.match("p is .* a mark ", lines[-3])
@@ -608,7 +608,7 @@ def test_a_mark_of_a_document_counts_for_its_copies(home, odd, tmp_path):
     write(tmp_path / "a.csv", rows, ("key", "body"))
     (tmp_path / "marks.csv").write_text("id,mark\nT160,odd\n")
     result = odd("a.csv", *COLUMNS, "--marked", "marks.csv")
-    assert result.stdout.startswith("161 documents, 0 duplicates, 2 with the same words, 0 empty; ")
+    assert result.stdout.startswith("161 documents, 0 duplicates, 2 with the same words, 0 without words; ")
     assert marks_of(tmp_path / "odd.csv") == dict.fromkeys(("T150", "T159", "T160"), "odd")
     for other in ("T159", "T160", "T150"):  # any of them is enough, so that the marks are not lost
         (tmp_path / "marks.csv").write_text(f"id,mark\n{other},odd\n")
@@ -626,7 +626,7 @@ def test_a_marked_family_is_no_negative_number_of_duplicates(home, tmp_path, mon
     (tmp_path / "marks.csv").write_text("row,mark\n105,odd\n")
     options = ["a.csv", "-d", "knn-words", "--by", "words", "--marked", "marks.csv"]
     result = CliRunner().invoke(main, ["odd", *options])
-    assert result.stdout.startswith("111 documents, 1 duplicate, 9 near-copies, 0 empty; ")
+    assert result.stdout.startswith("111 documents, 1 duplicate, 9 near-copies, 0 without words; ")
     assert "of 100 different documents" in result.stdout
 
 
@@ -645,16 +645,18 @@ def test_the_numbers_of_documents_add_up(odd, tmp_path, by):
     wordless = ["12 34 56", "78-90!", "12 34 56", "", "\u00a0"]
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *wordless]], ("text",))
     printed = odd("a.csv", "--by", by).stdout
-    numbers = re.match(r"(\d+) documents, (\d+) duplicates?, (\d+) empty", printed).groups()
+    *numbers, why = re.match(
+        r"(\d+) documents, (\d+) duplicates?, (\d+) (without words|empty);", printed
+    ).groups()
     n, n_copies, n_empty = map(int, numbers)
     assert n - n_copies - n_empty == int(re.search(r"of (\d+) different", printed)[1])
-    assert n_empty == (5 if by == "words" else 2)
+    assert (n_empty, why) == ((5, "without words") if by == "words" else (2, "empty"))
 
 
 def test_what_marks_change_about_form_is_printed(odd, tmp_path):
     digits = ["12 34 56", "78 90 12", "11 22 33"]
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *digits]], ("text",))
-    for given, change in ("odd", r"\."), ("fine", r"; form .* 0\.03\d? times .*"):
+    for given, change in ("odd", r"\."), ("fine", r"; form .* 0\.03\d? .*"):
         (tmp_path / "marks.csv").write_text(f"row,mark\n150,{given}\n151,{given}\n")
         (line,) = (
             line for line in odd("a.csv", "--marked", "marks.csv").stdout.splitlines() if "Marks: " in line
@@ -820,7 +822,9 @@ def test_other_options_hold_for_the_example(odd, tmp_path):
 def test_documents_with_other_digits_are_told_from_duplicates(odd, tmp_path):
     rows = [[f"Payment of {n} EUR was booked"] for n in (1, 2, 3, 2)]
     write(tmp_path / "a.csv", [*rows, *([text] for text in SEA[:20])], ("text",))
-    assert odd("a.csv").stdout.startswith("24 documents, 1 duplicate, 2 with the same words, 0 empty; ")
+    assert odd("a.csv").stdout.startswith(
+        "24 documents, 1 duplicate, 2 with the same words, 0 without words; "
+    )
 
 
 @pytest.mark.parametrize(("by", "n_different"), [("words", 21), ("form", 23), ("both", 23)])

@@ -85,9 +85,9 @@ def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> 
     Raises
     ------
     InvalidValueError
-        If `model` is a detector, which has no calibration.
+        If `model` is a detector, which has no calibration, or its detector cannot be saved.
     DetectorError
-        If the detector cannot be saved.
+        If what it learned cannot be saved.
     ModelError
         If the folder cannot be written, or contains something else.
     """
@@ -253,7 +253,7 @@ def _files(model: Model) -> dict[str, bytes]:
 
 
 def check_can_be_saved(name: str, detector: TextDetector) -> None:
-    """Raise DetectorError if a detector cannot be saved: better before it is fitted than after."""
+    """Raise InvalidValueError if a detector cannot be saved: better before it is fitted than after."""
     is_named = False
     with suppress(UnknownNameError):
         is_named = registry.detector(name) is type(detector)
@@ -267,10 +267,11 @@ def check_can_be_saved(name: str, detector: TextDetector) -> None:
     }
     for reason, is_true in reasons.items():
         if is_true:
-            raise DetectorError(
-                f"{name} cannot be saved: {reason}. To rank documents without a model: adbench-text odd "
-                f"-d {name}"
+            can_be_named = is_named or in_file
+            without = (
+                f" To rank documents without a model: adbench-text odd -d {name}" if can_be_named else ""
             )
+            raise InvalidValueError(f"{name} cannot be saved: {reason}.{without}")
 
 
 def _trusted(detectors: Iterable[TextDetector]) -> frozenset[str]:

@@ -173,7 +173,7 @@ class OfAPlugin(TextDetector):
 def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "detector", lambda name: OfAPlugin)
     model = model_of(OfAPlugin().fit(TRAIN), "of-a-plugin", np.zeros(1))
-    with pytest.raises(DetectorError, match=r"of-a-plugin .*trusted_types"):
+    with pytest.raises(InvalidValueError, match=r"of-a-plugin .*trusted_types"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
@@ -181,7 +181,7 @@ def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch)
 @pytest.mark.parametrize("name", ["OfAPlugin", "llr"])
 def test_a_detector_that_its_name_does_not_lead_to_cannot_be_saved(name, tmp_path):
     model = model_of(OfAPlugin().fit(TRAIN), name, np.zeros(1))
-    with pytest.raises(DetectorError, match=f"{name} .*no name"):
+    with pytest.raises(InvalidValueError, match=f"{name} .*no name"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
