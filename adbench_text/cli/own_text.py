@@ -147,14 +147,14 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
 
 
 def found_languages(shares: Mapping[str, float], apart: Sequence[str] = ()) -> list[str]:
-    """Return in which languages documents are, if there are several, or none was found.
+    """Return in which languages documents are, or that none was found.
 
     Those of the languages `apart` were ranked among themselves.
     """
     if not shares:
         return ["no document has enough text to find its language; they are read as English."]
     if len(shares) == 1:
-        return []
+        return [f"the documents are in {', '.join(shares)}."]
     named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
     main, *_ = shares
     rest = [language for language in shares if language not in apart]
@@ -172,8 +172,8 @@ def forgotten_language(found: str, given: str) -> str:
 def second_language(found: str, share: float, given: str) -> str:
     """Return that many documents are in another language than the one that all are read as."""
     return (
-        f"{100 * share:.0f} % of the different documents are in the language {found!r}, and all are read as "
-        f"{given!r}; --language auto ranks each among those of its language."
+        f"about {100 * share:.0f} % of the different documents are in the language {found!r}, and all are "
+        f"read as {given!r}; --language auto ranks each among those of its language."
     )
 
 
