@@ -39,7 +39,7 @@ def test_an_unknown_name():
 
 def test_too_few_documents():
     assert message(odd_documents, ["one document"]) == (
-        "At least 2 different documents with words are needed, got 1. Give more, or a larger sample "
+        "At least 2 different documents are needed, got 1. Give more, or a larger sample "
         "(--sample); near-copies count once, and those marked odd do not count."
     )
 
