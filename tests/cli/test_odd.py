@@ -357,9 +357,9 @@ def test_a_column_of_the_user_that_is_called_language_is_kept_beside_ours(odd, t
     assert [row["input_input_language"] for row in table(tmp_path / "odd.csv") if row["mark"]] == ["L3"]
 
 
-def test_one_language_is_not_noted_and_none_is_read_as_english(odd, tmp_path):
+def test_the_only_language_is_noted_and_none_is_read_as_english(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in GERMAN], ("text",))
-    assert not has_note(odd("a.csv", "--language", "auto", "-d", "llr"), "language")
+    assert has_note(odd("a.csv", "--language", "auto", "-d", "llr"), " in de.")
     write(tmp_path / "a.csv", [[f"{n} qx{n} zz"] for n in range(30)], ("text",))
     result = odd("a.csv", "--language", "auto", "-d", "knn-words", "--no-clean")
     assert result.exit_code == 0, result.output
