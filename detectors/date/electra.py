@@ -145,6 +145,13 @@ class Discriminator(nn.Module):
             rtd = rtd + self.prior[ids]
         return Judgement(rtd, self.rmd_head(x[:, 0]).float())
 
+    def rtd(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Return the logits of "replaced" (B, L) alone: before the first step they are those of the prior."""
+        if self.prior is not None and not any(weights.any() for weights in self.rtd_head[-1].parameters()):
+            return self.prior[ids]
+        judgement: Judgement = self(ids, lengths)
+        return judgement.rtd
+
 
 def init_weights(module: nn.Module) -> None:
     """Draw the weights of a module as BERT does; for ``Module.apply``."""

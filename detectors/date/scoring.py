@@ -52,7 +52,7 @@ def window_scores(discriminator: Discriminator, windows: Windows, score: WindowS
     normality_of, most, counts_sep = SCORES[score]
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
-        normality = normality_of(discriminator(ids, lengths).rtd)
+        normality = normality_of(discriminator.rtd(ids, lengths))
         counted = _counted(windows, ids, lengths if counts_sep else lengths - 1)
         abnormality: Tensor = most - (normality * counted).sum(1) / counted.sum(1).clamp(min=1)
         return abnormality
@@ -85,7 +85,7 @@ def token_scores(
     normality_of, most, _ = SCORES[score]
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
-    for rows, logits in _in_batches(windows, lambda ids, lengths: discriminator(ids, lengths).rtd):
+    for rows, logits in _in_batches(windows, discriminator.rtd):
         # float64: a piece of several windows adds up its scores.
         abnormality = (most - normality_of(logits)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):

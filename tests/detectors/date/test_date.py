@@ -167,6 +167,21 @@ def test_a_network_on_top_of_the_prior_learns_and_is_saved_with_it():
     np.testing.assert_array_equal(again.decision_function(TEST), scores)
 
 
+@pytest.mark.parametrize("settings", [{}, {"prior": True}, {"prior": True, "steps": 0}])
+def test_the_logits_of_rtd_alone_are_those_of_both_tasks(settings):
+    """Without a step of training the network is left out."""
+    detector = small(**settings).fit(TRAIN)
+    windows = detector._windows(TEST)
+    ids, lengths = windows.batch(np.arange(len(windows)))
+    network = detector._objective.discriminator.eval()
+    runs = []
+    network.encoder.register_forward_hook(lambda *_: runs.append(1))
+    with torch.inference_mode():
+        alone = network.rtd(ids, lengths)
+        assert len(runs) == (detector.steps > 0)
+        assert torch.equal(alone, network(ids, lengths).rtd)
+
+
 @pytest.mark.parametrize("generator", ["small", "large"])
 def test_a_prior_needs_known_frequencies(generator):
     with pytest.raises(InvalidValueError, match=rf"prior=true .*'{generator}'.*random, english"):
@@ -373,7 +388,10 @@ class Fixed(nn.Module):
     """Judges every token by its id: P(replaced) = id / 100."""
 
     def forward(self, ids, lengths):
-        return Judgement(torch.logit(ids / 100), torch.zeros(len(ids), 2))
+        return Judgement(self.rtd(ids, lengths), torch.zeros(len(ids), 2))
+
+    def rtd(self, ids, lengths):
+        return torch.logit(ids / 100)
 
 
 def windows_of(*texts: list[int], max_length: int = 4) -> Windows:
@@ -451,9 +469,9 @@ def test_words_have_scores_at_their_places_and_their_pieces_make_the_texts_score
 
 def test_pieces_in_the_overlap_of_windows_get_the_mean_of_both():
     class ByPlace(nn.Module):  # P(replaced) = place in the window / 10
-        def forward(self, ids, lengths):
+        def rtd(self, ids, lengths):
             place = torch.arange(ids.shape[1]) / 10
-            return Judgement(torch.logit(place.clamp(0.01, 0.99)).expand(ids.shape), torch.zeros(len(ids), 2))
+            return torch.logit(place.clamp(0.01, 0.99)).expand(ids.shape)
 
     windows = windows_of([7] * 20, max_length=18)  # [0, 18) and [16, 20)
     assert windows.begin.tolist() == [0, 16]
