@@ -184,6 +184,8 @@ def stated_by(part: Any) -> str:
     module = part if inspect.ismodule(part) else sys.modules.get(part.__module__)
     stated = getattr(part, "citation", getattr(module, "CITATION", ""))
     references = (getattr(module, "__doc__", "") or "").partition("References\n----------\n")[2]
+    if stated and references:
+        stated = f"{stated.rstrip('.')}."
     return one_line(f"{stated} {references}".strip())
 
 

@@ -132,11 +132,13 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     from adbench_text.documents.models.model import FORM
 
     different = ranked.table.query("form_of == row")
+    small = "groups" if ranked.groups else "languages" if ranked.in_languages else ""
     for order in ranked.lists:
         p = by_order(ranked.table, order).query("copy_of.isna()")[P_OF_ORDER[order]].dropna()
         if p.min() > ranked.alpha:
             least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
-            yield f"with {len(p):,} different documents {least}, so none is odd; raise --alpha."
+            few = f"such small {small}" if small and order == "words" else f"{len(p):,} different documents"
+            yield f"with {few} {least}, so none is odd; raise --alpha."
     yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
     if ranked.groups:
         yield from _notes_on_groups(ranked.groups.groups)

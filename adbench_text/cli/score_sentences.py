@@ -42,9 +42,11 @@ def drift_line(found: "FileScores", drift: "Drift", alpha: float, fdr: float | N
     new = f", {count(drift.n_new, 'new text')}" if drift.n_new < found.n_documents else ""
     odd = f"{drift.n_odd:,} called odd ({n_expected} expected at alpha {alpha:g}, p {drift.p_odd:.2g})"
     if fdr is not None:
+        of_all = f"on average at most {100 * fdr:.3g} % of them false alarms"
+        new_odd = f"{count(drift.n_odd, 'new text')} with p of at most {alpha:g}"
         odd = (
-            f"{found.n_odd:,} called odd (--fdr: on average at most {100 * fdr:.3g} % of them false alarms), "
-            f"{drift.n_odd:,} with p of at most {alpha:g} ({n_expected} expected, p {drift.p_odd:.2g})"
+            f"{count(found.n_odd, 'document')} called odd (--fdr: {of_all}), {new_odd} "
+            f"({n_expected} expected, p {drift.p_odd:.2g})"
         )
     odd = f"{count(found.n_documents, 'document')}{new}, {odd}"
     uniform = ""

@@ -73,7 +73,7 @@ def _on_lowest_p(ranking: Ranking, n_tests: int) -> list[str]:
     tests = count(n_tests, "test")
     is_helped = lowest_p(n_splits, n_others) < ALPHA
     advice = f" Against one --baseline there are only {n_others}." if is_helped else ""
-    return [f"With {n_splits} splits and {tests}, no p over splits can be below {lowest:.2g}.{advice}"]
+    return [f"With {n_splits} splits and {tests}, no p over splits can be below {lowest:.3g}.{advice}"]
 
 
 def _p_value(p: float) -> Entry:

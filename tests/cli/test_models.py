@@ -451,7 +451,9 @@ def test_a_share_of_false_alarms_decides_on_all_documents(adbench, files, tmp_pa
     drift_line = adbench("score", "kept", "mixed.csv").stderr
     n_at_alpha, evidence = re.search(r" (\d+) called odd \((.*)", drift_line, re.DOTALL).groups()
     evidence = evidence.replace(" at alpha 0.01", "")
-    counts = rf"200 documents, {is_odd.sum()} called odd \(--fdr: .* 10 % .*\), {n_at_alpha} .* 0\.01 \("
+    counts = (
+        rf"200 documents, {is_odd.sum()} documents called odd \(--fdr: .* 10 % .*\), {n_at_alpha} .* 0\.01 \("
+    )
     assert re.fullmatch(counts + re.escape(evidence), printed.stderr)
     for name in ("a.jsonl", "a.csv"):
         written = adbench("score", "kept", "mixed.csv", "--fdr", "0.1", "-o", name, "--jobs", 2)
@@ -505,7 +507,7 @@ def test_documents_without_a_p_and_known_ones_are_not_odd(adbench, files, tmp_pa
     scored = adbench("score", "kept", "empty.csv", "--text", "body", "--fdr", "0.1", "--by", "words")
     assert scored.exit_code == 0, scored.output
     assert [(document["p"], document["odd"]) for document in lines(scored)] == [(None, False)] * 2
-    assert scored.stderr.startswith("2 documents, 0 new texts, 0 called odd (")
+    assert scored.stderr.startswith("2 documents, 0 new texts, 0 documents called odd (")
     known = adbench("score", "kept", "normal.csv", "--fdr", "0.9")
     assert not any(document["odd"] for document in lines(known))
 

@@ -608,7 +608,7 @@ def test_a_mark_of_a_document_counts_for_its_copies(home, odd, tmp_path):
     write(tmp_path / "a.csv", rows, ("key", "body"))
     (tmp_path / "marks.csv").write_text("id,mark\nT160,odd\n")
     result = odd("a.csv", *COLUMNS, "--marked", "marks.csv")
-    assert result.stdout.startswith("161 documents, 0 duplicates, 2 with the same words, 0 without words; ")
+    assert result.stdout.startswith("161 documents, 0 duplicates, 2 with the same words, 0 empty; ")
     assert marks_of(tmp_path / "odd.csv") == dict.fromkeys(("T150", "T159", "T160"), "odd")
     for other in ("T159", "T160", "T150"):  # any of them is enough, so that the marks are not lost
         (tmp_path / "marks.csv").write_text(f"id,mark\n{other},odd\n")

@@ -16,7 +16,7 @@ from adbench_text.contract.scores import PRE_TRAINED
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.folder import _digest, save_model
-from adbench_text.errors import DetectorError, InvalidValueError, PluginError, UnknownNameError
+from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.run.cell import Cell
@@ -228,7 +228,7 @@ def test_documents_are_ranked_by_it_and_no_model_is_saved(here):
     assert result.exit_code == 0
     for detector in ("./mine.py:Mine", "ensemble(members=llr,./mine.py:Mine)"):
         result = adbench("fit docs.txt -m model -d", detector)
-        assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
         assert re.search("saved.*mine.py:Mine .*adbench-text odd", result.stderr)
 
 
@@ -254,5 +254,5 @@ def test_a_model_that_names_a_file_is_refused_and_the_file_is_not_executed(write
 def test_python_does_not_save_it_either():
     (choice,) = choices_of(["./mine.py:Mine"], print)
     model = fit_model(["ship sea", "sea crew", "crew storm"], choice.name)
-    with pytest.raises(DetectorError, match=r"Mine .*saved.* mine.py:Mine into"):
+    with pytest.raises(InvalidValueError, match=r"Mine .*saved.* mine.py:Mine into"):
         save_model(model, "model")

@@ -132,7 +132,7 @@ def test_the_paired_tests_name_the_better_one_first_and_begin_with_the_largest_d
 
 def test_a_note_names_the_lowest_p_that_so_few_splits_can_give():
     table = only_table(significance, compare(records()))
-    assert any(re.search("6 splits .*3 tests.* 0.094", note) for note in table.notes)
+    assert any(re.search("6 splits .*3 tests.* 0.0938", note) for note in table.notes)
     assert not any("--baseline" in note for note in table.notes)  # two tests are too many, too
     many = [stored(n, f"c{i}", f) for n, f in (("a", 0.9), ("b", 0.8)) for i in range(6)]
     table = only_table(significance, compare(many))
@@ -153,7 +153,7 @@ def test_a_baseline_is_in_each_pair_and_holm_corrects_for_these_alone():
 def test_a_baseline_is_recommended_where_it_lets_p_fall_below_the_level():
     seven = [stored(name, f"c{i}", n / 10 + i / 100) for n, name in enumerate("abcd") for i in range(7)]
     table = only_table(significance, compare(seven))
-    assert any(re.search("0.094.*--baseline .* 3", note) for note in table.notes)
+    assert any(re.search("0.0938.*--baseline .* 3", note) for note in table.notes)
     assert only_table(significance, compare(seven, baseline="a")).notes == []
 
 
