@@ -246,6 +246,14 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     assert not has_note(odd(tmp_path / "a.csv", "--language", "de"), "--language")
 
 
+def test_groups_that_are_too_small_for_alpha_are_noted_as_such(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text, str(number % 2)] for number, text in enumerate(SEA)], ("text", "half"))
+    found = notes(odd("a.csv", "--group", "half", "-d", "llr", "--text", "text"))
+    (note,) = (each for each in found if "--alpha" in each)
+    assert " small groups " in note
+    assert "150" not in note
+
+
 def for_english(language, settings, *, normal=False):
     """Refuse other languages, as a detector does."""
     if language != "en":
