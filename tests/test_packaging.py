@@ -261,6 +261,12 @@ def environment(tmp_path) -> Path:
 
 
 #: Ends a process that opens files of another copy of the package than the installed one.
+def write_startup(packages: Path, code: str) -> None:
+    """Let each process of an environment run code first; a system may have a sitecustomize of its own."""
+    (packages / "startup_of_test.py").write_text(code)
+    (packages / "startup_of_test.pth").write_text("import startup_of_test\n")
+
+
 NO_OTHER_COPY = """\
 import os, sys
 def refuse(event, arguments):
@@ -284,7 +290,7 @@ def test_the_first_commands_work_with_the_wheel_alone(wheel, environment, tmp_pa
     ]
     output_of(*pip, "install", "--no-index", "--no-deps", wheel)
     (packages,) = environment.glob("lib/python*/site-packages")
-    (packages / "sitecustomize.py").write_text(NO_OTHER_COPY.format(folder=f"{tmp_path}{os.sep}"))
+    write_startup(packages, NO_OTHER_COPY.format(folder=f"{tmp_path}{os.sep}"))
     other = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import adbench_text"
     assert subprocess.run([environment / "bin" / "python", "-I", "-c", other], check=False).returncode == 86
 
@@ -379,7 +385,7 @@ def test_an_editable_installation_works(mode, has_links, environment, tmp_path):
     source, scripts = copy_source(tmp_path / "source"), environment / "bin"
     if not has_links:
         (packages,) = environment.glob("lib/python*/site-packages")
-        (packages / "sitecustomize.py").write_text(NO_LINKS)
+        write_startup(packages, NO_LINKS)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", scripts / "python"]
     offline = ["--no-index", "--no-deps", "--no-build-isolation"]
     settings = ["--config-settings", f"editable_mode={mode}"]
