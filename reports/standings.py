@@ -108,16 +108,19 @@ def check(sent: Comparison, digests: Collection[str]) -> None:
 
 def _not_complete(corpus: Corpus, column: Column) -> str:
     """Return why a column does not compete on a corpus."""
+    name = f"{column.label} on {corpus.label} cannot compete"
     if column.is_oracle:
-        return f"{column.label} on {corpus.label} cannot compete: its settings were chosen by test labels."
+        return f"{name}: its settings were chosen by test labels."
+    if column.generation:
+        return f"{name}: it is of other code or libraries than the rest. Run it again, or leave it out."
     entries = {percent(level): corpus.entry(column, level=level) for level in LEVELS}
     finished = [
         f"{level}: {'none' if each.value is None else f'{each.n_cells} of {each.n_expected}'}"
         for level, each in entries.items()
     ]
     return (
-        f"{column.label} on {corpus.label} cannot compete: its splits of all seeds must be finished at "
-        f"{' or '.join(entries)} of outliers. Finished are, at {', at '.join(finished)}."
+        f"{name}: its splits of all seeds must be finished at {' or '.join(entries)} of outliers. Finished "
+        f"are, at {', at '.join(finished)}."
     )
 
 

@@ -94,6 +94,13 @@ def test_what_others_send_is_on_the_page(tmp_path):
         ([*of_20news(WORDS), *of_20news(WORDS, seed=1)[1:]], "at 0%: 11 of 12"),
         (of_20news(WORDS, contamination=0.05), "at 0%: none, at 10%: none"),
         (of_20news(WORDS, oracle=True), "scores:theirs .*20news.* labels"),
+        (
+            [
+                *of_20news(WORDS, started=1),
+                *of_20news(WORDS, contamination=0.1, code_version="2", started=2),
+            ],
+            r"\(older\).* other code",
+        ),
         ([*of_20news(WORDS), *of_20news(WORDS, preset="other")[1:]], "scores:theirs:other"),
     ],
 )
