@@ -147,16 +147,16 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
 
 
 def found_languages(shares: Mapping[str, float], apart: Sequence[str] = ()) -> list[str]:
-    """Return in which languages documents are, or that none was found.
+    """Return in which languages documents are, or as which one all are read.
 
     Those of the languages `apart` were ranked among themselves.
     """
     if not shares:
         return ["no document has enough text to find its language; they are read as English."]
-    if len(shares) == 1:
-        return [f"the documents are in {', '.join(shares)}."]
+    main, *others = shares
+    if not others:
+        return [f"all documents are read as {main}."]
     named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
-    main, *_ = shares
     rest = [language for language in shares if language not in apart]
     how = "each is ranked among those of its language" if apart else f"all are read as {main}"
     if apart and rest:

@@ -1,5 +1,6 @@
-"""The languages of documents that are read for it once, before everything else."""
+"""The languages of documents: of each, read for it once before everything else, or of some."""
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
@@ -9,6 +10,7 @@ import pandas as pd
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.source import TextSource
+from adbench_text.errors import InvalidValueError
 from adbench_text.text.language_finder import LanguageCounts, languages_of
 
 _IF_NONE = "en"
@@ -46,3 +48,23 @@ class FoundLanguages:
     def language(self) -> str:
         """The language of most documents; English if none has enough text."""
         return self.counts.main or _IF_NONE
+
+
+def other_languages(
+    texts: Sequence[str], language: str, ask: Callable[[str], object] | None
+) -> tuple[str | None, tuple[str, float] | None]:
+    """Return the language of most documents if it is not the one given, or else a second one and its share.
+
+    `ask` raises InvalidValueError for a language that the detector does not read, which is no second one;
+    without it none is looked for.
+    """
+    counts = LanguageCounts.of_some(texts)
+    if most := counts.other_than(language):
+        return most, None
+    second = None if ask is None else counts.beside(language)
+    if ask and second:
+        try:
+            ask(second[0])
+        except InvalidValueError:
+            second = None
+    return None, second

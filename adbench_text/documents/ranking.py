@@ -1,6 +1,6 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
-from adbench_text.documents.found_languages import FoundLanguages
+from adbench_text.documents.found_languages import FoundLanguages, other_languages
 from adbench_text.documents.groups import LEAST, GroupRanker
 from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
@@ -19,11 +19,10 @@ from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import survey
-from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.orders import Order
 from adbench_text.plugins.foreign import Detector
-from adbench_text.text.language_finder import AUTO, LanguageCounts
+from adbench_text.text.language_finder import AUTO
 from adbench_text.text.languages import standard
 
 _N_IN_LINE, _N_IN_NOTEBOOK = 3, 10  # documents of a list that are shown
@@ -285,10 +284,7 @@ def odd_documents(
     if spoken:
         table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
     else:
-        counts = LanguageCounts.of_some(found.raw.tolist())
-        other = counts.other_than(language)
-        second = counts.beside(language) if may_be_apart and not other else None
-        second = second if second and _reads(second[0], pair_for) else None
+        other, second = other_languages(found.raw.tolist(), language, pair_for if may_be_apart else None)
     return OddDocuments(
         table=table,
         lists=by_order,
@@ -311,15 +307,6 @@ def odd_documents(
         groups=in_groups,
         in_languages=tuple(sorted(set(languages))) if languages else (),
     )
-
-
-def _reads(language: str, pair_for: Callable[[str], DetectorPair]) -> bool:
-    """Return whether the detector reads a language."""
-    try:
-        pair_for(language)
-    except InvalidValueError:
-        return False
-    return True
 
 
 def _known_rows(table: pd.DataFrame) -> "pd.Series[int]":

@@ -367,7 +367,7 @@ def test_a_column_of_the_user_that_is_called_language_is_kept_beside_ours(odd, t
 
 def test_the_only_language_is_noted_and_none_is_read_as_english(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in GERMAN], ("text",))
-    assert has_note(odd("a.csv", "--language", "auto", "-d", "llr"), " in de.")
+    assert has_note(odd("a.csv", "--language", "auto", "-d", "llr"), " as de.")
     write(tmp_path / "a.csv", [[f"{n} qx{n} zz"] for n in range(30)], ("text",))
     result = odd("a.csv", "--language", "auto", "-d", "knn-words", "--no-clean")
     assert result.exit_code == 0, result.output
