@@ -91,6 +91,45 @@ class Boolean(Range):
         return isinstance(value, bool)
 
 
+class Text(Range):
+    """Text of any kind."""
+
+    text = "text"
+
+    def _accepts(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+
+class Names(Range):
+    """Sets and lists of names; one bare string is none, because its letters would be the names."""
+
+    text = "a set of names"
+
+    def _accepts(self, value: Any) -> bool:
+        is_several = isinstance(value, Collection) and not isinstance(value, str | bytes)
+        return is_several and all(isinstance(name, str) for name in value)
+
+
+class Named(Range):
+    """Mappings with names as keys, and with values of another range, or of any kind."""
+
+    text = "a mapping with names as keys"
+
+    def __init__(self, values: Range | None = None) -> None:
+        super().__init__()
+        self._values = values
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError if a value is no such mapping; the message names the wrong entry."""
+        super().check(name, value)
+        if self._values:
+            for key, entry in value.items():
+                self._values.check(f"{name}[{key!r}]", entry)
+
+    def _accepts(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+
 class Choice(Range):
     """Names, for example ``Choice(("rbf", "linear"))``.
 

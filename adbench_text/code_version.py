@@ -17,7 +17,7 @@ returns the digests of its data files from `resources`.
 import ast
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -57,9 +57,8 @@ def code_version(*plugin: Any) -> str:
     return state.hexdigest()[:16]
 
 
-def libraries(*plugin: Any) -> str:
-    """Return the libraries that a detector computes with: ``"numpy 2.4, scikit-learn 1.9"``."""
-    declared = {name for kind in plugin for name in getattr(kind, "computes_with", ())}
+def libraries(*plugin: Any, declared: Collection[str] = ()) -> str:
+    """Return the libraries that a plug-in imports or declares: ``"numpy 2.4, scikit-learn 1.9"``."""
     return releases(*declared, *code_of(*plugin).libraries)
 
 

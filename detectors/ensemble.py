@@ -36,6 +36,7 @@ from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
+from adbench_text.plugins.declared import declared
 from adbench_text.text.encoders import METHODS, find_method
 from adbench_text.text.languages import has_frequencies, has_known_words, part_length
 
@@ -192,7 +193,9 @@ class Ensemble(TextDetector):
         pairs = zip(self._weighted(), self.build_members(), strict=True)
         for position, ((choice, _), member) in enumerate(pairs, start=1):
             code = registry.module_of("detectors", choice.name), type(member), member.implementation
-            of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
+            known = declared(member, choice.name)
+            packages = libraries(*code, declared=known.computes_with)
+            of_member = {"code": code_version(*code), "libraries": packages, **known.resources}
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
         return used
 

@@ -11,6 +11,7 @@ from mlflow import MlflowClient
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split_key import SplitKey
+from adbench_text.metrics import all_metrics
 from adbench_text.run.cell import Cell
 from adbench_text.run.result import Result
 from adbench_text.store.store import Store
@@ -24,7 +25,7 @@ def corpus(name="tiny", edition="published") -> Corpus:
 
 
 def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", level=0.0, **more) -> Result:
-    """A result with this AUROC; without one, the cell has failed."""
+    """A result with this AUROC, or with the metrics of given scores; without a figure, the cell has failed."""
     cell = Cell(detector, "default", {"k": 3}, SplitKey(dataset, inlier, level, seed))
     if figure is None:
         return Result(cell, metrics={}, **{"started": STARTED, "reason": "RuntimeError: no luck", **more})
@@ -33,6 +34,8 @@ def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", le
     values = {"scores": np.arange(6.0), "started": STARTED + figure, "places": np.arange(6)}
     if "outlier" not in (values := values | more):
         values["outlier"] = corpus().test.labels[values["places"]] != (inlier == "law")
+    if "scores" in more:
+        metrics |= all_metrics(values["outlier"], values["scores"])
     return Result(cell, metrics=metrics, **values)
 
 

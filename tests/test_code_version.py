@@ -55,7 +55,8 @@ def test_the_libraries_are_those_a_detector_computes_with():
     import numpy
     import torch
 
-    used = {name: libraries(registry.detector(name)) for name in DETECTORS}
+    kinds = {name: registry.detector(name) for name in DETECTORS}
+    used = {name: libraries(kind, declared=kind.computes_with) for name, kind in kinds.items()}
     numpy_release = ".".join(numpy.__version__.split(".")[:2])
     torch_release = ".".join(torch.__version__.split(".")[:2])
     assert all(f"numpy {numpy_release}" in text.split(", ") for text in used.values())

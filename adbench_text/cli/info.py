@@ -63,7 +63,7 @@ def _print_detector(name: str, preset: str | None) -> None:
         raise UnknownNameError(f"preset of {name}", preset, grids)
     wrapped = getattr(detector, "wrapped", None) or detector
     with as_plugin_error(f"{name} cannot be described", detector.__module__):
-        built = detector() if preset is None else build(name, grids[preset][0])
+        built = build(name, {} if preset is None else grids[preset][0])
         try:
             resources = text_of_settings(built.resources())
         except AdbenchTextError as error:  # a file that is not downloaded

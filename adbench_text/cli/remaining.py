@@ -8,7 +8,7 @@ from statistics import fmean
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from adbench_text.plugins import registry
+from adbench_text.plugins import declared, registry
 from adbench_text.plugins.configure import GPU
 from adbench_text.provenance import visible_gpus
 
@@ -96,8 +96,8 @@ def _shorter(cells: "Sequence[Cell]") -> Iterator[tuple[str, float]]:
     """Yield options that make cells of one detector on one dataset shorter, with their share of the time."""
     first = cells[0]
     detector = registry.detector(first.detector)
-    if first.preset == detector.default_preset:
-        for name, share in detector.faster.items():
+    if first.preset == declared.of_class(detector, "default_preset"):
+        for name, share in declared.of_class(detector, "faster").items():
             if name != GPU:
                 yield f"-d {first.detector}:{name}", share
             elif not visible_gpus():

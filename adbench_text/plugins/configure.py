@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 from adbench_text.failures import as_plugin_error, message_of, place_of_error
-from adbench_text.plugins import registry
+from adbench_text.plugins import declared, registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ class DetectorChoice:
         if self.preset:
             return self.preset
         detector = registry.detector(self.name)
-        own = detector.default_preset
+        own: str = declared.of_class(detector, "default_preset")
         if own == DEFAULT or not self.settings:
             return own
         grid = presets(detector, "").get(own, [])
@@ -177,6 +177,7 @@ def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) 
         try:
             built = kind(**settings)
             built.check_params()
+            declared.check(built)
         except AdbenchTextError:
             raise
         except (TypeError, ValueError) as error:
@@ -226,7 +227,8 @@ def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict
 
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that can change scores; check the others, which only move the threshold."""
-    of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
+    moving = declared.of_class(detector, "threshold_params")
+    of_threshold = {name: value for name, value in settings.items() if name in moving}
     if of_threshold:
         listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
         _built(detector, of_threshold, f"{detector.__name__} {listed}")

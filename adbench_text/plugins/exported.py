@@ -45,46 +45,64 @@ def write(
     labels = "".join(
         f"{id},{int(outlier[id])},{digest([text])}\n" for id, text in enumerate(documents["test"])
     )
-    digests = {part: digest(sorted(texts)) for part, texts in documents.items()}
     files = {
         **{f"{part}.jsonl": _lines(map(clean, texts)) for part, texts in documents.items() if len(texts)},
         _LABELS: f"id,outlier,text\n{labels}",
-        _SPLIT: json.dumps({**facts, "digests": digests}, indent=2) + "\n",  # last: then all is there
+        _SPLIT: json.dumps({**facts, "digests": digests(documents)}, indent=2)
+        + "\n",  # last: then all is there
     }
     for name, text in files.items():
         with atomic_path(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 
+def digests(documents: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return digests of the documents of each part, and of the test documents in the order of their ids."""
+    of_parts = {part: digest(sorted(texts)) for part, texts in documents.items()}
+    return {**of_parts, "order": digest(list(documents["test"]))}
+
+
 def _lines(texts: Iterable[str]) -> str:
     return "".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in enumerate(texts))
 
 
-class _Split(NamedTuple):
-    """An exported split: its folder, its seed, and the digests of its texts."""
+class Exported(NamedTuple):
+    """A split that was exported: its folder, what it is, and the digests of its texts."""
 
     folder: Path
-    seed: str
-    train: str
-    known: str
-    test: str
+    facts: Mapping[str, str]  # the columns of its `SplitKey` among them
+    digests: Mapping[str, str]
+
+    @property
+    def _file(self) -> Path:
+        if not (self.folder / _SCORES).exists():
+            raise DetectorError(f"{self.folder} has no {_SCORES}. Write it, and run the same again.")
+        return self.folder / _SCORES
 
     def scores(self) -> dict[str, list[float]]:
         """Return the scores of each text by its digest; copies have several, in the order of their ids."""
-        files = self.folder / _SCORES, self.folder / _LABELS
-        if not files[0].exists():
-            raise DetectorError(f"{self.folder} has no {_SCORES}. Write it, and run the same again.")
-        return _scores(*files, tuple(map(file_digest, files)))
+        files = self._file, self.folder / _LABELS
+        return _by_text(*files, tuple(map(file_digest, files)))
+
+    def scores_in_order(self, n_texts: int) -> Scores:
+        """Return the scores of the test documents, which have the ids 0 ... `n_texts` - 1.
+
+        Raise InvalidValueError if one is missing, doubled, or no number.
+        """
+        table = _scores(self._file, [*map(str, range(n_texts))], "the split")
+        return table.set_index(table["id"].astype(int))["score"].sort_index().to_numpy()
 
 
-def _splits(folder: Path) -> Iterator[_Split]:
+def splits(folder: Path) -> Iterator[Exported]:
     """Yield the splits below a folder; raise InvalidValueError if there are scores of no exported split."""
     for place in sorted({path.parent for name in (_SPLIT, _SCORES) for path in folder.rglob(name)}):
         try:
             facts = json.loads((place / _SPLIT).read_text(encoding="utf-8"))
-            digests = facts["digests"]
-            yield _Split(place, facts["seed"], digests["train"], digests["known"], digests["test"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            found = facts.pop("digests")
+            if missing := {"train", "known", "test"} - {*found}:
+                raise KeyError(min(missing))
+            yield Exported(place, {str(name): str(fact) for name, fact in facts.items()}, found)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidValueError(
                 f"{place} is no folder that adbench-text export has written ({message_of(error)}). "
                 "Export the split again, and copy scores.csv to it."
@@ -92,26 +110,29 @@ def _splits(folder: Path) -> Iterator[_Split]:
 
 
 @lru_cache(maxsize=1024)
-def _scores(path: Path, labels_path: Path, file_digests: tuple[str, ...]) -> dict[str, list[float]]:
+def _by_text(path: Path, labels_path: Path, file_digests: tuple[str, ...]) -> dict[str, list[float]]:
     """Return the scores of each text by its digest; each id of the labels must be in the file once.
 
     `file_digests` are only part of the key of the cache: files that have changed are read again.
     """
-    scores, labels = _table(path, "id", "score"), _table(labels_path, "id", "text")
-    ids, expected = {*scores["id"]}, {*labels["id"]}
-    doubled = {*scores["id"][scores["id"].duplicated()]}
-    wrong = {"missing": expected - ids, "unknown": ids - expected, "more than once": doubled}
+    labels = _table(labels_path, "id", "text")
+    table = labels.merge(_scores(path, labels["id"], labels_path.name), on="id")
+    return {str(text): of_text.tolist() for text, of_text in table.groupby("text")["score"]}
+
+
+def _scores(path: Path, expected: Iterable[str], source: str) -> pd.DataFrame:
+    """Return ids and scores; raise InvalidValueError unless each id of the source has one score."""
+    table = _table(path, "id", "score")
+    ids, known = {*table["id"]}, {*expected}
+    doubled = {*table["id"][table["id"].duplicated()]}
+    wrong = {"missing": known - ids, "unknown": ids - known, "more than once": doubled}
     problems = [f"{kind}: id {listing(map(repr, those), _MOST)}" for kind, those in wrong.items() if those]
     if problems:
-        raise InvalidValueError(
-            f"{path} must have each id of {labels_path.name} once; {'; '.join(problems)}."
-        )
-    table = labels.merge(scores, on="id")
+        raise InvalidValueError(f"{path} must have each id of {source} once; {'; '.join(problems)}.")
     try:
-        table["score"] = check_scores(table["score"], len(table))
+        return table.assign(score=check_scores(table["score"], len(table)))
     except DetectorError as error:
         raise InvalidValueError(f"{path}: {error}") from None
-    return {str(text): of_text.tolist() for text, of_text in table.groupby("text")["score"]}
 
 
 def _table(path: Path, *columns: str) -> pd.DataFrame:
@@ -146,13 +167,13 @@ class GivenScores(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if the folder has no scores, or a file of scores is not right."""
         super().check_params()
-        splits = [split for split in _splits(Path(self.folder)) if (split.folder / _SCORES).exists()]
-        if not splits:
+        found = [split for split in splits(Path(self.folder)) if (split.folder / _SCORES).exists()]
+        if not found:
             raise InvalidValueError(
                 f"{self.folder} has no {_SCORES}. Run adbench-text export --to {self.folder}, and write one "
                 "beside each test.jsonl, with the columns id and score."
             )
-        for split in splits:
+        for split in found:
             split.scores()
 
     def resources(self) -> dict[str, str]:
@@ -164,7 +185,9 @@ class GivenScores(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         drawn = str(self.random_state), digest(sorted(texts)), digest(sorted(self._known_labels.odd))
         self._splits = [
-            split for split in _splits(Path(self.folder)) if (split.seed, split.train, split.known) == drawn
+            split
+            for split in splits(Path(self.folder))
+            if (split.facts.get("seed"), split.digests["train"], split.digests["known"]) == drawn
         ]
         if not self._splits:
             raise DetectorError(
@@ -174,7 +197,7 @@ class GivenScores(TextDetector):
 
     def _score(self, texts: list[str]) -> Scores:
         of_test = digest(sorted(texts))
-        same = [split for split in self._splits if split.test == of_test]
+        same = [split for split in self._splits if split.digests["test"] == of_test]
         if not same:
             raise DetectorError(f"{self.folder} has scores of other test documents than this split has.")
         if len(same) > 1:

@@ -119,6 +119,8 @@ class Foreign(TextDetector):
     is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
     reads_raw = _attribute(lambda wrapped: getattr(wrapped, "reads_raw", False) is True)
     takes_labels = _attribute(lambda wrapped: getattr(wrapped, "takes_labels", False) is True)
+    # what it knows besides the training texts; None if it does not declare it
+    regime = _attribute(lambda wrapped: getattr(wrapped, "regime", None))
     trusted_types = _attribute(lambda wrapped: getattr(wrapped, "trusted_types", None))
     not_saved: ClassVar[frozenset[str]] = frozenset({"wrapped", "_settings"})
     prepare = _method("prepare")
@@ -134,12 +136,6 @@ class Foreign(TextDetector):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return made_again, (adapted, self.kind), vars(self)
-
-    @property
-    def regime(self) -> str | None:
-        """What the detector knows besides the training texts; None if it does not declare it."""
-        regime = getattr(self.wrapped, "regime", None)
-        return regime if isinstance(regime, str) else None
 
     @property
     def is_turned(self) -> bool:

@@ -154,8 +154,8 @@ class PyODDetector(VectorDetector):
     @property
     def regime(self) -> str:
         """The regime that its class declares; otherwise the test batch if known, or its encoder's."""
-        declared = getattr(self.wrapped, "regime", None)
-        if isinstance(declared, str):
+        declared: str | None = getattr(self.wrapped, "regime", None)
+        if declared is not None:
             return declared
         uses_batch = any(base.__module__ in SCORED_BY_BATCH for base in self.wrapped.__mro__)
         return TEST_BATCH if uses_batch else super().regime

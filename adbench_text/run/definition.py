@@ -14,6 +14,7 @@ from adbench_text.escaping import encodable, utf8
 from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import build, text_of_value
+from adbench_text.plugins.declared import Declared, declared
 from adbench_text.run.cell import Cell
 
 if TYPE_CHECKING:
@@ -33,33 +34,32 @@ def build_detector(cell: Cell) -> "TextDetector":
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return all that determines the result of a cell, as text; equal definitions have equal results."""
     record = cell.columns() | {"dataset_digest": corpus.digest}
-    record |= identified(build_detector(cell), cell) if identity is None else identity
+    if identity is None:
+        identity = identified(declared(build_detector(cell), cell.detector), cell)
+    record |= identity
     if _RAW in record:
         record[_RAW] = corpus.raw.digest
     return {accepted_name(name): _accepted_value(value) for name, value in record.items()}
 
 
-def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
+def identified(known: Declared, cell: Cell) -> dict[str, str]:
     """Return the part of a `definition` that all cells of a configuration share."""
-    kind = detector.implementation
-    with as_plugin_error(f"{cell.detector} cannot be identified", kind.__module__):
-        regime, is_oracle = detector.regime, detector.is_oracle
-        resources = sorted((str(name), str(value)) for name, value in detector.resources().items())
-        code = registry.module_of("detectors", cell.detector), type(detector), kind
-        values = [(name, text_of_value(value)) for name, value in sorted(detector.get_params().items())]
+    code = registry.module_of("detectors", cell.detector), *known.kinds
+    with as_plugin_error(f"{cell.detector} cannot be identified", known.kinds[-1].__module__):
+        params = [(name, text_of_value(value)) for name, value in sorted(known.params.items())]
     record = {
         "code_version": code_version(*code),
         "harness_version": str(HARNESS_VERSION),
-        "libraries": libraries(*code),
+        "libraries": libraries(*code, declared=known.computes_with),
     }
-    if regime is not None:
-        record["regime"] = regime
-    if is_oracle:
+    if known.regime is not None:
+        record["regime"] = known.regime
+    if known.is_oracle:
         record["oracle"] = "true"
-    if detector.reads_raw:
+    if known.reads_raw:
         record[_RAW] = ""  # `definition` knows the corpus
-    record |= {f"resource.{name}": value for name, value in resources}
-    return record | {f"detector.{name}": value for name, value in values if name != "random_state"}
+    record |= {f"resource.{name}": value for name, value in sorted(known.resources.items())}
+    return record | {f"detector.{name}": value for name, value in params if name != "random_state"}
 
 
 def accepted_name(name: str) -> str:

@@ -4,18 +4,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from adbench_text import provenance
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split_key import AXES
 from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.failures import FAILURES
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits, Processes, Workers, notify, threads
 from adbench_text.run.cell import Cell
 from adbench_text.run.evaluate import scored
+from adbench_text.run.measure import checked_step
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
@@ -88,7 +91,7 @@ class Local:
         gpus = provenance.visible_gpus() if n > 1 and any(map(work.may_use_gpu, work.cells)) else []
         n_on_gpu = min(n, self.gpu_jobs * len(gpus)) or n
         on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
-        options = {"limits": work.limits, "on_notice": lambda step: work.progress.step(*step)}
+        options = {"limits": work.limits, "on_notice": partial(_tell, work.progress)}
         with (
             _processes(n, variables=[variables], **options) as processes,
             _processes(n_on_gpu, variables=on_gpus, **options) as gpu_processes,
@@ -109,6 +112,13 @@ def _processes(n: int, **options: Any) -> Processes:
     """Return processes that score cells; one that has loaded third-party code ends after its cell."""
     options["is_spent"] = registry.has_loaded_others
     return Processes(n, "adbench_text.run.engine", **options)
+
+
+def _tell(progress: Progress, notice: Any) -> None:
+    """Tell a step of a training that a process has sent; what is no step is left out."""
+    with suppress(*FAILURES):
+        cell, *step = notice
+        progress.step(cell, *checked_step(*step))
 
 
 class _Steps(Progress):

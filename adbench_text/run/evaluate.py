@@ -1,4 +1,4 @@
-"""Evaluates one cell: split, fit, score, measure."""
+"""Evaluates one cell, in the process of its detector: split, fit, score."""
 
 import ctypes
 import threading
@@ -6,39 +6,34 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
-import numpy as np
 import psutil
 
-from adbench_text.checks import Number, Whole
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.labels import KnownLabels
-from adbench_text.contract.scores import Scores, check_scores
+from adbench_text.contract.scores import Scores
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, draw
-from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
+from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
-from adbench_text.metrics import COSTS, all_metrics, auroc
 from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector
 from adbench_text.run.examples import examples_of
+from adbench_text.run.measure import checked_scores, checked_step, measured
 from adbench_text.run.progress import Progress
-from adbench_text.run.result import TRAINING, Curves, Point, Result
-from adbench_text.run.words import metrics_of_words, word_scores
+from adbench_text.run.result import MEMORY, TRAINING, Curves, Point, Result
+from adbench_text.run.words import word_scores
 
-_STEP = Whole(0, 2**63 - 1)  # of a training; databases hold no larger number
 _SECONDS = 0.02  # between two samples of the memory
 _SILENT = Progress()
 
 
 def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT) -> Result:
     """Return the result of a cell: fit its detector on its split, score the test texts, measure."""
-    return measured(scored(cell, corpus, progress), draw(corpus, cell.split), corpus)
+    return measured(scored(cell, corpus, progress), cell, draw(corpus, cell.split), corpus)
 
 
 @preserved()
@@ -70,8 +65,8 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             with Stopwatch() as watch:
                 scores = detector.decision_scores_ if is_fit_enough else _scores(detector, split, is_oracle)
             costs["score_seconds"] = watch.seconds
-        costs["peak_memory_mb"] = peak[0]
-        scores = _checked(scores, len(split.test))
+        costs[MEMORY] = peak[0]
+        scores = checked_scores(scores, len(split.test))
         if not detector.is_timed:
             costs = {}
         return Result(
@@ -98,58 +93,12 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         )
 
 
-def measured(result: Result, split: Split, corpus: Corpus) -> Result:
-    """Return a result of `scored` with the numbers of documents and the metrics.
-
-    The split was not drawn where the detector ran: nothing but the scores is taken from that process.
-    """
-    metrics = {
-        **result.metrics,
-        "n_train": len(split.train),
-        "n_train_outliers": int(split.train_outlier.sum()),
-        "n_test": len(split.test),
-        "n_test_outliers": int(split.outlier.sum()),
-    }
-    result = replace(result, metrics=metrics, places=split.places, outlier=split.outlier)
-    if result.scores is None:
-        return result
-    try:
-        scores = _checked(result.scores, len(split.test))
-        for name in COSTS:
-            Number("[0, inf)").check(name, result.metrics.get(name, 0.0))
-        of_words = metrics_of_words(corpus, split, result.word_scores)
-    except (DetectorError, InvalidValueError) as error:
-        return replace(result, scores=None, reason=described(error))
-    metrics |= all_metrics(split.outlier, scores) | _seen_and_unseen(split, corpus, scores) | of_words
-    return replace(result, metrics=metrics, scores=scores)
-
-
-def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:
-    """Return the AUROC on outliers of the classes of known outliers, and on those of other classes."""
-    is_seen = np.isin(np.asarray(corpus.test.labels)[split.places], [*split.known_classes])
-    kinds = {"auroc_seen": is_seen, "auroc_unseen": ~is_seen}
-    rows = {name: ~split.outlier | (split.outlier & kind) for name, kind in kinds.items()}
-    return {
-        name: auroc(split.outlier[among], scores[among])
-        for name, among in rows.items()
-        if split.known and (split.outlier & among).any()
-    }
-
-
 def _ran_on(detector: TextDetector | None) -> dict[str, str]:
     """Return device and precision; empty if they cannot be read."""
     try:
         return {str(name): str(value) for name, value in (detector.ran_on_ if detector else {}).items()}
     except Exception:  # a detector of another package; then the tag is missing
         return {}
-
-
-def _checked(scores: Any, n_texts: int) -> Scores:
-    """Return scores that can be measured, or raise DetectorError."""
-    checked = check_scores(scores, n_texts)
-    if checked.min() == checked.max():
-        raise DetectorError(f"all {n_texts:,} scores are {checked[0]:g}.")
-    return checked
 
 
 def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
@@ -171,10 +120,7 @@ class _Training:
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Record the losses, and pass them on; raise InvalidValueError for a step that no store can hold."""
-        _STEP.check("step", step)
-        _STEP.check("steps", steps)
-        step, steps = int(step), int(steps)
-        values = {str(name): float(value) for name, value in losses.items()}
+        step, steps, values = checked_step(step, steps, losses)
         for name, value in values.items():
             # with a prefix: a name of the detector's choice never is that of a metric
             curve = self.curves.setdefault(f"{TRAINING}{name}", [])

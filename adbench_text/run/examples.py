@@ -1,6 +1,7 @@
 """Test documents that illustrate a detector: its most extreme scores and its worst mistakes."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from adbench_text.contract.scores import Scores, TokenScore, original_words
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, DetectorError
 from adbench_text.run.result import Example
 
 if TYPE_CHECKING:
@@ -41,29 +42,50 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
 
     The list is empty if the detector has no scores of words.
     """
-    texts, outlier = split.test, split.outlier
-    places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
-    if not len(places):
+    places = [place for _, place in _chosen(corpus, split, scores)]
+    if not places:
         return []
-    chosen = [(why, int(places[i])) for why, i in choose(outlier[places], scores[places])]
     try:
-        token_scores = detector.token_scores([texts[place] for _, place in chosen])
+        of_texts = [*map(_to_token_scores, detector.token_scores([split.test[place] for place in places]))]
     except AdbenchTextError:  # for example because its score is not a sum over words
         return []
-    clean = cleaner_of(corpus)
+    if corpus.written_test is not None and not detector.reads_raw and corpus.is_cleaned:
+        clean, written = cleaner_of(corpus), corpus.written_texts(split.places[places])
+        of_texts = [
+            original_words(text, clean.spans(text), tokens)
+            for text, tokens in zip(written, of_texts, strict=True)
+        ]
+    return completed(of_texts, corpus, split, scores)
+
+
+def completed(
+    of_texts: Sequence[Iterable[Iterable[Any]]], corpus: Corpus, split: Split, scores: Scores
+) -> list[Example]:
+    """Return the examples of a split that have these scores of words; raise DetectorError if they cannot.
+
+    Only the scores of words are the detector's own: all else is taken from the split.
+    """
+    chosen = _chosen(corpus, split, scores)
+    if len(of_texts) != len(chosen):
+        raise DetectorError(f"expected scores of words of {len(chosen)} documents, got {len(of_texts)}.")
     examples = []
-    for (why, place), tokens in zip(chosen, token_scores, strict=True):
+    for (why, place), tokens in zip(chosen, map(_to_token_scores, of_texts), strict=True):
         document = int(split.places[place])
-        text = texts[place]
-        scored = _to_token_scores(tokens)
-        if corpus.written_test is not None and not detector.reads_raw and corpus.is_cleaned:
-            text = corpus.written_test.texts[document]
-            scored = original_words(text, clean.spans(text), scored)
+        (text,) = corpus.written_texts(split.places[[place]])
+        for token in tokens:
+            if not (0 <= token.start <= token.end <= len(text) and math.isfinite(token.score)):
+                raise DetectorError(f"no word of a document of {len(text):,} characters can have {token}.")
         label = corpus.classes[corpus.test.labels[document]]
-        examples.append(
-            Example(why, document, label, bool(outlier[place]), float(scores[place]), text, scored)
-        )
+        outlier, score = bool(split.outlier[place]), float(scores[place])
+        examples.append(Example(why, document, label, outlier, score, text, tokens))
     return examples
+
+
+def _chosen(corpus: Corpus, split: Split, scores: Scores) -> list[tuple[str, int]]:
+    """Return why each example of a split is chosen, and its place among the test documents."""
+    texts = corpus.written_texts(split.places)
+    short = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
+    return [(why, int(short[i])) for why, i in choose(split.outlier[short], scores[short])]
 
 
 def to_json(examples: Sequence[Example]) -> str:

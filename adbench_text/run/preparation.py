@@ -11,6 +11,7 @@ from adbench_text.errors import PluginError
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins.configure import english_knowledge
+from adbench_text.plugins.declared import declared
 from adbench_text.plugins.foreign import SIGN, TURNED
 from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector, definition, identified
@@ -37,18 +38,22 @@ def prepare(
     definitions: dict[Cell, dict[str, str]] = {}
     reasons: dict[Cell, str] = {}
     turned: set[str] = set()
+    unlabelled: dict[str, None] = {}
     for of_configuration in configured.values():
         first = of_configuration[0]
         try:
             built = build_detector(first)
             for name in dict.fromkeys(cell.split.dataset for cell in of_configuration):
                 _prepare(built, first.name, corpora[name], progress)
-            identity = identified(built, first)
+            known = declared(built, first.detector)
+            identity = identified(known, first)
         except PluginError as error:
             if str(error) not in reasons.values():
                 progress.message(f"failed: {first} and its other splits: {error}", "error")
             reasons |= dict.fromkeys(of_configuration, str(error))
             continue
+        if not known.takes_labels and any(cell.split.known for cell in of_configuration):
+            unlabelled[first.detector] = None
         # of a member, the name of the resource follows its number
         is_turned = any(name.startswith("resource.") and name.endswith(f".{SIGN}") for name in identity)
         if is_turned and first.detector not in turned:
@@ -57,6 +62,8 @@ def prepare(
         definitions |= {
             cell: definition(cell, corpora[cell.split.dataset], identity) for cell in of_configuration
         }
+    if unlabelled:
+        progress.message(f"without known outliers, from which they learn nothing: {', '.join(unlabelled)}")
     failed = [Result(cell, time.time(), {}, reason=reasons[cell]) for cell in cells if cell in reasons]
     return {cell: definitions[cell] for cell in cells if cell in definitions}, failed
 

@@ -34,6 +34,7 @@ class Point(NamedTuple):
 
 Curves = dict[str, list[Point]]
 TRAINING = "training/"  # what the names of curves begin with
+MEMORY = "peak_memory_mb"  # the highest resident memory of a cell, in 10^6 bytes
 
 
 @dataclass(frozen=True)

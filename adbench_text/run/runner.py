@@ -15,9 +15,9 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError, TrackingErr
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
 from adbench_text.run.cell import Cell
-from adbench_text.run.definition import build_detector, cell_id
+from adbench_text.run.definition import cell_id
 from adbench_text.run.engine import Engine, Work
-from adbench_text.run.evaluate import measured
+from adbench_text.run.measure import measured
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
@@ -64,11 +64,11 @@ def run_sweep(
     def split_of(key: SplitKey) -> Split:
         return draw(corpora[key.dataset], key)
 
-    def keep(result: Result) -> Result:
-        key = result.cell.split
-        corpus = corpora[key.dataset]
-        result = measured(result, split_of(key), corpus)  # here: no detector has run in this process
-        store.keep(result, definitions[result.cell], corpus)
+    def keep(returned: Result, cell: Cell) -> Result:
+        corpus = corpora[cell.split.dataset]
+        # here: no detector has run in this process
+        result = measured(returned, cell, split_of(cell.split), corpus)
+        store.keep(result, definitions[cell], corpus)
         return result
 
     work = Work(todo, corpora, definitions, progress, limits)
@@ -141,9 +141,6 @@ def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Pr
     possible = [cell for cell in cells if cell.split not in refused]
     if not possible and cells:
         raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
-    with_known = {cell.detector: cell for cell in possible if cell.split.known}
-    if names := [name for name, cell in with_known.items() if not build_detector(cell).takes_labels]:
-        progress.message(f"without known outliers, from which they learn nothing: {', '.join(names)}")
     return possible
 
 

@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import replace
 
 from adbench_text.processes import CallError
 from adbench_text.run.cell import Cell
@@ -16,18 +15,19 @@ _LOOK_SECONDS = 1.0  # interval at which the number of workers is checked
 
 
 def finished(
-    engine: Engine, work: Work, keep: Callable[[Result], Result] = lambda result: result
+    engine: Engine, work: Work, keep: Callable[[Result, Cell], Result] = lambda result, cell: result
 ) -> Generator[Result]:
     """Run cells and yield each result when its cell is finished; closing the generator ends all processes.
 
-    `keep` is called with each result before the next cell starts; it returns the result with its metrics.
+    `keep` is called with what the process of each cell returned, and with the cell, before the next cell
+    starts; it returns the result with its metrics.
     An AdbenchTextError ends the sweep.
     """
     if isinstance(engine, Local) and not engine.jobs:
         for cell in work.cells:
             work.progress.started(cell)
             corpus, is_oracle = work.corpora[cell.split.dataset], work.is_oracle(cell)
-            yield keep(scored(cell, corpus, work.progress, is_oracle))
+            yield keep(scored(cell, corpus, work.progress, is_oracle), cell)
         return
     waiting, kept = dict.fromkeys(work.cells), deque[Result]()
     running: dict[Future[Result], tuple[Cell, float]] = {}
@@ -50,7 +50,7 @@ def finished(
                 for future in [*wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done][:1]:
                     cell, began = running.pop(future)
                     try:
-                        result = replace(future.result(), cell=cell)
+                        result = future.result()
                     except CallError as error:
                         result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
-                    kept.append(keep(result))
+                    kept.append(keep(result, cell))

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 from adbench_text.corpora.split import check_key, levels_of, protocol_of, splits
 from adbench_text.corpora.split_key import SplitKey
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
 from adbench_text.run.cell import Cell
@@ -77,7 +78,8 @@ class Sweep:
             if not choice.seeds or split.seed in choice.seeds
         ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
-            build(configured.detector, configured.settings, configured.split.seed)
+            with suppress(PluginError):  # its cells fail, and the others run
+                build(configured.detector, configured.settings, configured.split.seed)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
         presets = {
             (*_preset(cell), cell.configuration): _preset(cell) for cell in cells if cell.preset != DEFAULT

@@ -19,6 +19,7 @@ from adbench_text.documents.models.folder import _digest, save_model
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.plugins.declared import declared
 from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector, identified
 from adbench_text.run.names import choices_of
@@ -186,7 +187,7 @@ def test_a_change_of_the_file_or_of_a_module_beside_it_outdates_its_results(writ
         {"mine": MINE + "ONE = 1\n"},
     ):
         write(**codes)
-        versions.append(identified(build_detector(CELL), CELL)["code_version"])
+        versions.append(identified(declared(build_detector(CELL), "mine"), CELL)["code_version"])
     assert versions[0] == versions[1]
     assert len(set(versions)) == 3
 

@@ -1,10 +1,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cells import build, failed, stored
 
 from adbench_text.corpora.split_key import SplitKey
+from adbench_text.errors import TrackingError
+from adbench_text.metrics import all_metrics
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import TABLES
@@ -44,6 +47,8 @@ def test_every_table_can_be_had_by_its_name():
     variants = [stored(dataset=f"sib:{name}", dataset_digest=name) for name in ("xx", "yy")]
     records = [*RECORDS, OF_THE_PAPER, OF_ANOTHER, WITH_KNOWN, WITH_WORDS, *variants]
     records += [stored("net", "a", 0.6, configuration=text) for text in ("", "epochs=0")]
+    given = all_metrics(np.arange(20) % 2 == 1, np.arange(20) % 3)
+    records = [record | given for record in records]
     for name in TABLES:
         report = Builder(table_of(records), store=store).report([name], only=True)
         assert len(report.tables) == 1
@@ -126,12 +131,13 @@ class Holding:
 HEADER = "document,class,outlier,score\n"
 ROWS = [f"{place},{'b' if place % 2 else 'a'},{place % 2},{place / 4}\n" for place in range(20)]
 SCORES = HEADER + "".join(ROWS)
+OF_SCORES = all_metrics(np.arange(20) % 2 == 1, np.arange(20) / 4)
 
 
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
-    builder = Builder(table_of([stored("x", "a")]), store=store)
+    builder = Builder(table_of([stored("x", "a", **OF_SCORES)]), store=store)
     names = [picture.name for picture in builder.drawings]
     return {name.partition("-")[0] for name in names}, builder.evidence.notes
 
@@ -213,3 +219,10 @@ def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():
     assert shorter.group_starts == {0, 1}
     assert shorter.blocks == [("one", 1), ("three", 1)]
     assert Table("t", list("wx"), [[Entry("a"), NONE]], n_labels=1).without_empty().rows == []
+
+
+def test_a_stored_metric_that_its_scores_do_not_give_is_refused():
+    store = Holding({"scores.csv": SCORES})
+    builder = Builder(table_of([stored("x", "a", **(OF_SCORES | {"auroc": 0.99}))]), store=store)
+    with pytest.raises(TrackingError, match=r"auroc is 0\.9900.* 0\.5500"):
+        assert builder.drawings

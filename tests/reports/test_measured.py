@@ -29,8 +29,8 @@ def store(empty_database: Path, here: Path) -> Store:
     store = Store(URI)
     log(
         store,
-        result(0.8),
-        result(0.7, inlier="law", scores=np.array([5.0, 4, 3, 2, 1, 0])),
+        result(scores=np.arange(6.0)),
+        result(inlier="law", scores=np.array([5.0, 4, 3, 2, 1, 0])),
         result(None, seed=1),
     )
     return store
@@ -61,7 +61,7 @@ def test_a_sweep_has_the_cells_of_its_file(sweep):
 def test_a_failed_cell_has_no_metric_and_a_missing_text_is_empty(store):
     table = results(URI).set_index(["inlier", "seed"])
     assert table["auroc"].to_dict() == pytest.approx(
-        {("sea", 0): 0.8, ("law", 0): 0.7, ("sea", 1): np.nan}, nan_ok=True
+        {("sea", 0): 1.0, ("law", 0): 1.0, ("sea", 1): np.nan}, nan_ok=True
     )
     assert table.loc["sea", 1]["status"] == "failed"
     assert set(table["protocol"]) == {"one-vs-rest"}
@@ -128,13 +128,13 @@ def test_the_scores_of_documents_join_their_cells_and_are_written_as_parquet(sto
 
 def test_scores_are_those_of_the_detector_to_the_last_bit(store):
     made = [1e10 + 1 / 7, np.nextafter(1e10 + 1 / 7, 0), -1e-300 / 3, np.pi, 5e-324, -0.1]
-    log(store, result(0.9, dataset="other", scores=np.array(made)))
+    log(store, result(dataset="other", scores=np.array(made)))
     documents = scores(URI)
     assert documents[documents["dataset"] == "other"]["score"].tolist() == made
 
 
 def test_the_scores_of_several_datasets_are_one_table(store):
-    log(store, result(0.9, dataset="other"))
+    log(store, result(dataset="other", scores=np.arange(6.0)))
     assert scores(URI).groupby("dataset", observed=True).size().to_dict() == {"tiny": 12, "other": 6}
 
 

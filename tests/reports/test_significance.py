@@ -5,7 +5,7 @@ import pytest
 from cells import compare, only_table, rows_of, stored, texts
 from scipy import stats
 
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import METRICS, all_metrics
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
@@ -126,7 +126,7 @@ def cells(*detectors, **changes):
         for inlier in CLASSES:
             cell = stored(name, inlier, 0.5, n_test=float(len(LABELS)), run_id=f"{name} {inlier}", **changes)
             if name in ABILITY:
-                cell["auroc"] = METRICS["auroc"].function(*STORE.scores(cell["run_id"]))
+                cell |= all_metrics(*STORE.scores(cell["run_id"]))
             made.append(cell)
     return made
 

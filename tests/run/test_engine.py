@@ -22,7 +22,7 @@ from adbench_text.plugins.foreign import adapted
 from adbench_text.processes import Limits, _Process
 from adbench_text.run.definition import definition
 from adbench_text.run.engine import Local, Work
-from adbench_text.run.evaluate import measured
+from adbench_text.run.measure import measured
 from adbench_text.run.progress import Progress
 from adbench_text.run.running import finished
 from adbench_text.run.sweep import Sweep
@@ -50,12 +50,12 @@ class Begun(Progress):
         self.call(cell)
 
 
-def measure(result, corpus):
-    return measured(result, draw(corpus, result.cell.split), corpus)
+def measure(result, cell, corpus):
+    return measured(result, cell, draw(corpus, cell.split), corpus)
 
 
 def run(todo, corpora, jobs=0, progress=None, **options):
-    keep = options.pop("keep", lambda result: measure(result, corpora["tiny"]))
+    keep = options.pop("keep", lambda result, cell: measure(result, cell, corpora["tiny"]))
     return finished(Local(jobs), Work(todo, corpora, progress=progress or Progress(), **options), keep)
 
 
@@ -137,7 +137,7 @@ from adbench_text.corpora import corpus
 from adbench_text.corpora.split import draw
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Local, Work
-from adbench_text.run.evaluate import measured
+from adbench_text.run.measure import measured
 from adbench_text.run.running import finished
 from adbench_text.run.definition import definition
 from adbench_text.plugins.configure import DetectorChoice
@@ -150,7 +150,9 @@ todo = Sweep(choices, ["tiny"], ["sea", "law"], contamination=[0.1]).expand()
 for cell in todo:
     definition(cell, corpora["tiny"])
 if __name__ == "__main__":
-    measure = lambda result: measured(result, draw(corpora["tiny"], result.cell.split), corpora["tiny"])
+    measure = lambda result, cell: measured(
+        result, cell, draw(corpora["tiny"], cell.split), corpora["tiny"]
+    )
     results = finished(Local({jobs}), Work(todo, corpora), measure)
     Path("{file}").write_bytes(pickle.dumps(list(results)))
 """
@@ -273,7 +275,7 @@ def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
     progress = Begun(lambda cell: events.append(("begun", cell)))
     todo = cells("knn-words", contamination=[0])
 
-    def keep(result):
+    def keep(result, cell):
         events.append(("kept", result.cell))
         return result
 
@@ -321,7 +323,7 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, mon
         running.add(cell)
         at_once.append(sorted(cell.detector for cell in running))
 
-    def keep(result):
+    def keep(result, cell):
         running.discard(result.cell)
         return result
 

@@ -224,7 +224,7 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
     assert first != cell_id(definition(a_cell(), tiny_corpus(" more")))
     for name, changed in [
         ("code_version", lambda *plugin: "changed"),
-        ("libraries", lambda *plugin: "numpy 0.1"),
+        ("libraries", lambda *plugin, declared: "numpy 0.1"),
         ("HARNESS_VERSION", 0),
     ]:
         with monkeypatch.context() as patch:
