@@ -25,7 +25,7 @@ def corpus(name="tiny", edition="published") -> Corpus:
 
 
 def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", level=0.0, **more) -> Result:
-    """A result with this AUROC, or with the metrics of given scores; without a figure, the cell has failed."""
+    """A result with this AUROC, or with the metrics of given scores; a failed one without a figure."""
     cell = Cell(detector, "default", {"k": 3}, SplitKey(dataset, inlier, level, seed))
     if figure is None:
         return Result(cell, metrics={}, **{"started": STARTED, "reason": "RuntimeError: no luck", **more})
