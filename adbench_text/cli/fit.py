@@ -101,7 +101,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         )
     # how the next file is read, too
     reading = {name: options[name] for name in ("id", *DIALECT)}
-    reading["text"] = source.text_columns
+    reading |= {"text": source.text_columns, "format": source.kind}
     fitted.training.options.update(reading)
     save_model(fitted, model, overwrite=overwrite)
     say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")

@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from adbench_text.contract.protocols import PROTOCOLS
 from adbench_text.errors import UnknownNameError
+from adbench_text.reading.options import READ_OPTIONS, ReadOption, ReadOptions
 
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {
@@ -107,34 +108,23 @@ def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     return [seed for value in values for seed in parse_seeds(value)]
 
 
-#: Options that say how a file is read where a guess is wrong: those of `ReadOptions`.
-READING = [
-    click.Option(
-        ["--format", "kind"],
-        help="csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]",
-    ),
-    click.Option(["--delimiter"], help="Delimiter: a character, or tab.  [default: guessed]"),
-    click.Option(
-        ["--no-header", "header"],
-        is_flag=True,
-        flag_value=False,
-        default=True,
-        show_default=False,
-        help="The first row is no header; the columns are column0, column1, ...",
-    ),
-    click.Option(
-        ["--quotes/--no-quotes"],
-        default=None,
-        help="Whether fields may be in double quotes.  [default: yes; guessed for tabs]",
-    ),
-    click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example cp1252."),
-    click.Option(
-        ["--errors"],
-        type=click.Choice(["strict", "replace"]),
-        default="strict",
-        help="At what cannot be read: stop, or go on: U+FFFD replaces wrong bytes, wrong rows are left out.",
-    ),
-]
+def _reading(option: ReadOption) -> click.Option:
+    """Return the option of commands for a field of `ReadOptions`."""
+    flag = f"--{option.name.replace('_', '-')}"
+    settings: dict[str, Any] = {"default": getattr(ReadOptions(), option.field), "help": option.help}
+    if option.is_negated:
+        settings |= {"is_flag": True, "flag_value": False, "show_default": False}
+    elif option.kind is bool:
+        flag = f"{flag}/--no-{option.name}"
+    elif option.kind is int:
+        settings |= {"type": click.IntRange(0), "metavar": "N"}
+    elif option.choices:
+        settings["type"] = click.Choice(option.choices)
+    return click.Option([flag, option.field], **settings)
+
+
+#: Options that say how a file is read where a guess is wrong.
+READING = [_reading(option) for option in READ_OPTIONS]
 
 #: Options that choose splits of datasets.
 SPLITS = [

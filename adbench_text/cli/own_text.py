@@ -14,6 +14,7 @@ from adbench_text.escaping import count, printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
 from adbench_text.reading.documents import DocumentFile
+from adbench_text.reading.options import READ_OPTIONS
 from adbench_text.text.language_finder import AUTO
 
 STDIN = "-"  # the FILE that is standard input
@@ -23,7 +24,7 @@ _FEW = 20  # documents below which p by form is rough
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 
 #: What a model keeps of how its file was read, besides the columns.
-DIALECT = ("encoding", "delimiter", "header", "quotes")
+DIALECT = tuple(option.field for option in READ_OPTIONS if option.is_kept)
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [

@@ -47,14 +47,17 @@ def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "
     """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
     if name is None:
         return None
-    from adbench_text.run.sweep_options import read_checked  # slow, and completion calls this function too
+    # slow, and completion calls this function too
+    from adbench_text.run.sweep_options import OF_READING, read_checked
 
     file, ctx.default_map = read_checked(name), {}
     params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
     for key, values in file.options.items():
         option = params[key]
         value: Any = values if option.multiple else values[-1]
-        if isinstance(option, click.Option) and option.is_flag and not option.is_bool_flag:
+        if reading := OF_READING.get(key.replace("-", "_")):
+            value = reading.value(values[-1])  # click would turn the value of a flag such as --no-header
+        elif isinstance(option, click.Option) and option.is_flag and not option.is_bool_flag:
             check_choice(f"value of {key}", value.lower(), ("true", "false"))
             if value.lower() == "false":
                 continue

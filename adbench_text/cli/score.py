@@ -70,7 +70,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     facts about its form that make it odd). A CSV file has the same columns. With --page the documents are
     written to --output only. --fdr decides on all documents of FILE together: they are written at the end.
 
-    FILE is read with the --text, --id and --encoding of fit, where it has these columns.
+    FILE is read with the --text, --id and --encoding of fit, where it has these columns, and with its
+    --skip-lines if it has the same format.
 
     A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
     the others, copies counted once, differ from that file: how many of them are called odd, how many are

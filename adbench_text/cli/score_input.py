@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from adbench_text.cli.own_text import DIALECT, STDIN, opened
 from adbench_text.errors import UnknownNameError
 from adbench_text.reading.documents import Document, DocumentFile
+from adbench_text.reading.source import kind_of_name
 
 _COLUMNS = ("text", "id")
 
@@ -29,6 +30,8 @@ def opened_as_fitted(
         for name in (*_COLUMNS, *DIALECT)
         if fitted.get(name) not in (None, "", []) and source(name) == ParameterSource.DEFAULT
     }
+    if (options["kind"] or kind_of_name(Path(file).name)) != fitted.get("format"):
+        kept.pop("skip_lines", None)  # lines of another format are documents
     is_pipe = file == STDIN or Path(file).is_fifo()
     columns = [name for name in _COLUMNS if name in kept and not is_pipe]
     options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
@@ -49,17 +52,21 @@ def opened_as_fitted(
 
 def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[str]:
     """Yield in a line what of a file is read in another way than the file of the model."""
-    names = [name for name in ("text", "id", "encoding") if fitted.get(name) and used[name] != fitted[name]]
+    names = [
+        name
+        for name in ("text", "id", "encoding", "skip_lines")
+        if fitted.get(name) and used[name] != fitted[name]
+    ]
     if names:
         here, there = (
-            " ".join(f"--{name} {each}" for name in names for each in _listed(values[name]))
+            " ".join(f"--{name.replace('_', '-')} {each}" for name in names for each in _listed(values[name]))
             for values in (used, fitted)
         )
-        yield f"this file is read with {here or 'no column of identifiers'}, that of the model with {there}."
+        yield f"this file is read with {here or 'no such option'}, that of the model with {there}."
 
 
-def _listed(value: str | list[str] | None) -> list[str]:
-    return value if isinstance(value, list) else [value] if value else []
+def _listed(value: str | int | list[str] | None) -> list[str]:
+    return value if isinstance(value, list) else [str(value)] if value else []
 
 
 def keeping_some(documents: Iterable[Document], some: list[str], n: int) -> Iterator[Document]:

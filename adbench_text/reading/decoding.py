@@ -120,11 +120,39 @@ class Lines:
             ) from error
         self._n_ends = 0  # of lines that are decoded
         self.any_end = any_end
+        self.n_skipped = 0  # lines that are left out at the start; the numbers of lines count them
         self._decoded_blocks = self._decode()
         self._first = ""
+        self._n_to_skip = options.skip_lines or 0
+
+    def skip(self, n: int) -> None:
+        """Leave out the next lines, before any is taken."""
+        self._n_to_skip += n
+
+    def _skip(self) -> None:
+        while self._n_to_skip:
+            lines = list(io.StringIO(self._first, self._newline(self._first) or ""))
+            n = min(len(lines) - 1, self._n_to_skip)  # the last one may go on in the next block
+            if n < self._n_to_skip:
+                block = next(self._decoded_blocks, "")
+                # of a line that is left out, the last character shows how it ends
+                self._first = "".join(lines[-1:])[-1:] + block if block else ""
+                n = max(n, 0) if block else self._n_to_skip
+            else:
+                self._first = "".join(lines[n:])
+            self.n_skipped, self._n_to_skip = self.n_skipped + n, self._n_to_skip - n
+
+    def _newline(self, text: str) -> str | None:
+        """Return what ends the lines of a text, for `io.StringIO`; None if it does not show."""
+        if self.any_end:
+            return ""
+        if "\n" in text or "\r" in text[:-1]:
+            return "\n" if "\n" in text else ""
+        return None
 
     def ahead(self) -> list[str]:
         """Return the first lines of the file, as many as are there at once; they are not taken."""
+        self._skip()
         while "\n" not in self._first and "\r" not in self._first[:-1] and len(self._first) < BUFFER:
             if not (block := next(self._decoded_blocks, "")):
                 break
@@ -147,6 +175,7 @@ class Lines:
 
     def blocks(self) -> Iterator[str]:
         """Yield the text of the file in pieces, as they come."""
+        self._skip()
         if self._first:
             yield self._first
         yield from self._decoded_blocks
@@ -156,11 +185,11 @@ class Lines:
 
     def groups(self) -> Iterator[list[str]]:
         """Yield the lines in groups, as they come."""
-        rest, newline = "", "" if self.any_end else None
+        rest, newline = "", self._newline("")
         for block in self.blocks():
             text = rest + block
-            if newline is None and ("\n" in text or "\r" in text[:-1]):
-                newline = "\n" if "\n" in text else ""
+            if newline is None:
+                newline = self._newline(text)
             end = text.rfind("\n") + 1
             if newline == "":  # what follows a carriage return at the end of a block may be a line feed
                 end = max(end, text.rfind("\r", 0, len(text) - 1) + 1)

@@ -114,6 +114,11 @@ class DocumentFile:
         return self._source.description
 
     @property
+    def kind(self) -> str | None:
+        """The format; None for a pipe whose first line shows it, and for a data set of Hugging Face."""
+        return self._source.kind
+
+    @property
     def notes(self) -> list[str]:
         """What is to be known of the file before it is read, such as files of a folder that are left out."""
         return self._source.notes

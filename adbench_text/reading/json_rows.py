@@ -55,10 +55,8 @@ def _is_value(line: str) -> bool:
     return True
 
 
-def _of_lines(
-    lines: Iterable[str], name: str, options: ReadOptions, losses: Losses
-) -> Iterator[tuple[Any, int]]:
-    for number, line in enumerate(lines, start=1):
+def _of_lines(lines: Lines, name: str, options: ReadOptions, losses: Losses) -> Iterator[tuple[Any, int]]:
+    for number, line in enumerate(lines, start=1 + lines.n_skipped):
         if line.isspace():
             continue
         line = line.rstrip().removesuffix(",")  # as of an array whose brackets are gone
@@ -77,7 +75,7 @@ def _of_lines(
 def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
     """Yield the values of an array, or values one after the other, and the line where each begins."""
     blocks = lines.blocks()
-    text, position, line = "", 0, 1
+    text, position, line = "", 0, 1 + lines.n_skipped
     is_open, was_open = False, False
     while True:
         begin = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches anywhere

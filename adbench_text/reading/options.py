@@ -1,11 +1,14 @@
 """How a file is to be read, and what was lost when it was."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import InvalidValueError, UnknownNameError
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+_ERRORS = ("strict", "replace")
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class ReadOptions:
     errors : {"strict", "replace"}
         Whether an error is raised where a file cannot be read, or U+FFFD replaces wrong bytes, and rows that
         cannot be read are left out.
+    skip_lines : int, optional
+        Lines to leave out at the start of each file; by default the titles above the header of CSV and TSV.
     likely : tuple of str
         Columns of the text that a file like it has; what has them is read by them.
     """
@@ -37,6 +42,7 @@ class ReadOptions:
     header: bool = True
     quotes: bool | None = None
     errors: str = "strict"
+    skip_lines: int | None = None
     likely: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -48,11 +54,101 @@ class ReadOptions:
                     f"{', '.join(_DELIMITERS)}."
                 )
             object.__setattr__(self, "delimiter", delimiter)
+        if self.errors not in _ERRORS:
+            raise UnknownNameError("value of errors", self.errors, _ERRORS)
+        if self.skip_lines is not None and self.skip_lines < 0:
+            raise InvalidValueError(f"skip_lines must be at least 0, got {self.skip_lines}.")
 
     @property
     def goes_on(self) -> bool:
         """Whether reading goes on where something cannot be read."""
         return self.errors == "replace"
+
+
+class ReadOption(NamedTuple):
+    """A field of `ReadOptions` as users give it: an option of commands, and a key of the file of a sweep."""
+
+    field: str
+    name: str
+    help: str
+    kind: type = str
+    choices: tuple[str, ...] = ()
+    is_kept: bool = False  # by a saved model, for the next file
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether it is a flag that turns its field off."""
+        return self.name == f"no_{self.field}"
+
+    def value(self, text: str) -> Any:
+        """Return the value of the field that a text in the file of a sweep stands for."""
+        if self.kind is bool:
+            if text.lower() not in ("true", "false"):
+                raise UnknownNameError(f"value of {self.name}", text, ("true", "false"))
+            return (text.lower() == "true") != self.is_negated
+        try:
+            return self.kind(text)
+        except ValueError as error:
+            raise InvalidValueError(f"{self.name} must be a number, got {text!r}.") from error
+
+
+#: All of them; commands, sweeps and models take what they need from here.
+READ_OPTIONS = (
+    ReadOption(
+        field="kind",
+        name="format",
+        help="csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]",
+    ),
+    ReadOption(
+        field="delimiter",
+        name="delimiter",
+        help="Delimiter: a character, or tab.  [default: guessed]",
+        is_kept=True,
+    ),
+    ReadOption(
+        field="header",
+        name="no_header",
+        kind=bool,
+        help="The first row is no header; the columns are column0, column1, ...",
+        is_kept=True,
+    ),
+    ReadOption(
+        field="quotes",
+        name="quotes",
+        kind=bool,
+        help="Whether fields may be in double quotes.  [default: guessed]",
+        is_kept=True,
+    ),
+    ReadOption(
+        field="skip_lines",
+        name="skip_lines",
+        kind=int,
+        help="Leave out the first N lines of each file.  [default: titles above a header]",
+        is_kept=True,
+    ),
+    ReadOption(
+        field="encoding",
+        name="encoding",
+        help="Encoding of the text, for example cp1252.",
+        is_kept=True,
+    ),
+    ReadOption(
+        field="errors",
+        name="errors",
+        choices=_ERRORS,
+        help="At what cannot be read: stop, or go on: U+FFFD replaces wrong bytes, wrong rows are left out.",
+    ),
+)
+
+
+def changed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of fields of `ReadOptions` that are given and differ from the defaults.
+
+    Raise InvalidValueError if one is wrong.
+    """
+    given = {name: value for name, value in values.items() if value is not None}
+    options, defaults = ReadOptions(**given), ReadOptions()
+    return {name: value for name, value in given.items() if getattr(options, name) != getattr(defaults, name)}
 
 
 # what is lost: of one, and of several, given their number; then what to know

@@ -116,8 +116,9 @@ class Table:
         """Yield the rows in batches of some sizes."""
         n = len(self.names)
         if self._first:
-            yield self._batch([self._first], range(1, 2))
-        before = self._n_taken
+            first = self._lines.n_skipped + 1
+            yield self._batch([self._first], range(first, first + 1))
+        before = self._line_number()
         for rows in in_sizes(self._reader, sizes):
             raw = self._taken()
             # a row has a line and all fields, or else each is looked at
@@ -129,7 +130,7 @@ class Table:
                     )
             else:
                 yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
-            before = self._n_taken
+            before = self._line_number()
 
     def _batch(self, rows: list[list[str]], numbers: Sequence[int]) -> Batch:
         columns = dict(zip(self.names, zip(*rows, strict=True), strict=True))
@@ -139,6 +140,10 @@ class Table:
         for lines in self._lines.groups():
             self._raw += lines
             yield lines
+
+    def _line_number(self) -> int:
+        """Return the number of the last line that was taken."""
+        return self._lines.n_skipped + self._n_taken
 
     def _taken(self) -> list[str]:
         """Return the lines of the rows since the last call."""

@@ -72,6 +72,10 @@ class Source:
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
         """Yield the rows from the first on; of Parquet and Hugging Face `only` some columns, if given."""
+        if self.options.skip_lines and (self.hub or self.kind in ("parquet", "mbox")):
+            raise InvalidValueError(
+                f"{self.name} has no lines to leave out; --skip-lines is for CSV, TSV, JSON and plain lines."
+            )
         if self.hub:
             self.description = "a data set of Hugging Face"
             yield from self.hub.batches(only)
@@ -205,7 +209,7 @@ def _of_folder(path: str, folder: Path, options: ReadOptions, text: Collection[s
     source = Source(path, options, text)
     names = _files_of_folder(folder, source.notes)
     data = [name for name in names if not any(part.startswith("_") for part in name.parts)]  # Spark's others
-    kinds = {name: _kind_of_name(name.name) for name in data}
+    kinds = {name: kind_of_name(name.name) for name in data}
     found = set(kinds.values())
     kind = options.kind
     if kind is None:
@@ -226,7 +230,7 @@ def _of_folder(path: str, folder: Path, options: ReadOptions, text: Collection[s
     return source
 
 
-def _kind_of_name(name: str) -> str | None:
+def kind_of_name(name: str) -> str | None:
     """Return the format that the name of a file shows; None if it shows none."""
     lower = name.lower()
     for packed in PACKED_SUFFIXES:
@@ -235,10 +239,10 @@ def _kind_of_name(name: str) -> str | None:
 
 
 def _kind_of(file: Path) -> str:
-    kind = _kind_of_name(file.name)
+    kind = kind_of_name(file.name)
     if kind is None and zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
-            kind = _kind_of_name(only_member(archive, file.name))
+            kind = kind_of_name(only_member(archive, file.name))
     if kind is None:
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(KINDS)}. "
@@ -261,7 +265,7 @@ def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) ->
 
 
 def _plain(lines: Lines, name: str, sizes: Iterator[int]) -> Iterator[Batch]:
-    number = 1
+    number = 1 + lines.n_skipped
     for taken in in_sizes(iter(lines), sizes):
         texts = [line.rstrip("\r\n") for line in taken]
         yield Batch({TEXT: texts}, range(number, number + len(texts)), name)

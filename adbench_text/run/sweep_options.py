@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adbench_text.checks import Whole, check_choice
+from adbench_text.checks import Whole
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.split import protocol_of, splits
 from adbench_text.corpora.split_key import AXES
@@ -12,28 +12,20 @@ from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, setting
 from adbench_text.reading.hub import HUB
-from adbench_text.reading.options import ReadOptions
+from adbench_text.reading.options import READ_OPTIONS, changed
 from adbench_text.run.names import choices_of, expand, parse_seeds
 from adbench_text.run.sweep import Sweep, choose
 from adbench_text.run.sweep_file import SweepFile, find, read
 
 #: Options on the user's own documents.
 OF_FILES = ("text", "label", "split", "odd_words", "language")
-#: Options on how these are read, and their names in `ReadOptions`.
-OF_READING = {
-    "format": "kind",
-    "delimiter": "delimiter",
-    "no_header": "header",
-    "quotes": "quotes",
-    "encoding": "encoding",
-    "errors": "errors",
-}
+#: Options on how these are read.
+OF_READING = {option.name: option for option in READ_OPTIONS}
 _SHORTHANDS = ("device", "encoder", "vectors")  # for ``--set``
 _SINGLE = ("label", "split", "odd_words", "language", "protocol", "preset", *OF_READING, *_SHORTHANDS)
 # What reads the values of keys of a file that are no texts, besides those of axes.
 _NUMBERS: dict[str, Callable[[str], Any]] = {"contamination": float, "limit": int}
 _LIMIT = Whole(1)
-_FLAGS = {"no_header": False, "quotes": True}  # and what they make of their values in `ReadOptions`
 # What an option is called where the sweep is made, if not as it is on the command line.
 _NAMES = {
     "dataset": "datasets",
@@ -43,8 +35,7 @@ _NAMES = {
     "known_outliers": "known",
     "detector": "detectors",
     "set": "settings",
-    "format": "kind",
-    "no_header": "header",
+    **{option.name: option.field for option in READ_OPTIONS if option.name != option.field},
 }
 #: Keys of a file that decide which cells a sweep has.
 OF_CELLS = tuple(
@@ -80,7 +71,8 @@ def sweep_named(name: str) -> Sweep:
     """Return the sweep of a name or file, as ``run --sweep NAME`` would run it."""
     file = read_checked(name)
     options: dict[str, Any] = dict.fromkeys((*OF_FILES, *_NAMES.values(), *_SINGLE, *AXES), ())
-    options |= dict.fromkeys((*_SINGLE, *OF_READING.values())) | {"limit": None, "sweep": file}
+    options |= dict.fromkeys((*_SINGLE, *(option.field for option in READ_OPTIONS)))
+    options |= {"limit": None, "sweep": file}
     for key, texts in file.options.items():
         if key in OF_EXECUTION:
             continue
@@ -95,9 +87,8 @@ def sweep_named(name: str) -> Sweep:
 
 def _typed(option: str, name: str, texts: Sequence[str]) -> Any:
     """Return the values of an option of a file of a sweep; numbers are separated by commas."""
-    if option in _FLAGS:
-        check_choice(f"value of {option}", texts[-1].lower(), ("true", "false"))
-        return (texts[-1].lower() == "true") == _FLAGS[option]
+    if option in OF_READING:
+        return OF_READING[option].value(texts[-1])
     if option in _SINGLE:
         return texts[-1]
     if option == "seed":
@@ -142,10 +133,8 @@ def splits_of(options: Mapping[str, Any], note: Note) -> Sweep:
     if not options["datasets"]:
         raise InvalidValueError("Give at least one --dataset; see 'adbench-text list datasets'.")
     of_files = {name: options[name] for name in OF_FILES if options[name]}
-    defaults = ReadOptions()
-    reading = {name: options[name] for name in OF_READING.values() if options[name] is not None}
-    changed = {name: value for name, value in reading.items() if value != getattr(defaults, name)}
-    of_files |= {"reading": changed} if changed else {}
+    reading = changed({option.field: options[option.field] for option in READ_OPTIONS})
+    of_files |= {"reading": reading} if reading else {}
     datasets = _with_own(expand("dataset", options["datasets"], note=note), of_files)
     protocol = options["protocol"]
     known_from = _known_from(options, datasets)
@@ -222,9 +211,10 @@ def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
     """Return the names of datasets; ``files:tickets.csv`` and data sets of Hugging Face are made known."""
     own = [name for name in names if name.startswith((registry.OWN, HUB))]
     if given and not own:
-        option = next(iter(given)).replace("_", "-")
+        of_reading = [option.name for option in READ_OPTIONS if option.field in given.get("reading", ())]
+        first = next(iter([*(name for name in given if name != "reading"), *of_reading])).replace("_", "-")
         raise InvalidValueError(
-            f"--{option} is for your own documents: give these as --dataset {registry.OWN}PATH."
+            f"--{first} is for your own documents: give these as --dataset {registry.OWN}PATH."
         )
     datasets = [
         registry.add_dataset(ClassFiles(name.removeprefix(registry.OWN), **given)) if name in own else name

@@ -147,6 +147,17 @@ def test_a_file_is_read_as_that_of_the_model(adbench, tmp_path):
     assert note.endswith(there)
 
 
+def test_lines_that_fit_leaves_out_are_left_out_of_files_of_its_format(adbench, tmp_path):
+    (tmp_path / "a.csv").write_text("\n".join(["Exported in May", "by Ann, Bob", "text", *SEA]))
+    assert adbench("fit", "a.csv", "--skip-lines", "2", "-m", "kept").exit_code == 0
+    assert len(lines(adbench("score", "kept", "a.csv"))) == len(SEA)
+    (tmp_path / "new.txt").write_text("\n".join(NEW[:3]))
+    for file, stdin in (("new.txt", None), ("-", (tmp_path / "new.txt").read_text())):
+        other = adbench("score", "kept", file, stdin=stdin)
+        assert len(lines(other)) == 3  # each line is a document
+        assert "--skip-lines 2." in other.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "content", "columns"),
     [

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import adbench
+from commands import adbench, dry_run
 
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
@@ -17,6 +17,7 @@ from adbench_text.corpora.split import draw
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.run.sweep_options import sweep_named
 from adbench_text.testing.topics import texts_about
 
 SEA, LAW = texts_about("sea", 40, 0, compounds=True), texts_about("law", 30, 0, compounds=True)
@@ -182,6 +183,26 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     assert [row["inlier"] for row in cells] == ["law", "sea"]
 
 
+def test_the_options_on_reading_are_the_same_on_the_command_line_and_in_a_sweep_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv", header=("sea", "law", "train"))
+    Path("a.csv").write_text(f"Exported in May; by Ann\n{Path('a.csv').read_text()}")
+    typed = dry_run("-d llr -s files:a.csv --text column0 --label column1 --no-header --skip-lines 2")
+    sweep = 'detector = "llr"\ndataset = "files:a.csv"\ntext = "column0"\nlabel = "column1"\n'
+    Path("mine.toml").write_text(f"{sweep}no-header = true\nskip-lines = 2\n")
+    assert dry_run("--sweep mine.toml") == typed
+    assert {cell.partition("/")[2].partition(" ")[0] for cell in typed} == {"law", "sea"}
+    assert [str(cell) for cell in sweep_named("mine.toml").expand()] == typed
+    for key in ('no-header = "yes"', 'skip-lines = "two"', "skip-lines = -1"):
+        Path("mine.toml").write_text(f"{sweep}{key}\n")
+        value = key.split()[-1].strip('"')
+        refused = adbench("run --dry-run --sweep mine.toml")
+        assert refused.exit_code == 2
+        assert value in refused.stderr
+        with pytest.raises(InvalidValueError, match=value):
+            sweep_named("mine.toml")
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_documents_without_a_class_are_left_out_and_numbers_are_whole(home, tmp_path, kind):
     nan, path = float("nan"), tmp_path / f"a.{kind}"
@@ -264,11 +285,13 @@ def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):
     assert re.search(r"^Error: Two .*'files:tickets\.csv'", result.stderr, re.MULTILINE)
 
 
-@pytest.mark.parametrize("option", ["--text", "--label", "--split", "--language"])
-def test_the_options_on_columns_are_refused_without_documents_of_ones_own(home, option):
-    result = adbench(f"run -d llr -s pydocs {option} nonsense --dry-run")
+@pytest.mark.parametrize(
+    "option", ["--text x", "--label x", "--split x", "--language x", "--skip-lines 2", "--no-header"]
+)
+def test_the_options_on_files_are_refused_without_documents_of_ones_own(home, option):
+    result = adbench(f"run -d llr -s pydocs {option} --dry-run")
     assert result.exit_code == 2
-    assert re.search(rf"^Error: {option} .*--dataset files:PATH", result.stderr, re.MULTILINE)
+    assert re.search(rf"^Error: {option.split()[0]} .*--dataset files:PATH", result.stderr, re.MULTILINE)
 
 
 GERMAN = [(f"Über die Straße zur {letter}brücke", "road", "") for letter in "abcdefghijklmnopqrstuvwx"]

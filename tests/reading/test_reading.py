@@ -325,6 +325,29 @@ def test_lines_may_end_as_on_any_system(tmp_path, monkeypatch, name, end):
     assert texts(path) == expected
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [3, 2**18])
+@pytest.mark.parametrize("name", ["csv", "txt", "jsonl"])
+def test_lines_at_the_start_may_be_left_out(tmp_path, monkeypatch, name, size, end):
+    monkeypatch.setattr(decoding, "BUFFER", size)
+    rows = {"csv": "text\nthe ship\nthe crew", "txt": "the ship\nthe crew", "jsonl": '"the ship"\n"the crew"'}
+    path = tmp_path / f"a.{name}"
+    path.write_bytes(f"Exported in May, by Ann\n\n{rows[name]}\n".replace("\n", end).encode())
+    _, table = read(path, skip_lines=2)
+    assert list(table.texts()) == ["the ship", "the crew"]
+    assert table.place(1) == f"a.{name}, line {5 if name == 'csv' else 4}"
+    with pytest.raises(DataError, match=f"a.{name} has no"):
+        DocumentFile(str(path), skip_lines=9)
+
+
+def test_lines_can_be_left_out_of_text_only(tmp_path):
+    for use in (list, DocumentFile.table):
+        with pytest.raises(InvalidValueError, match=r"tickets\.parquet .*--skip-lines"):
+            use(DocumentFile(write(tmp_path, "parquet"), skip_lines=1))
+    with pytest.raises(InvalidValueError, match=r"skip_lines .*-1"):
+        DocumentFile(write(tmp_path, "csv"), skip_lines=-1)
+
+
 # -- standard input
 
 
