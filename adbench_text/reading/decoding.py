@@ -105,6 +105,7 @@ class Lines:
         *,
         any_end: bool = False,
     ) -> None:
+        self._is_pipe = not stream.seekable()
         self._stream, self._name, self._losses = unpacked(stream, name), name, losses
         self._goes_on = options.goes_on
         start = self._stream.peek(4)
@@ -123,6 +124,7 @@ class Lines:
         self.n_skipped = 0  # lines that are left out at the start; the numbers of lines count them
         self._decoded_blocks = self._decode()
         self._first = ""
+        self._failure: DataError | None = None  # after the first lines
         self._n_to_skip = options.skip_lines or 0
 
     def skip(self, n: int) -> None:
@@ -151,10 +153,17 @@ class Lines:
         return None
 
     def ahead(self) -> list[str]:
-        """Return the first lines of the file, as many as are there at once; they are not taken."""
+        """Return the first lines of the file, of a pipe as many as are there at once; they are not taken."""
         self._skip()
-        while "\n" not in self._first and "\r" not in self._first[:-1] and len(self._first) < BUFFER:
-            if not (block := next(self._decoded_blocks, "")):
+        while len(self._first) < BUFFER and not self._failure:
+            if self._is_pipe and ("\n" in self._first or "\r" in self._first[:-1]):
+                break
+            try:
+                block = next(self._decoded_blocks, "")
+            except DataError as error:  # it comes after the rows before it
+                self._failure = error
+                break
+            if not block:
                 break
             self._first += block
         lines = list(io.StringIO(self._first, ""))
@@ -178,6 +187,8 @@ class Lines:
         self._skip()
         if self._first:
             yield self._first
+        if self._failure:
+            raise self._failure
         yield from self._decoded_blocks
 
     def __iter__(self) -> Iterator[str]:

@@ -173,7 +173,8 @@ _SENTENCES = {
     "merged": (
         "1 row holds",
         "{n:,} rows hold",
-        "lines that look like rows, in quotes. If a quote is a character in this file, give --no-quotes",
+        "several lines that look like rows, joined by a quote. If a quote is a character in this file, give "
+        "--no-quotes",
     ),
     "no file": ("1 file is", "{n:,} files are", "left out, since it is no text"),
     "attachments": ("1 attachment is", "{n:,} attachments are", "left out"),

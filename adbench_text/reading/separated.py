@@ -13,52 +13,28 @@ from dataclasses import replace
 from io import StringIO
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from adbench_text.errors import DataError
 from adbench_text.escaping import count
 from adbench_text.reading.batch import Batch, in_sizes
 from adbench_text.reading.decoding import UTF16_MARKS, Lines
+from adbench_text.reading.dialects import (
+    DELIMITERS,
+    NAMES,
+    NONE,
+    Dialect,
+    are_alike,
+    dialect_of,
+    likely_delimiter,
+)
 from adbench_text.reading.options import Losses, ReadOptions
 
-_DELIMITERS = ",;\t|"
-_NONE = "\x1f"  # the delimiter of a file that has none
-_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space", _NONE: "one column"}
 _N_LOOKED_AT = 1000  # lines
 _N_COMPARED = 6  # lines, to which a header is compared
+_MANY_LINES = 20  # of rows of one field
 _N_WORDS_OF_TEXT = 5  # a name of a column has fewer
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
-_DIGITS = re.compile(r"\d+")
 _EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
-# a field in quotes that has a backslash before a quote that does not end it
-_ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
-_BEFORE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
-
-
-class Dialect(NamedTuple):
-    """How the fields of a row are separated."""
-
-    delimiter: str
-    quotes: bool
-    spaces: bool = False  # whether a space follows each delimiter
-    escapes: bool = False  # whether a backslash stands before a quote in quotes
-
-    def __str__(self) -> str:
-        facts = {"no quotes": not self.quotes, "spaces": self.spaces, "backslashes": self.escapes}
-        return ", ".join([_NAMES.get(self.delimiter, repr(self.delimiter)), *(n for n in facts if facts[n])])
-
-    def reader(self, lines: Any, *, strict: bool = False) -> Any:
-        """Return the parser of Python for some lines; `strict` raises an error where quotes are wrong."""
-        quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
-        if self.escapes:  # csv would take a backslash from everything else, too
-            lines = (_BEFORE_QUOTE.sub(r'\1""', line) for line in lines)
-        return csv.reader(
-            lines,
-            delimiter=self.delimiter,
-            quoting=quoting,
-            skipinitialspace=self.spaces,
-            strict=strict,
-        )
 
 
 class Table:
@@ -68,9 +44,14 @@ class Table:
         csv.field_size_limit(2**31 - 1)  # lines are limited already
         self._lines, self._name, self._options, self._losses = lines, name, options, losses
         sample = lines.ahead()[:_N_LOOKED_AT]
+        n_above = 0
         if sample and (said := _EXCEL.fullmatch(sample[0])):
+            n_above = 1
             sample, options = sample[1:], replace(options, delimiter=options.delimiter or said[1])
-        self.dialect = _dialect(sample, options)
+        self.dialect = dialect_of(sample, options)
+        self._likely = Losses()  # rows of one field that may be several
+        self._n_lines_of_likely = 0
+        self._has_blank_lines = False  # in quotes
         self._raw: list[str] = []  # lines that are read, and not yet `_taken`
         self._n_taken = 0
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
@@ -91,6 +72,12 @@ class Table:
             self.names = [f"column{number}" for number in range(len(first))]
         self._header, self._next_rows = first, [*self.dialect.reader(sample[1:_N_COMPARED])]
         self._note_title(sample)
+        if self.dialect.stray:
+            self._losses.note(
+                f"Quotes in {name} are read as characters: as marks of fields they would join rows, first in "
+                f"line {lines.n_skipped + n_above + self.dialect.stray:,}. If they are marks, give --quotes.",
+                "quotes",
+            )
 
     def note_header(self) -> None:
         """Note a header that may be a row."""
@@ -103,12 +90,12 @@ class Table:
 
     def _note_title(self, sample: list[str]) -> None:
         """Note a first line that has one field, where the others have as many as each other."""
-        for delimiter in _DELIMITERS if self.dialect.delimiter == _NONE else "":
+        for delimiter in DELIMITERS if self.dialect.delimiter == NONE else "":
             widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample[1:]) if fields]
             if len(widths) > 1 and len(set(widths)) == 1 and widths[0] > 1:
                 self._losses.note(
                     f"The first line of {self._name} has one field, and the others have {widths[0]} by "
-                    f"{_NAMES[delimiter]}. If it is a title or a comment, delete it.",
+                    f"{NAMES[delimiter]}. If it is a title or a comment, delete it.",
                     "title",
                 )
 
@@ -131,6 +118,9 @@ class Table:
             else:
                 yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
             before = self._line_number()
+        # texts of many lines have blank ones
+        if self._n_lines_of_likely >= _MANY_LINES and not self._has_blank_lines:
+            self._losses.add("merged", self._likely.first["merged"], self._likely.numbers["merged"])
 
     def _batch(self, rows: list[list[str]], numbers: Sequence[int]) -> Batch:
         columns = dict(zip(self.names, zip(*rows, strict=True), strict=True))
@@ -154,16 +144,10 @@ class Table:
 
     def _looked_at(self, lines: list[str], before: int) -> Iterator[tuple[list[str], int]]:
         """Yield the fields of each row in some lines, and the number of its first line."""
-        n, is_plain, raw = len(self.names), not self.dialect.quotes, []
-
-        def noted() -> Iterator[str]:
-            for line in lines:
-                raw.append(line)
-                yield line
-
-        for fields in self.dialect.reader(noted()):
-            number, n_lines = before + 1, len(raw)
-            if n_lines > 1 and not is_plain:
+        n = len(self.names)
+        for fields, raw in self.dialect.rows(lines):
+            number = before + 1
+            if len(raw) > 1 and self.dialect.quotes:
                 self._check_merged(raw, number)
             if _is_blank(fields, raw[0]):
                 pass
@@ -171,8 +155,7 @@ class Table:
                 yield fields, number
             elif fitted := self._fitted(fields, number):
                 yield fitted, number
-            before += n_lines
-            raw.clear()
+            before += len(raw)
 
     def _fitted(self, fields: list[str], number: int) -> list[str] | None:
         """Return a row of another length than the header has; None if it is left out."""
@@ -198,20 +181,19 @@ class Table:
 
     def _check_merged(self, raw: list[str], first: int) -> None:
         """Note a row in quotes over several lines that look like rows; raise DataError if it does not end."""
-        try:
-            list(self.dialect.reader(raw, strict=True))
-        except csv.Error as error:
-            if "unexpected end" in str(error):
-                raise DataError(
-                    f"{self._name}, line {first:,}: a quote opens here, and nothing closes it in the "
-                    f"{count(len(raw), 'line')} to the end of the file. If a quote is a character in this "
-                    "file, give --no-quotes."
-                ) from error
-        n, delimiter = len(self.names), self.dialect.delimiter
-        begin, *others = (line.split(delimiter)[0].strip(' "') for line in raw)
-        full = [each for each, line in zip(others, raw[1:], strict=True) if line.count(delimiter) == n - 1]
-        if n > 1 and any(_are_alike(each, begin) for each in full):
-            self._losses.add("merged", f"{self._name}, line {first:,}")
+        if "unexpected end" in self.dialect.fault(raw):
+            raise DataError(
+                f"{self._name}, line {first:,}: a quote opens here, and nothing closes it in the "
+                f"{count(len(raw), 'line')} to the end of the file. If a quote is a character in this file, "
+                "give --no-quotes."
+            )
+        others = count(len(raw) - 1, "line")
+        if self.dialect.joins(raw, len(self.names)):
+            self._losses.add("merged", f"{self._name}, line {first:,}, and {others} after it")
+        elif len(self.names) == 1 and not self.dialect.is_sure:
+            self._likely.add("merged", f"{self._name}, line {first:,}, and {others} after it")
+            self._n_lines_of_likely += len(raw)
+        self._has_blank_lines |= any(map(str.isspace, raw))
 
     def _with_index(self, header: list[str], sample: list[str]) -> list[str]:
         """Return a header with a first column without a name, if all rows have one field more."""
@@ -248,15 +230,6 @@ def _as_in_pandas(header: Sequence[str]) -> list[str]:
         return [str(name) for name in read_csv(stream, nrows=0).columns]
 
 
-def _are_alike(one: str, other: str) -> bool:
-    """Return whether two fields differ in digits alone, such as ``P3`` and ``P12``.
-
-    >>> _are_alike("P3", "P12"), _are_alike("ham", "ham"), _are_alike("Q1", "A3")
-    (True, True, False)
-    """
-    return _DIGITS.sub("0", one) == _DIGITS.sub("0", other)
-
-
 def _is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether a header may be a row, given the next rows.
 
@@ -267,61 +240,8 @@ def _is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool
         return True
     is_sentence = any(len(name.split()) >= _N_WORDS_OF_TEXT for name in header)
     columns = zip(header, *(row for row in rows if len(row) == len(header)), strict=False)
-    is_code = any(len(own) > 1 and all(_are_alike(own[0], each) for each in own[1:]) for own in columns)
+    is_code = any(len(own) > 1 and all(are_alike(own[0], each) for each in own[1:]) for own in columns)
     return is_sentence and (len(header) == 1 or is_code)
-
-
-def _dialect(sample: list[str], options: ReadOptions) -> Dialect:
-    """Return the dialect in which the rows of a sample have as many fields as its first one."""
-    is_tsv = options.kind == "tsv" and (not sample or "\t" in sample[0])
-    delimiter = options.delimiter or ("\t" if is_tsv else _delimiter(sample))
-    quotes = options.quotes
-    if quotes is None:
-        quotes = delimiter != "\t" or _tabs_are_quoted(sample)
-    lines = [line for line in sample if delimiter in line] if delimiter not in (" ", _NONE) else []
-    spaces = bool(lines) and re.search(rf"{re.escape(delimiter)}\S", lines[0]) is None
-    spaces = spaces and all(line.partition(delimiter)[2].startswith(" ") for line in lines)
-    return Dialect(delimiter, quotes, spaces, quotes and any(map(_ESCAPED.search, sample)))
-
-
-def _delimiter(sample: list[str]) -> str:
-    found = []
-    for delimiter in _DELIMITERS:
-        widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample) if fields]
-        if widths and widths[0] > 1:
-            others = widths[1:]
-            share = sum(width in (widths[0], widths[0] + 1) for width in others) / max(len(others), 1)
-            found.append((share if others else 1.0, widths[0], -_DELIMITERS.index(delimiter), delimiter))
-    if found:
-        return max(found)[-1]
-    widths = [len(fields) for fields in Dialect(",", True).reader(sample) if fields]
-    return _NONE if max(widths, default=1) > 1 else ","
-
-
-def _tabs_are_quoted(sample: list[str]) -> bool:
-    """Return whether the fields of a TSV are in quotes, as some programs write them.
-
-    A quote is a character, unless a field has doubled quotes in quotes, or the rows have as many fields as
-    the header only if quotes hold them together.
-    """
-    plain = [fields for fields in Dialect("\t", False).reader(sample) if fields]
-    if not any('"' in line for line in sample) or not plain:
-        return False
-    n = len(plain[0])
-    if all(_is_in_quotes(field) for field in plain[0]) and any(map(_is_in_quotes, chain(*plain[1:2]))):
-        return True
-    for field in (field for fields in plain for field in fields):
-        if _is_in_quotes(field):
-            inner = field[1:-1]
-            if '""' in inner and '"' not in inner.replace('""', ""):
-                return True
-    if all(len(fields) == n for fields in plain):
-        return False
-    return all(len(fields) == n for fields in Dialect("\t", True).reader(sample) if fields)
-
-
-def _is_in_quotes(field: str) -> bool:
-    return len(field) > 1 and field[0] == field[-1] == '"'
 
 
 def decoded(path: Path, errors: str = "strict") -> str:
@@ -338,10 +258,10 @@ def delimiter_of(text: str) -> str:
     >>> delimiter_of('id;"size, in mm";text'), delimiter_of("id,text"), delimiter_of("text")
     (';', ',', ',')
     """
-    delimiter = _delimiter(text.splitlines(keepends=True)[:_N_LOOKED_AT])
-    return "," if delimiter == _NONE else delimiter
+    delimiter = likely_delimiter(text.splitlines(keepends=True)[:_N_LOOKED_AT])
+    return "," if delimiter == NONE else delimiter
 
 
 def header_of(sample: list[str]) -> list[str]:
     """Return the fields of the first line of a sample, whether it is a header or not."""
-    return next(iter(_dialect(sample, ReadOptions()).reader(sample)), [])
+    return next(iter(dialect_of(sample, ReadOptions()).reader(sample)), [])

@@ -606,7 +606,7 @@ BAD = {
     ),
     "an open quote": (
         "a.csv",
-        b'a,b\n1,"2\n3,4\n5,6\n',
+        b'a,b\n1,"2\n3,4\n5\n',
         {"text": "b"},
         "line 2: .*quote.*3 lines.*--no-quotes",
     ),

@@ -2,6 +2,7 @@
 
 import csv
 import random
+import re
 
 import pandas as pd
 import pytest
@@ -227,6 +228,81 @@ def test_a_guess_that_may_lose_text_is_noted(tmp_path, content, options, quoted)
 def test_ordinary_files_are_not_noted(tmp_path, content):
     column = content.partition("\n")[0].split(",")[-1]
     assert notes(tmp_path / "a.csv", content, text=column) == []
+
+
+PLAIN = [f"the ship of number {n} left the harbour and came home at last" for n in range(400)]
+
+
+def stray(every, *, first="", last="", marks=('"', "")):
+    """Rows of which some begin, or end, with a quote."""
+    return [
+        f"{first}{marks[0] * (n % every == 5)}{text}{marks[1] * (n % every == 15)}{last}"
+        for n, text in enumerate(PLAIN)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("text", stray(50)),
+        ("text,label", stray(50, last=",ham")),
+        ("label;text", stray(50, first="ham;")),
+        ("text", [*stray(50, last=" and, in the end, sank"), '"the last one']),
+        ("text", [f'{row} 5" wide' if n % 7 == 0 else row for n, row in enumerate(stray(50))]),
+        ("text", [f'"{row}"' if n % 9 == 0 else row for n, row in enumerate(stray(50))]),
+    ],
+)
+def test_stray_quotes_are_characters_and_the_first_is_noted(tmp_path, header, rows):
+    (tmp_path / "a.csv").write_text("\n".join([header, *rows]))
+    file = DocumentFile(str(tmp_path / "a.csv"), "text")
+    assert len(file.table()) == len(rows)
+    (note,) = file.late_notes
+    assert all(each in note for each in ("a.csv", "line 7.", "--quotes"))
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "options", "place"),
+    [
+        ("text", stray(50), {"quotes": True}, "4 rows hold .*line 7, and 50"),
+        ("text", PLAIN * 3 + stray(300), {}, "1 row holds .*line 1,207, and 300"),  # too late for the guess
+        ("text", stray(50, marks='""'), {}, "8 rows hold .*line 7, and 10"),
+        ("text,label", stray(50, last=",ham", marks='""'), {}, "8 rows hold .*line 7, and 10"),
+        ("text", [f'"{text}' + '"' * (n % 50 != 5) for n, text in enumerate(PLAIN)], {}, "8 rows .*line 7"),
+        (
+            "text",
+            ['"I went there', 'and saw it."', '"Hello," he said.', "She left."] * 12,
+            {},
+            "line 2, and 1 ",
+        ),
+    ],
+)
+def test_rows_that_a_quote_may_join_are_counted_and_the_first_is_noted(
+    tmp_path, header, rows, options, place
+):
+    (note,) = notes(tmp_path / "a.csv", "\n".join([header, *rows]), text="text", **options)
+    assert re.search(place, note)
+    assert "--no-quotes" in note
+
+
+@pytest.mark.parametrize(
+    ("quoting", "pieces"),
+    [
+        (csv.QUOTE_ALL, ["Dear all", "the ship left", "at nine", "yours", "Ann"]),
+        (csv.QUOTE_MINIMAL, ["Dear all,", "", "the ship left at nine.", "", "Yours, Ann"]),
+        (csv.QUOTE_MINIMAL, ['She said "no"', "and left", "the ship"]),
+    ],
+)
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_texts_of_many_lines_in_quotes_are_read_as_they_were_written(tmp_path, quoting, pieces, n_columns):
+    rows = [
+        ["\n".join(pieces[: 2 + n % 4]) if n % 3 else PLAIN[n], "ham spam".split()[n % 2]] for n in range(90)
+    ]
+    with (tmp_path / "a.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream, quoting=quoting)
+        writer.writerows(row[:n_columns] for row in [["text", "label"], *rows])
+    file = DocumentFile(str(tmp_path / "a.csv"), "text")
+    assert list(file.table().texts()) == [text for text, _ in rows]
+    assert file.late_notes == []
 
 
 def test_names_are_checked_only_where_they_are_asked_for(tmp_path):

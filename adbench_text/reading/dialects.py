@@ -1,0 +1,190 @@
+"""The dialect of a CSV or TSV file, guessed from its first lines: the delimiter, and what a quote means."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from adbench_text.reading.options import ReadOptions
+
+#: What may separate fields.
+DELIMITERS = ",;\t|"
+#: The delimiter of a file that has none.
+NONE = "\x1f"
+_MANY_ROWS = 6  # in a field, which looks like so many rows
+_OFTEN = 3  # times
+_DIGITS = re.compile(r"\d+")
+#: What delimiters are called.
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space", NONE: "one column"}
+# a field in quotes that has a backslash before a quote that does not end it
+_ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
+_AFTER_QUOTE = re.compile(r'" +(?=[,;\t|\r\n]|$)')
+_BEFORE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
+
+
+class Dialect(NamedTuple):
+    """How the fields of a row are separated."""
+
+    delimiter: str
+    quotes: bool
+    spaces: bool = False  # whether a space follows each delimiter
+    escapes: bool = False  # whether a backslash stands before a quote in quotes
+    is_sure: bool = True  # whether some field of the sample needs its quotes
+    stray: int = 0  # the first line of the sample that shows that quotes are characters
+
+    def __str__(self) -> str:
+        facts = {"no quotes": not self.quotes, "spaces": self.spaces, "backslashes": self.escapes}
+        return ", ".join([NAMES.get(self.delimiter, repr(self.delimiter)), *(n for n in facts if facts[n])])
+
+    def reader(self, lines: Any, *, strict: bool = False) -> Any:
+        """Return the parser of Python for some lines; `strict` raises an error where quotes are wrong."""
+        quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
+        if self.escapes:  # csv would take a backslash from everything else, too
+            lines = (_BEFORE_QUOTE.sub(r'\1""', line) for line in lines)
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quoting=quoting,
+            skipinitialspace=self.spaces,
+            strict=strict,
+        )
+
+    def rows(self, lines: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield the fields of each row, and its lines."""
+        raw: list[str] = []
+
+        def noted() -> Iterator[str]:
+            for line in lines:
+                raw.append(line)
+                yield line
+
+        for fields in self.reader(noted()):
+            yield fields, [*raw]
+            raw.clear()
+
+    def fault(self, lines: Sequence[str]) -> str:
+        """Return what is wrong with the quotes of a row; spaces after a quote are fine."""
+        try:
+            list(self.reader([_AFTER_QUOTE.sub('"', line) for line in lines], strict=True))
+        except csv.Error as error:
+            return str(error)
+        return ""
+
+    def joins(self, lines: Sequence[str], n: int) -> bool:
+        """Return whether lines look like rows of `n` fields that a quote joins, which is a character.
+
+        Text does not go on after the end of a field in quotes. Few texts have many lines with as many
+        delimiters as a row, or one that begins with the next identifier.
+        """
+        if len(lines) < 2 or not self.quotes:
+            return False
+        is_wrong = "expected after" in self.fault(lines)
+        if is_wrong or n == 1:
+            return is_wrong
+        begin, *others = (line.split(self.delimiter)[0].strip(' "') for line in lines)
+        is_full = [line.count(self.delimiter) == n - 1 for line in lines[1:]]
+        return (all(is_full) and len(lines) >= _MANY_ROWS) or any(
+            are_alike(each, begin) for each, full in zip(others, is_full, strict=True) if full
+        )
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two fields differ in digits alone, such as ``P3`` and ``P12``.
+
+    >>> are_alike("P3", "P12"), are_alike("ham", "ham"), are_alike("Q1", "A3")
+    (True, True, False)
+    """
+    return _DIGITS.sub("0", one) == _DIGITS.sub("0", other)
+
+
+def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
+    """Return the dialect in which the rows of a sample have as many fields as its first one."""
+    is_tsv = options.kind == "tsv" and (not sample or "\t" in sample[0])
+    delimiter = options.delimiter or ("\t" if is_tsv else likely_delimiter(sample))
+    quotes = options.quotes
+    is_sure, stray = True, 0
+    if quotes is None and delimiter == "\t":
+        quotes = _tabs_are_quoted(sample)
+    elif quotes is None:
+        is_sure, stray = _quotes(sample, delimiter)
+        quotes = not stray
+        if stray and not options.delimiter:
+            delimiter = likely_delimiter(sample, quotes=False)
+    lines = [line for line in sample if delimiter in line] if delimiter not in (" ", NONE) else []
+    spaces = bool(lines) and re.search(rf"{re.escape(delimiter)}\S", lines[0]) is None
+    spaces = spaces and all(line.partition(delimiter)[2].startswith(" ") for line in lines)
+    return Dialect(
+        delimiter, quotes, spaces, quotes and any(map(_ESCAPED.search, sample)), is_sure=is_sure, stray=stray
+    )
+
+
+def likely_delimiter(sample: list[str], *, quotes: bool = True) -> str:
+    """Return the delimiter by which the rows of a sample have as many fields as its first one."""
+    found = []
+    for delimiter in DELIMITERS:
+        widths = [len(fields) for fields in Dialect(delimiter, quotes).reader(sample) if fields]
+        if widths and widths[0] > 1:
+            others = widths[1:]
+            share = sum(width in (widths[0], widths[0] + 1) for width in others) / max(len(others), 1)
+            found.append((share if others else 1.0, widths[0], -DELIMITERS.index(delimiter), delimiter))
+    if found:
+        return max(found)[-1]
+    widths = [len(fields) for fields in Dialect(",", quotes).reader(sample) if fields]
+    return NONE if max(widths, default=1) > 1 else ","
+
+
+def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
+    """Return whether quotes are certainly marks of fields, and the first line that shows that they are none.
+
+    Both readings are weighed. Quotes are characters if some cannot be marks of fields, if no row needs them
+    as marks, and if without them all rows have as many fields as the first one; the line is 0 otherwise.
+    """
+    if not any('"' in line for line in sample):
+        return False, 0
+    quoted = Dialect(delimiter, quotes=True, escapes=any(map(_ESCAPED.search, sample)))
+    plain = Dialect(delimiter, quotes=False)
+    n = next((len(fields) for fields in plain.reader(sample) if fields), 1)
+    if '"' in sample[0] or (n > 1 and any(len(fields) != n for fields in plain.reader(sample) if fields)):
+        return True, 0
+    n_rows, n_in_quotes, n_several, number, strays = 0, 0, 0, 1, list[int]()
+    for _, lines in quoted.rows(sample):
+        fault, is_long = quoted.fault(lines), len(lines) > 1
+        if quoted.joins(lines, n):
+            strays += [number] if fault else []
+        elif not fault:
+            fields = next(plain.reader(lines), [])
+            is_blank_inside = is_long and any(map(str.isspace, lines))
+            if '""' in lines[0] or is_blank_inside or (not is_long and len(fields) > n):
+                return True, 0
+            n_several += is_long
+            n_in_quotes += any(map(_is_in_quotes, fields))
+        n_rows, number = n_rows + 1, number + len(lines)
+    is_sure = 2 * n_in_quotes >= n_rows
+    return is_sure, strays[0] if strays and not is_sure and len(strays) > _OFTEN * n_several else 0
+
+
+def _tabs_are_quoted(sample: list[str]) -> bool:
+    """Return whether the fields of a TSV are in quotes, as some programs write them.
+
+    A quote is a character, unless a field has doubled quotes in quotes, or the rows have as many fields as
+    the header only if quotes hold them together.
+    """
+    plain = [fields for fields in Dialect("\t", False).reader(sample) if fields]
+    if not any('"' in line for line in sample) or not plain:
+        return False
+    n = len(plain[0])
+    if all(_is_in_quotes(field) for field in plain[0]) and any(map(_is_in_quotes, chain(*plain[1:2]))):
+        return True
+    for field in (field for fields in plain for field in fields):
+        if _is_in_quotes(field):
+            inner = field[1:-1]
+            if '""' in inner and '"' not in inner.replace('""', ""):
+                return True
+    if all(len(fields) == n for fields in plain):
+        return False
+    return all(len(fields) == n for fields in Dialect("\t", True).reader(sample) if fields)
+
+
+def _is_in_quotes(field: str) -> bool:
+    return len(field) > 1 and field[0] == field[-1] == '"'
