@@ -47,8 +47,8 @@ def test_too_few_documents():
 def test_a_column_that_is_not_there(tmp_path):
     (tmp_path / "a.csv").write_text("id,body\n1,one\n")
     assert message(DocumentFile, str(tmp_path / "a.csv"), "bdy") == (
-        "No column named 'bdy'. Did you mean 'body'? It was read as comma, header, UTF-8; --delimiter and "
-        "--no-header read it otherwise."
+        "No column named 'bdy'. Did you mean 'body'? It was read as comma, header, UTF-8; --delimiter, "
+        "--skip-lines and --no-header read it otherwise."
     )
 
 

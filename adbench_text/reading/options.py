@@ -165,6 +165,11 @@ _SENTENCES = {
         "left out, since it cannot be read; later rows have smaller numbers",
     ),
     "no text": ("1 row has", "{n:,} rows have", "a value that is no text; it counts as missing"),
+    "repeated": (
+        "1 row repeats",
+        "{n:,} rows repeat",
+        "the header; left out, so that later rows have smaller numbers",
+    ),
     "short": (
         "1 row has",
         "{n:,} rows have",

@@ -8,9 +8,8 @@ import csv
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from io import StringIO
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -23,31 +22,37 @@ from adbench_text.reading.dialects import (
     NAMES,
     NONE,
     Dialect,
-    are_alike,
     dialect_of,
     likely_delimiter,
 )
+from adbench_text.reading.headers import as_in_pandas, is_like_a_row, n_lines_above, n_rows_below
 from adbench_text.reading.options import Losses, ReadOptions
 
 _N_LOOKED_AT = 1000  # lines
-_N_COMPARED = 6  # lines, to which a header is compared
 _MANY_LINES = 20  # of rows of one field
-_N_WORDS_OF_TEXT = 5  # a name of a column has fewer
-_NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
 _EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
 
 
 class Table:
     """The rows of a CSV or TSV file."""
 
-    def __init__(self, lines: Lines, name: str, options: ReadOptions, losses: Losses) -> None:
+    def __init__(
+        self, lines: Lines, name: str, options: ReadOptions, losses: Losses, wanted: Collection[str] = ()
+    ) -> None:
         csv.field_size_limit(2**31 - 1)  # lines are limited already
         self._lines, self._name, self._options, self._losses = lines, name, options, losses
         sample = lines.ahead()[:_N_LOOKED_AT]
-        n_above = 0
         if sample and (said := _EXCEL.fullmatch(sample[0])):
-            n_above = 1
-            sample, options = sample[1:], replace(options, delimiter=options.delimiter or said[1])
+            options = replace(options, delimiter=options.delimiter or said[1])
+            sample = self._skipped(1, sample)
+        is_guessed = options.header and options.skip_lines is None
+        if is_guessed and (n := n_lines_above(sample, options, wanted)):
+            sample = self._skipped(n, sample)
+            losses.note(
+                f"Left out {count(n, 'line')} above the header of {name}. If the first line is the header, "
+                "give --skip-lines 0.",
+                "title",
+            )
         self.dialect = dialect_of(sample, options)
         self._likely = Losses()  # rows of one field that may be several
         self._n_lines_of_likely = 0
@@ -55,47 +60,68 @@ class Table:
         self._raw: list[str] = []  # lines that are read, and not yet `_taken`
         self._n_taken = 0
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
-        first: list[str] = []
-        for fields in self._reader:
-            line = "".join(self._taken())
-            if not _is_blank(fields, line) and not _EXCEL.fullmatch(line):
-                first = fields
-                break
-        is_header = options.header
-        self._first = None if is_header else first
+        first = self._next_row()
+        self._next_rows = [fields for fields in self.dialect.reader(sample) if fields][1:]
+        self._first = None if options.header else first
+        self._repeated = first if options.header and options.skip_lines != 0 else None
         self.doubled: set[str] = set()  # names that several columns have
-        if is_header:
+        if options.header:
             first = self._with_index(first, sample)
             self.doubled = {name for name, n in Counter(first).items() if name and n > 1}
-            self.names = _as_in_pandas(first) if first else []
+            self.names = as_in_pandas(first) if first else []
         else:
             self.names = [f"column{number}" for number in range(len(first))]
-        self._header, self._next_rows = first, [*self.dialect.reader(sample[1:_N_COMPARED])]
-        self._note_title(sample)
-        if self.dialect.stray:
-            self._losses.note(
-                f"Quotes in {name} are read as characters: as marks of fields they would join rows, first in "
-                f"line {lines.n_skipped + n_above + self.dialect.stray:,}. If they are marks, give --quotes.",
-                "quotes",
-            )
+        self._header = first
+        self._skip_descriptions()
+        self._note_guesses(sample)
+
+    def _skipped(self, n: int, sample: list[str]) -> list[str]:
+        """Leave out the first lines; return the sample without them."""
+        self._lines.skip(n)
+        return sample[n:]
+
+    def _next_row(self) -> list[str]:
+        """Return the fields of the next row that is not blank; empty if there is none."""
+        for fields in self._reader:
+            if not _is_blank(fields, "".join(self._taken())):
+                return [*fields]
+        return []
 
     def note_header(self) -> None:
         """Note a header that may be a row."""
-        if _is_like_a_row(self._header, self._next_rows):
+        if is_like_a_row(self._header, self._next_rows):
             self._losses.note(
                 f"The first line of {self._name} is taken for the names of the columns; if it is a row, give "
                 "--no-header.",
                 "header",
             )
 
-    def _note_title(self, sample: list[str]) -> None:
-        """Note a first line that has one field, where the others have as many as each other."""
+    def _skip_descriptions(self) -> None:
+        """Leave out the rows below the header that describe the columns."""
+        n = n_rows_below(self._repeated, self._next_rows) if self._repeated else 0
+        described = [", ".join(filter(None, self._next_row())) for _ in range(n)]
+        if described:
+            self._losses.note(
+                f"Left out {count(n, 'row')} below the header of {self._name} that describe the columns "
+                f"({described[0]:.60}). If they are documents, give --skip-lines 0.",
+                "below",
+            )
+
+    def _note_guesses(self, sample: list[str]) -> None:
+        """Note quotes that are read as characters, and a first line that may be a title."""
+        if self.dialect.stray:
+            line = self._lines.n_skipped + self.dialect.stray
+            self._losses.note(
+                f"Quotes in {self._name} are read as characters: as marks of fields they would join rows, "
+                f"first in line {line:,}. If they are marks, give --quotes.",
+                "quotes",
+            )
         for delimiter in DELIMITERS if self.dialect.delimiter == NONE else "":
             widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample[1:]) if fields]
             if len(widths) > 1 and len(set(widths)) == 1 and widths[0] > 1:
                 self._losses.note(
                     f"The first line of {self._name} has one field, and the others have {widths[0]} by "
-                    f"{NAMES[delimiter]}. If it is a title or a comment, delete it.",
+                    f"{NAMES[delimiter]}. If it is a title or a comment, give --skip-lines 1.",
                     "title",
                 )
 
@@ -110,7 +136,7 @@ class Table:
             raw = self._taken()
             # a row has a line and all fields, or else each is looked at
             is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
-            if not is_usual or (n == 1 and any(map(_is_spaces, rows))):
+            if not is_usual or (n == 1 and any(map(_is_spaces, rows))) or self._repeated in rows:
                 for found in in_sizes(self._looked_at(raw, before), repeat(len(raw))):
                     yield self._batch(
                         [fields for fields, _ in found], array("q", [number for _, number in found])
@@ -151,6 +177,8 @@ class Table:
                 self._check_merged(raw, number)
             if _is_blank(fields, raw[0]):
                 pass
+            elif fields == self._repeated:
+                self._losses.add("repeated", f"{self._name}, line {number:,}")
             elif len(fields) == n:
                 yield fields, number
             elif fitted := self._fitted(fields, number):
@@ -218,32 +246,6 @@ def _is_spaces(fields: Sequence[str]) -> bool:
     return len(fields) == 1 and bool(fields[0]) and not fields[0].strip(" \t")
 
 
-def _as_in_pandas(header: Sequence[str]) -> list[str]:
-    """Return the names of columns as pandas gives them: ``Unnamed: 2`` and ``note.1``."""
-    if len(set(header)) == len(header) and "" not in header:
-        return [*header]
-    from pandas import read_csv
-
-    with StringIO(newline="") as stream:
-        csv.writer(stream).writerow(header)
-        stream.seek(0)
-        return [str(name) for name in read_csv(stream, nrows=0).columns]
-
-
-def _is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether a header may be a row, given the next rows.
-
-    It has a number, a date or an address, or is one sentence; or it has a sentence beside a code such as
-    those of the rows.
-    """
-    if any(_NO_NAME.fullmatch(name.strip()) for name in header):
-        return True
-    is_sentence = any(len(name.split()) >= _N_WORDS_OF_TEXT for name in header)
-    columns = zip(header, *(row for row in rows if len(row) == len(header)), strict=False)
-    is_code = any(len(own) > 1 and all(are_alike(own[0], each) for each in own[1:]) for own in columns)
-    return is_sentence and (len(header) == 1 or is_code)
-
-
 def decoded(path: Path, errors: str = "strict") -> str:
     """Return the text of a small file in UTF-8 or UTF-16; `errors` are those of `bytes.decode`."""
     content = path.read_bytes()
@@ -262,6 +264,7 @@ def delimiter_of(text: str) -> str:
     return "," if delimiter == NONE else delimiter
 
 
-def header_of(sample: list[str]) -> list[str]:
-    """Return the fields of the first line of a sample, whether it is a header or not."""
+def header_of(sample: list[str], wanted: Collection[str]) -> list[str]:
+    """Return the fields of the row with the `wanted` columns, or of the first line, if it is no header."""
+    sample = sample[n_lines_above(sample, ReadOptions(), wanted) :]
     return next(iter(dialect_of(sample, ReadOptions()).reader(sample)), [])

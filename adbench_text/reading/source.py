@@ -68,7 +68,9 @@ class Source:
         """How to name columns that a guess has missed; empty where nothing separates columns."""
         if not self.is_separated:
             return ""
-        return f"It was read as {self.description}; --delimiter and --no-header read it otherwise."
+        return (
+            f"It was read as {self.description}; --delimiter, --skip-lines and --no-header read it otherwise."
+        )
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
         """Yield the rows from the first on; of Parquet and Hugging Face `only` some columns, if given."""
@@ -119,7 +121,8 @@ class Source:
             self.description = f"JSON, {encoding}"
             yield from json_rows.batches(lines, name, self.options, self.losses, sizes)
         else:
-            table = separated.Table(lines, name, replace(self.options, kind=kind), self.losses)
+            wanted = self.text or self.options.likely
+            table = separated.Table(lines, name, replace(self.options, kind=kind), self.losses, wanted)
             if self.options.header and not self.text:
                 table.note_header()
             self.doubled |= table.doubled
@@ -257,7 +260,7 @@ def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) ->
         return "jsonl"
     if options.delimiter or not options.header:
         return "csv"
-    header = separated.header_of(lines.ahead())
+    header = separated.header_of(lines.ahead(), text or options.likely)
     if options.likely and set(options.likely) <= set(header):
         return "csv"
     # plain lines have the column "text" only: another one must be in a header

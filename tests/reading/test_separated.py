@@ -204,7 +204,7 @@ def notes(path, content, **options):
             {},
             ["a.csv", "--no-header"],
         ),
-        ("My survey\nid,text\n1,one\n2,two\n", {}, ["a.csv", "2 by comma"]),
+        ("My survey\nid,text\n1,one\n2,two\n", {}, ["a.csv", "1 line ", "--skip-lines 0"]),
         ("id,text\n1,one, two\n2,three, four\n", {}, ["a.csv", "quotes"]),
     ],
 )
@@ -303,6 +303,92 @@ def test_texts_of_many_lines_in_quotes_are_read_as_they_were_written(tmp_path, q
     file = DocumentFile(str(tmp_path / "a.csv"), "text")
     assert list(file.table().texts()) == [text for text, _ in rows]
     assert file.late_notes == []
+
+
+TICKETS = [f"{n};2024-03-0{n % 9 + 1};{text}, as always" for n, text in enumerate(PLAIN[:30])]
+TABLE = "\n".join(["id;date;text", *TICKETS])
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Tickets of March;;\n;;\n",
+        "Tickets\n",
+        "Tickets, exported in March\n\n",
+        'Tickets\nof:;"March, 2024";\nexported:;2024-04-01;\n\n',
+        "# exported; by Ann; in March; 2024\n# for Bob\n",
+        "sep=;\nTickets of March\n",
+    ],
+)
+@pytest.mark.parametrize("text", [None, "text"])
+def test_titles_above_a_header_are_left_out_and_noted(tmp_path, above, text):
+    (tmp_path / "a.csv").write_text(above + TABLE)
+    file = DocumentFile(str(tmp_path / "a.csv"), text)
+    table = file.table()
+    assert (file.columns, len(table)) == (["id", "date", "text"], 30)
+    assert table.place(0) == f"a.csv, line {above.count(chr(10)) + 2}"
+    (note,) = file.late_notes
+    assert "--skip-lines 0" in note
+    n_lines = above.count("\n")
+    file = DocumentFile(str(tmp_path / "a.csv"), text, skip_lines=n_lines)
+    assert (len(file.table()), file.late_notes) == (30, [])
+
+
+def test_a_header_is_found_by_the_columns_that_are_asked_for(tmp_path):
+    (tmp_path / "a.csv").write_text("My survey\ntext\n" + "\n".join(PLAIN))
+    assert len(DocumentFile(str(tmp_path / "a.csv"), "text").table()) == len(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "n"),
+    [
+        (",text\n0,the ship\n1,the crew\n", ["Unnamed: 0", "text"], 2),
+        ("text,,\nthe ship,,\nthe crew,,\nso, it, was\n", ["text", "Unnamed: 1", "Unnamed: 2"], 3),
+        (
+            "v1,text,,,\nham,the ship,,,\nham,the crew,or not,,\n",
+            ["v1", "text", *(f"Unnamed: {n}" for n in (2, 3, 4))],
+            2,
+        ),
+        ("#,date,text\n1,May,the ship\n2,May,the crew\n", ["#", "date", "text"], 2),
+        ("text\nwell, well\nno, no\nyes, sir\n", ["text"], 3),
+        ("id,Email,Fax,text\n1,Email,Fax,the ship\n2,Email,Fax,crew\n", ["id", "Email", "Fax", "text"], 2),
+    ],
+)
+def test_a_header_that_is_no_title_stays(tmp_path, content, columns, n):
+    (tmp_path / "a.csv").write_text(content)
+    file = DocumentFile(str(tmp_path / "a.csv"), "text")
+    assert (file.columns, len(file.table())) == (columns, n)
+    assert "Left out" not in str(file.late_notes)
+
+
+BELOW = {
+    "Qualtrics": ["Response ID,Seconds,What went wrong?", ",".join(['"{""ImportId"":""QID1""}"'] * 3)],
+    "Qualtrics without its codes": ["Response ID,Seconds,What went wrong?"],
+    "SurveyMonkey": [",,Open-Ended Response"],
+    "another file": ["ResponseId,Seconds,text"],
+}
+
+
+@pytest.mark.parametrize("case", BELOW)
+def test_rows_below_a_header_that_describe_columns_are_left_out_and_noted(tmp_path, case):
+    answers = [f"R_{n},{n},{text}" for n, text in enumerate(PLAIN[:30])]
+    (tmp_path / "a.csv").write_text("\n".join(["ResponseId,Seconds,text", *BELOW[case], *answers]))
+    file = DocumentFile(str(tmp_path / "a.csv"), "text")
+    table = file.table()
+    assert list(table.texts()) == PLAIN[:30]
+    assert table.place(0) == f"a.csv, line {2 + len(BELOW[case])}"
+    (note,) = file.late_notes
+    assert f"{len(BELOW[case])} row" in note
+    assert len(DocumentFile(str(tmp_path / "a.csv"), "text", skip_lines=0).table()) == 30 + len(BELOW[case])
+
+
+def test_headers_of_files_that_were_joined_are_left_out_and_counted(tmp_path):
+    (tmp_path / "a.csv").write_text(f"{TABLE}\n{TABLE}\n{TABLE}")
+    file = DocumentFile(str(tmp_path / "a.csv"))
+    table = file.table()
+    assert (len(table), table.place(30)) == (90, "a.csv, line 33")
+    (note,) = file.late_notes
+    assert re.search("2 rows .*a.csv, line 32", note)
 
 
 def test_names_are_checked_only_where_they_are_asked_for(tmp_path):

@@ -1,0 +1,130 @@
+"""The header of a CSV or TSV file: titles above it, descriptions below it, and names of columns."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from io import StringIO
+
+from adbench_text.reading.dialects import DELIMITERS, Dialect, are_alike
+from adbench_text.reading.options import ReadOptions
+
+_MOST_TITLES = 20  # rows above a header
+_MOST_BELOW = 3  # rows below a header that describe the columns
+_N_COMPARED = 5  # rows, to which a header is compared
+_SHARE = 0.9  # of the rows of a table, which have as many fields as its header
+_N_WORDS_OF_TEXT = 5  # a name of a column has fewer
+_NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
+_NO_LETTER = re.compile(r"[\W_]+")
+_IMPORT_ID = '{"ImportId":'  # what the second row below a header of Qualtrics has in each column
+_ANSWERS = ("Response", "Open-Ended Response")  # in the row below a header of SurveyMonkey
+
+
+def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collection[str] = ()) -> int:
+    """Return how many lines of a sample are titles above its header.
+
+    The header is the first row with the `wanted` columns. If there are none, it is the first one that is no
+    title, by the delimiter by which the rows have as many fields as it.
+    """
+    found = []
+    for delimiter in options.delimiter or DELIMITERS:
+        quotes = delimiter != "\t" if options.quotes is None else options.quotes
+        rows, sizes = [], []
+        for fields, lines in Dialect(delimiter, quotes).rows(sample):
+            rows.append(fields)
+            sizes.append(len(lines))
+        has_wanted = [
+            bool(wanted) and {*wanted} <= {*map(str.strip, fields)} for fields in rows[:_MOST_TITLES]
+        ]
+        if any(has_wanted):
+            n = has_wanted.index(True)
+            found.append((True, 1.0, -n, sum(sizes[:n])))
+        elif judged := _titles(rows):
+            share, n = judged
+            found.append((False, share, len(rows[n]), sum(sizes[:n])))
+    return max(found)[-1] if found else 0
+
+
+def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
+    """Return the share of rows that have as many fields as the header, and the number of titles above it.
+
+    Return None if the rows are no table.
+    """
+    widths = Counter(len(fields) for fields in rows if fields)
+    n = widths.most_common(1)[0][0] if widths else 1
+    above = next((place for place, fields in enumerate(rows) if not _is_title(fields, n)), len(rows))
+    if n < 2 or above > _MOST_TITLES or len(rows) < above + 2:
+        return None
+    header, below = rows[above], [fields for fields in rows[above + 1 :] if fields]
+    share = sum(len(fields) == n for fields in below) / max(len(below), 1)
+    if share < _SHARE or len(header) != n:
+        return None
+    if not any(map(any, rows[:above])):  # empty lines are no titles
+        return share, 0
+    n_filled = sum(sum(map(bool, fields)) > 1 for fields in below)
+    is_header = len({*filter(None, header)}) == sum(map(bool, header)) and not is_like_a_row(header, below)
+    is_text = any(name.startswith(" ") for name in header)  # after a comma
+    return (share, above) if is_header and not is_text and 2 * n_filled >= len(below) else None
+
+
+def _is_title(fields: Sequence[str], n: int) -> bool:
+    """Return whether a row may be a title, a comment or a fact above a header of `n` names."""
+    filled = [field for field in fields if field.strip()]
+    if len(filled) < 2:
+        return not filled or bool(fields[0].strip())
+    if fields[0].startswith("#"):
+        return len(fields) != n
+    is_fact = any(
+        field.startswith(" ") or field.rstrip().endswith(":") or _NO_NAME.fullmatch(field.strip())
+        for field in filled
+    )
+    return is_fact and len(filled) < n and len(fields) <= n
+
+
+def n_rows_below(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first rows describe the columns, as programs for surveys write them."""
+    names = [*map(_letters, header)]
+    n_names = [sum(a == b != "" for a, b in zip(map(_letters, row), names, strict=False)) for row in rows]
+    n_below = 0
+    for number, row in enumerate(rows[:_MOST_BELOW], start=1):
+        cells, later = [cell for cell in row if cell.strip()], rows[number:]
+        repeats = n_names[number - 1] > max(1, 2 * max(n_names[number:], default=0))
+        is_code = bool(cells) and all(cell.startswith(_IMPORT_ID) for cell in cells)
+        has_answers = any(cell in _ANSWERS for cell in cells)
+        lacks_id = not row[0] and all(each[0] for each in later)
+        is_below = repeats or is_code or (has_answers and lacks_id)
+        n_below = number if later and is_below else n_below
+    return n_below
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTER.sub("", text).casefold()
+
+
+def as_in_pandas(header: Sequence[str]) -> list[str]:
+    """Return the names of columns as pandas gives them: ``Unnamed: 2`` and ``note.1``."""
+    if len(set(header)) == len(header) and "" not in header:
+        return [*header]
+    from pandas import read_csv
+
+    with StringIO(newline="") as stream:
+        csv.writer(stream).writerow(header)
+        stream.seek(0)
+        return [str(name) for name in read_csv(stream, nrows=0).columns]
+
+
+def is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a header may be a row, given the next rows.
+
+    It has a number, a date or an address, or is one sentence; or it has a sentence beside a code such as
+    those of the rows.
+    """
+    if any(_NO_NAME.fullmatch(name.strip()) for name in header):
+        return True
+    is_sentence = any(len(name.split()) >= _N_WORDS_OF_TEXT for name in header)
+    compared = [row for row in rows[:_N_COMPARED] if len(row) == len(header)]
+    is_code = any(
+        len(own) > 1 and all(are_alike(own[0], each) for each in own[1:])
+        for own in zip(header, *compared, strict=True)
+    )
+    return is_sentence and (len(header) == 1 or is_code)
