@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from adbench_text.errors import DataError
 from adbench_text.escaping import no_formula
 from adbench_text.reading.documents import DocumentFile, DocumentTable
+from adbench_text.reading.values import of_categories
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +79,7 @@ class FileRows:
         columns = self._file.text_columns
         return self._titles[columns[0]] if len(columns) == 1 else ""
 
-    @property
+    @cached_property
     def groups(self) -> list[str | None] | None:
         """The group of each document; None if it has none, or no column has groups."""
         column = self._file.group_column
@@ -86,7 +87,9 @@ class FileRows:
             return None
         if column not in self._table.arrow.schema.names:
             raise DataError(f"The column {column!r} holds lists or objects, which are no groups.")
-        return self._table.values(column)
+        groups, notes = of_categories(self._table.values(column), column)
+        self.notes += notes
+        return groups
 
     def marks(self, path: Path) -> "dict[int, Mark]":
         """Return the marks of a file by row."""

@@ -19,6 +19,7 @@ from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.reading.documents import DocumentFile, DocumentTable, named
 from adbench_text.reading.hub import FOLDERS, HUB
+from adbench_text.reading.values import of_categories
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.languages import standard
 from adbench_text.text.words import digest
@@ -112,9 +113,12 @@ class ClassFiles(Dataset):
         label, clean = self._label_column(file), Cleaner(self.language)
         table = file.table([*filter(None, [label, self.split, self.odd_words])])
         written, parts = [*table.texts()], self._parts(table)
+        labels_of_rows, on_labels = table.values(label), list[str]()
+        if label not in file.class_columns:  # whose names somebody has declared
+            labels_of_rows, on_labels = of_categories(labels_of_rows, label)
         labelled = [
             (row, _printable(name), text)
-            for row, name in enumerate(table.values(label))
+            for row, name in enumerate(labels_of_rows)
             if name and (text := clean(written[row]))
         ]
         is_split = self.split is None and {parts[row] for row, *_ in labelled} >= _SPLITS
@@ -156,7 +160,7 @@ class ClassFiles(Dataset):
         notes = self._notes(label, test, left_out, len(table) - len(labelled), is_split)
         few = _few_outliers(large[0], int((is_outlier & is_test).sum())) if small else []
         near = _near_copies([text for _, _, text, _ in kept], of_kept, None if is_drawn else is_test)
-        lost = [note.rstrip(".") for note in (*file.notes, *file.late_notes)]
+        lost = [note.rstrip(".") for note in (*file.notes, *file.late_notes, *on_labels)]
         every_note = "; ".join([f"read as {file.description}", notes, *few, *near, *lost])
         return _Content(classes, tuple(large) if small else (), train, test, every_note)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from adbench_text.errors import AdbenchTextError, DataError
 from adbench_text.escaping import without_surrogates
 from adbench_text.reading.options import Losses, ReadOptions
+from adbench_text.reading.values import MISSING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,9 +84,25 @@ class Cells:
     kept: Collection[str]
     options: ReadOptions
     losses: Losses
+    is_table: bool  # whether the words for missing values, such as NULL, stand for one in a text
 
     def strings(self, batch: Batch, name: str) -> "pa.Array | None":
         """Return the values of a column as strings; None if it holds lists and is not kept."""
+        array = self._strings(batch, name)
+        return self._without_missing(batch, array) if name in self.texts and self.is_table else array
+
+    def _without_missing(self, batch: Batch, texts: "pa.Array") -> "pa.Array":
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        is_missing = pc.is_in(texts, pa.array(sorted(MISSING), pa.string()))
+        if not pc.any(is_missing).as_py():
+            return texts
+        for index in pc.indices_nonzero(is_missing).to_pylist():
+            self.losses.add("missing", batch.place(index), value=texts[index].as_py())
+        return pc.if_else(is_missing, pa.scalar(None, pa.string()), texts)
+
+    def _strings(self, batch: Batch, name: str) -> "pa.Array | None":
         import pyarrow as pa
 
         values = batch.columns[name]

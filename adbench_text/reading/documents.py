@@ -173,7 +173,8 @@ class DocumentFile:
             raise DataError(f"{self._source.name} can be read once only.")
         self._is_read = True
         needed = [*filter(None, [*self.text_columns, self.id_column, self.group_column, *(others or ())])]
-        cells = Cells(self.text_columns, others or (), self._source.options, self._source.losses)
+        source = self._source
+        cells = Cells(self.text_columns, others or (), source.options, source.losses, source.is_table)
         reading = self._reading or self._source.batches(None if others is None else needed)
         n = 0
         for batch in map(_with_clean_names, reading):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError, UnknownNameError, listing
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _ERRORS = ("strict", "replace")
@@ -170,6 +170,7 @@ _SENTENCES = {
         "{n:,} rows repeat",
         "the header; left out, so that later rows have smaller numbers",
     ),
+    "missing": ("1 text is", "{n:,} texts are", "missing, written as {values}"),
     "short": (
         "1 row has",
         "{n:,} rows have",
@@ -192,11 +193,13 @@ class Losses:
 
     numbers: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
+    values: dict[str, dict[str, None]] = field(default_factory=dict)  # the values that were lost
     others: dict[str, str] = field(default_factory=dict)  # notes of their own, by kind
 
-    def add(self, kind: str, place: str, n: int = 1) -> None:
+    def add(self, kind: str, place: str, n: int = 1, value: str = "") -> None:
         """Count a loss."""
         self.numbers[kind] += n
+        self.values.setdefault(kind, {})[value] = None
         self.first.setdefault(kind, place)
 
     def note(self, sentence: str, kind: str = "") -> None:
@@ -209,6 +212,7 @@ class Losses:
         sentences = [*self.others.values()]
         for kind, n in self.numbers.items():
             one, several, what = _SENTENCES[kind]
+            what = what.format(values=listing(self.values[kind]))
             where = self.first[kind] if n == 1 else f"first: {self.first[kind]}"
             sentences.append(f"{one if n == 1 else several.format(n=n)} {what} ({where}).")
         return sentences

@@ -57,6 +57,7 @@ class Source:
     doubled: set[str] = field(default_factory=set)  # names that several columns have
     description: str = ""
     is_separated: bool = False  # a CSV or TSV, known once rows were read
+    is_table: bool = True  # its texts are cells, known once rows were read
 
     @property
     def kind(self) -> str | None:
@@ -103,7 +104,7 @@ class Source:
             yield from parquet.batches(stream, name, only, self.doubled)
             return
         if kind == "mbox":
-            self.description = "mails"
+            self.description, self.is_table = "mails", False
             yield from mail.batches(unpacked(stream, name), name, self.losses)
             return
         lines = Lines(stream, name, self.options, self.losses, any_end=kind in ("csv", "tsv"))
@@ -114,7 +115,7 @@ class Source:
             lines.any_end = kind in ("csv", "tsv")
         encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
         if kind == "lines":
-            self.description = f"lines, {encoding}"
+            self.description, self.is_table = f"lines, {encoding}", False
             self._note_tabs(lines.ahead(), name)
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
@@ -140,7 +141,7 @@ class Source:
 
     def _texts(self) -> Iterator[Batch]:
         """Yield the files of a folder, each a document; what is no text costs itself alone."""
-        n_read, n_mails = 0, 0
+        n_read, n_mails, self.is_table = 0, 0, False
         for name, file in self.files.items():
             try:
                 with named_errors(file), file.open("rb") as stream:

@@ -845,7 +845,9 @@ def test_documents_that_were_written_otherwise_are_different_by_form(odd, tmp_pa
 def test_each_document_is_ranked_among_those_of_its_group(odd, tmp_path):
     law = texts_about("law", 40, 0)
     rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA[:40])]
-    rows += [(f"L{n}", "court", text) for n, text in enumerate(law)] + [("X", "crew", law[0] + " judge")]
+    rows += [(f"L{n}", "court" + " " * (n % 2), text) for n, text in enumerate(law)] + [
+        ("X", "crew", law[0] + " judge")
+    ]
     write(tmp_path / "tickets.csv", rows)
     result = odd("tickets.csv", "--text", "body", "--id", "key", "--group", "queue", "-d", "llr")
     assert result.exit_code == 0, result.output
@@ -856,6 +858,8 @@ def test_each_document_is_ranked_among_those_of_its_group(odd, tmp_path):
     by_id = {row["key"]: row for row in table(tmp_path / "odd.csv")}
     assert (by_id["X"]["group"], by_id["X"]["fits"], by_id["X"]["queue"]) == ("crew", "court", "crew")
     assert {row["fits"] for row in by_id.values()} == {"court", ""}
+    assert {row["group"] for row in by_id.values()} == {"court", "crew"}
+    assert has_note(result, "'court' and 'court '")
     assert "Filed elsewhere?" in (tmp_path / "odd.html").read_text()
 
 

@@ -217,6 +217,15 @@ def test_documents_without_a_class_are_left_out_and_numbers_are_whole(home, tmp_
     assert re.search(": 22$|: 22;", corpus.edition)
 
 
+def test_classes_that_mean_the_same_are_one_and_words_for_nothing_are_none(home, tmp_path):
+    rows = [(text, "1.0" if n % 2 else "1", "") for n, text in enumerate(SEA)]
+    rows += [(text, "2" if n < 25 else "NULL", "") for n, text in enumerate(LAW)]
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert corpus.classes == ("1", "2")
+    assert len(corpus.train) + len(corpus.test) == len(SEA) + 25
+    assert all(each in corpus.edition for each in ("'1' and '1.0'", "5 values of 'queue'", "NULL"))
+
+
 FEW = [*((text, "normal", "") for text in SEA), *((text, "odd", "") for text in LAW[:12])]
 KINDS = [
     (text, queue if queue == "normal" else f"kind {n % 4}", "") for n, (text, queue, _) in enumerate(FEW)

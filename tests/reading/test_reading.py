@@ -442,7 +442,7 @@ def test_what_is_missing_is_no_text_and_no_identifier(tmp_path, kind):
     else:
         table.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
     _, found = read(path, "text")
-    assert list(found.texts()) == ["ship", "", "", "", "NaN", "None", "NA"]
+    assert list(found.texts()) == ["ship", "", "", "", "", "", ""]
     assert found.ids == ["a", "row 1", "row 2", "row 3", "NaN", "null", "nan"]
     sizes = [each or None for each in found.values("size")]
     assert sizes[:3] == ["1.5", None, None]

@@ -92,7 +92,12 @@ FILES = {
     "carriage returns": ("a.csv", "id,text\r1,one\r2,two\r", {}, {}),
     "no end of the last line": ("a.csv", "id,text\n1,one\n2,two", {}, {}),
     "a byte order mark": ("a.csv", "\ufeffid,text\n1,one\n2,two\n", {}, {}),
-    "letters that say missing": ("a.csv", "id,text\n1,NA\n2,nan\n3,None\n4,null\n", {}, {}),
+    "words for what is missing": (
+        "a.csv",
+        "id,text\n1,NA\n2,nan\n3,Nothing\n4,null and void\n",
+        {"text": "text"},
+        {"na_values": {"text": ["NA", "nan"]}},
+    ),
     "no header": (
         "a.csv",
         "0,the ship left\n4,the crew came home\n",
@@ -121,6 +126,7 @@ def test_rows_are_those_of_pandas(tmp_path, case, recwarn):
 SILENT = {name for name, (_, _, options, _) in FILES.items()} - {
     "rows that lack fields",
     "an index without a name",
+    "words for what is missing",
 }
 
 
