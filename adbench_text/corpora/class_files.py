@@ -109,7 +109,8 @@ class ClassFiles(Dataset):
 
     @cached_property
     def _content(self) -> _Content:
-        file = DocumentFile(self.path, self.text, "", **self.reading)
+        as_written = bool(self.odd_words)  # whose places are of the text as it was written
+        file = DocumentFile(self.path, self.text, "", as_written=as_written, **self.reading)
         label, clean = self._label_column(file), Cleaner(self.language)
         table = file.table([*filter(None, [label, self.split, self.odd_words])])
         written, parts = [*table.texts()], self._parts(table)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import without_surrogates
 from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, Cells, check_length
+from adbench_text.reading.escapes import Unescaped
 from adbench_text.reading.options import ReadOptions
 from adbench_text.reading.source import TEXT, source_of
-from adbench_text.text.letters import without_escapes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,6 +175,7 @@ class DocumentFile:
         needed = [*filter(None, [*self.text_columns, self.id_column, self.group_column, *(others or ())])]
         source = self._source
         cells = Cells(self.text_columns, others or (), source.options, source.losses, source.is_table)
+        unescaped = Unescaped(source.losses, source.is_table)
         reading = self._reading or self._source.batches(None if others is None else needed)
         n = 0
         for batch in map(_with_clean_names, reading):
@@ -189,7 +190,8 @@ class DocumentFile:
                     arrays[name] = array
             for name in self.text_columns:
                 _check_lengths(arrays[name], batch)
-                arrays[name] = _without_escapes(arrays[name])
+                if not source.options.as_written:
+                    arrays[name] = unescaped.texts(arrays[name], batch)
             yield pa.RecordBatch.from_arrays([*arrays.values()], [*arrays]), batch
 
     def _check_missing(self, name: str, batch: Batch) -> None:
@@ -346,16 +348,6 @@ def _check_lengths(texts: "pa.Array", batch: Batch) -> None:
     if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST:
         for index, text in enumerate(texts.to_pylist()):
             check_length(text or "", batch.place(index))
-
-
-def _without_escapes(texts: "pa.Array") -> "pa.Array":
-    """Return texts without the escape sequences of terminals."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pc.any(pc.match_substring(texts, "\x1b")).as_py():
-        return texts
-    return pa.array([each and without_escapes(each) for each in texts.to_pylist()], pa.string())
 
 
 def named(columns: Sequence[str], wanted: Sequence[str]) -> str | None:

@@ -32,6 +32,8 @@ class ReadOptions:
         cannot be read are left out.
     skip_lines : int, optional
         Lines to leave out at the start of each file; by default the titles above the header of CSV and TSV.
+    as_written : bool
+        Whether texts keep escapes, such as entities of HTML, because somebody counts their characters.
     likely : tuple of str
         Columns of the text that a file like it has; what has them is read by them.
     """
@@ -43,6 +45,7 @@ class ReadOptions:
     quotes: bool | None = None
     errors: str = "strict"
     skip_lines: int | None = None
+    as_written: bool = False
     likely: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -169,6 +172,12 @@ _SENTENCES = {
         "1 row repeats",
         "{n:,} rows repeat",
         "the header; left out, so that later rows have smaller numbers",
+    ),
+    "entities": ("1 text has", "{n:,} texts have", "entities of HTML, which are read as characters"),
+    "escapes": (
+        "1 text has",
+        "{n:,} texts have",
+        "line breaks or tabs as a database escapes them, which are read as white space",
     ),
     "missing": ("1 text is", "{n:,} texts are", "missing, written as {values}"),
     "short": (

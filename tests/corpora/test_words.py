@@ -218,6 +218,14 @@ def test_own_documents_say_which_words_are_odd(home, tmp_path):
     assert "word_auroc 0." in result.output, result.output
 
 
+def test_places_of_odd_words_are_those_of_the_text_as_it_was_written(home, tmp_path):
+    lines = [
+        {**row, "text": f"A&amp;B {row['text']}"} for row in rows(lambda text: [[8, 11], [12, len(text) + 7]])
+    ]
+    corpus = load(ClassFiles(write(tmp_path / "a.jsonl", lines), odd_words="odd"))
+    assert all(text.startswith("A&amp;B ") for text in corpus.written_test.texts)
+
+
 @pytest.mark.parametrize(
     ("odd", "quoted"),
     [

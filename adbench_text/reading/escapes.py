@@ -1,0 +1,124 @@
+"""Texts as they were before a program escaped them: entities of HTML, line breaks of databases, colours."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from html.entities import html5
+from typing import TYPE_CHECKING
+
+from adbench_text.reading.batch import Batch
+from adbench_text.reading.options import Losses
+from adbench_text.text.letters import without_escapes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_OBJECT = "\ufffc"  # what stands for a picture or an attachment in a text
+_ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});"
+_ENTITIES = re.compile(_ENTITY)
+_N_TIMES = 2  # that entities may be escaped: &amp;nbsp;
+# of MySQL and PostgreSQL, which write each backslash of a text as two
+_OF_DATABASES = r"""(?s)\A(?:[^\\]|\\[ntr0"'\\])*\z"""
+_BREAK = r"\A(?:[^\\]|\\[^ntr])*\\[ntr]"
+_NO_BREAK = (  # but a path of Windows, or a formula
+    r"(?i:(?:\A|[^a-z])[b-pr-z]:\\[^\\])|\\(?:theta|text[bir]|times|rho\b|right\b|neq\b|nabla|rangle)"
+)
+_ESCAPES = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": " "}
+
+
+class Unescaped:
+    r"""Puts characters in place of their escapes in texts, and counts these texts.
+
+    A backslash is an escape of a database in a table whose other backslashes are escapes, too, as far as it
+    is read. In ``C:\new`` it is a backslash.
+    """
+
+    def __init__(self, losses: Losses, is_table: bool) -> None:
+        self._losses, self._may_be_database = losses, is_table
+
+    def texts(self, texts: "pa.Array", batch: Batch) -> "pa.Array":
+        """Return the texts of a batch."""
+        import pyarrow.compute as pc
+
+        data = _bytes(texts)  # Arrow takes ten times as long to find nothing
+        if b"\x1b" in data:
+            texts = _changed(texts, pc.match_substring(texts, "\x1b"), without_escapes)
+        if _OBJECT.encode() in data:
+            has_object = pc.match_substring(texts, _OBJECT)
+            texts = _changed(texts, has_object, lambda text: text.replace(_OBJECT, " "))
+        if b"&" in data:
+            has_entities = pc.match_substring_regex(texts, _ENTITY)
+            texts = self._counted("entities", texts, has_entities, _entities, batch)
+        if self._may_be_database and b"\\" in data:
+            texts = self._of_database(texts, pc.match_substring(texts, "\\"), batch)
+        return texts
+
+    def _of_database(self, texts: "pa.Array", has_some: "pa.Array", batch: Batch) -> "pa.Array":
+        import pyarrow.compute as pc
+
+        some = texts.filter(has_some)
+        is_escaped = pc.match_substring_regex(some, _OF_DATABASES)
+        is_other = pc.match_substring_regex(some, _NO_BREAK)
+        self._may_be_database = pc.all(is_escaped).as_py() and not pc.any(is_other).as_py()
+        if not self._may_be_database:
+            return texts
+        has_break = pc.match_substring_regex(texts, _BREAK)
+        return self._counted("escapes", texts, has_break, _without_backslashes, batch)
+
+    def _counted(
+        self,
+        kind: str,
+        texts: "pa.Array",
+        is_changed: "pa.Array",
+        change: Callable[[str], str],
+        batch: Batch,
+    ) -> "pa.Array":
+        """Return the texts with some of them changed, which are counted."""
+        import pyarrow.compute as pc
+
+        before = texts
+        texts = _changed(texts, is_changed, change)
+        if texts is not before:
+            for index in pc.indices_nonzero(pc.not_equal(texts, before)).to_pylist():
+                self._losses.add(kind, batch.place(index))
+        return texts
+
+
+def _bytes(texts: "pa.Array") -> bytes:
+    """Return the UTF-8 of all texts of an array, whose offsets have 32 bits."""
+    _, offsets, data = texts.buffers()
+    if not data:
+        return b""
+    ends = memoryview(offsets).cast("i")
+    start, end = ends[texts.offset], ends[texts.offset + len(texts)]
+    return bytes(data.slice(start, end - start).to_pybytes())
+
+
+def _changed(texts: "pa.Array", is_changed: "pa.Array", change: Callable[[str], str]) -> "pa.Array":
+    """Return the texts, some of them changed by a function."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.any(is_changed).as_py():
+        return texts
+    some = texts.filter(is_changed).to_pylist()
+    return pc.replace_with_mask(
+        texts, pc.fill_null(is_changed, False), pa.array([*map(change, some)], pa.string())
+    )
+
+
+def _entities(text: str) -> str:
+    """Return a text with characters in place of entities of HTML."""
+    for _ in range(_N_TIMES):
+        text = _ENTITIES.sub(_entity, text)
+    return text
+
+
+def _entity(found: re.Match[str]) -> str:
+    is_known = found[0][1] == "#" or found[0][1:] in html5
+    return unescape(found[0]) if is_known else found[0]
+
+
+def _without_backslashes(text: str) -> str:
+    return _ESCAPES.sub(lambda found: _ESCAPED.get(found[1], found[1]), text)
