@@ -81,7 +81,10 @@ class DocumentFile:
         for batch in batches:
             first.append(_with_clean_names(batch))
             names |= dict.fromkeys(first[-1].columns)
-            if sum(map(len, first)) >= _N_LOOKED_AT or (given and names.keys() >= {*given, *others}):
+            is_complete = names.keys() >= {*given, *others}
+            # the first of several files may be the one that lacks a column
+            is_enough = sum(map(len, first)) >= _N_LOOKED_AT and (is_complete or not source.goes_on)
+            if is_enough or (given and is_complete):
                 break  # a pipe gets its first answer with its first document
         if not any(map(len, first)):
             raise DataError(
@@ -179,12 +182,14 @@ class DocumentFile:
         reading = self._reading or self._source.batches(None if others is None else needed)
         n = 0
         for batch in map(_with_clean_names, reading):
+            if lacking := self._lacking(batch):
+                self._source.skip_part(batch.part, lacking)
+                continue
             n += len(batch)
             names = needed if others is not None or n > most else dict.fromkeys([*needed, *batch.columns])
             arrays = {}
             for name in names:
                 if name not in batch.columns:
-                    self._check_missing(name, batch)
                     arrays[name] = pa.nulls(len(batch), pa.string())
                 elif (array := cells.strings(batch, name)) is not None:
                     arrays[name] = array
@@ -194,13 +199,15 @@ class DocumentFile:
                     arrays[name] = unescaped.texts(arrays[name], batch)
             yield pa.RecordBatch.from_arrays([*arrays.values()], [*arrays]), batch
 
-    def _check_missing(self, name: str, batch: Batch) -> None:
-        """Raise DataError if a file of a folder lacks a column; an object of JSON may."""
-        if name in self.text_columns and self._source.kind not in ("jsonl", "folder", None):
-            raise DataError(
-                f"{batch.part} has no column {name!r}, which other files have. If the parts have no header, "
-                "give --no-header."
-            )
+    def _lacking(self, batch: Batch) -> DataError | None:
+        """Return the error that a file of a folder lacks a column; an object of JSON may."""
+        lacking = [name for name in self.text_columns if name not in batch.columns]
+        if not lacking or self._source.kind in ("jsonl", "folder", None):
+            return None
+        return DataError(
+            f"{batch.part} has no column {lacking[0]!r}, which other files have. If the parts have no "
+            "header, give --no-header."
+        )
 
 
 class _Piece(NamedTuple):

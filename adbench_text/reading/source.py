@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import count
 from adbench_text.reading import json_rows, mail, parquet, separated
-from adbench_text.reading.batch import LONGEST, Batch, batch_of, in_sizes
+from adbench_text.reading.batch import LONGEST, Batch, batch_of, check_length, in_sizes
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
 from adbench_text.reading.hub import HUB, HubData
 from adbench_text.reading.options import Losses, ReadOptions
@@ -57,12 +57,18 @@ class Source:
     doubled: set[str] = field(default_factory=set)  # names that several columns have
     description: str = ""
     is_separated: bool = False  # a CSV or TSV, known once rows were read
+    _skipped: set[str] = field(default_factory=set)  # names of files that cannot be read
     is_table: bool = True  # its texts are cells, known once rows were read
 
     @property
     def kind(self) -> str | None:
         """The format; None for a pipe whose first line shows it."""
         return self.options.kind
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether files of several are left out that cannot be read."""
+        return self.options.goes_on and len(self.files) > 1
 
     @property
     def advice(self) -> str:
@@ -89,13 +95,29 @@ class Source:
             yield from self._texts()
         else:
             for name, file in self.files.items():
-                with named_errors(file), file.open("rb") as stream:
-                    partition = _partition(Path(name))
-                    for batch in self._parsed(stream, name, only):
-                        more = {key: [value] * len(batch) for key, value in partition.items()}
-                        yield replace(batch, columns={**batch.columns, **more})
+                try:
+                    yield from self._part(name, file, only)
+                except DataError as error:
+                    self.skip_part(name, error)
             if len(self.files) > 1:
                 self.description = f"{len(self.files):,} files, each {self.description}"
+
+    def _part(self, name: str, file: Path, only: Collection[str] | None) -> Iterator[Batch]:
+        with named_errors(file), file.open("rb") as stream:
+            partition = _partition(Path(name))
+            for batch in self._parsed(stream, name, only):
+                more = {key: [value] * len(batch) for key, value in partition.items()}
+                yield replace(batch, columns={**batch.columns, **more})
+
+    def skip_part(self, name: str, error: DataError) -> None:
+        """Count a file of several that cannot be read; raise its error if nobody asked to go on."""
+        if not self.goes_on:
+            if len(self.files) < 2 or "--errors replace" in str(error):
+                raise error
+            raise DataError(f"{error} --errors replace leaves such files out.") from error
+        if name not in self._skipped:  # the first rows of some formats are read twice
+            self._skipped.add(name)
+            self.losses.add("no part", str(error).rstrip("."))
 
     def _parsed(self, stream: BinaryIO, name: str, only: Collection[str] | None) -> Iterator[Batch]:
         kind = self.kind
@@ -152,6 +174,8 @@ class Source:
                         if is_mail
                         else self._text(content, name)
                     )
+                if self.options.goes_on:  # or else it is an error
+                    check_length(row[TEXT], name)
             except DataError as error:
                 self.losses.add("no file", str(error).rstrip("."))
                 continue

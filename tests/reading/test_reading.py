@@ -206,6 +206,37 @@ def test_parts_with_other_columns(tmp_path):
         DocumentFile(str(tmp_path / "empty"), kind="parquet")
 
 
+def parquet(**columns):
+    with io.BytesIO() as stream:
+        pd.DataFrame(columns).to_parquet(stream)
+        return stream.getvalue()
+
+
+BAD_PARTS = {
+    "no Parquet": ("parquet", parquet(text=["one"]), b"PAR1 and no more"),
+    "another column": ("parquet", parquet(text=["one"]), parquet(body=["two"])),
+    "another header": ("csv", b"text,n\none,1\n", b"body,n\ntwo,2\n"),
+    "no gzip to its end": ("csv.gz", gzip.compress(b"text\none\n"), gzip.compress(b"text\ntwo\n")[:-12]),
+    "an array that is cut off": ("json", b'[{"text": "one"}]', b'[{"text": '),
+    "an open quote": ("csv", b"text\none\n", b'text\n"two\nthree\n'),
+}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("case", BAD_PARTS)
+def test_a_bad_part_costs_itself_where_reading_goes_on(tmp_path, case, place):
+    name, good, bad = BAD_PARTS[case]
+    for part in range(3):
+        (tmp_path / f"{part}.{name}").write_bytes(bad if part == place else good)
+    with pytest.raises(DataError, match=rf"{place}\.{name}.*--errors replace"):
+        list(DocumentFile(str(tmp_path), "text"))
+    file = DocumentFile(str(tmp_path), "text", errors="replace")
+    assert [text for text in file.table().texts() if text != "two"] == ["one", "one"]
+    (note,) = file.late_notes
+    assert note.startswith("1 file is ")
+    assert f"{place}.{name}" in note
+
+
 def test_plain_lines_and_folders(tmp_path):
     (tmp_path / "in" / "deep").mkdir(parents=True)
     (tmp_path / "in" / "deep" / "b").write_text("second\nline")
@@ -774,3 +805,7 @@ def test_a_file_of_a_folder_that_unpacks_to_too_much_is_not_unpacked(tmp_path, m
         monkeypatch.setattr(f"adbench_text.reading.{module}.LONGEST", 999)
     with pytest.raises(DataError, match=r"a\.txt\.gz.* characters; at most 999 "):
         DocumentFile(str(tmp_path)).table()
+    (tmp_path / "b.txt").write_text("the ship")
+    file = DocumentFile(str(tmp_path), errors="replace")
+    assert list(file.table().texts()) == ["the ship"]
+    assert "a.txt.gz" in file.late_notes[0]
