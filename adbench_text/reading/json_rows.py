@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from adbench_text.errors import DataError
+from adbench_text.errors import DataError, listing
 from adbench_text.reading.batch import Batch, batch_of, in_sizes
 from adbench_text.reading.decoding import BUFFER, Lines
 from adbench_text.reading.options import Losses, ReadOptions
@@ -111,8 +111,8 @@ def _rows(
     if first is None:
         return
     value, line = first
-    table, key = _table(value), _only_list(value)
-    second = next(values, None) if table or key else None
+    table, key, held = _table(value), _only_list(value), _held(value)
+    second = next(values, None) if table or key or held else None
     if second is None and table:
         yield from ((row, line) for row in table)
         return
@@ -120,6 +120,11 @@ def _rows(
         losses.note(f"The rows of {name} are those of {key!r} in it.")
         yield from ((row, line) for row in value[key])
         return
+    if second is None and held:
+        raise DataError(
+            f"{name} is one object without a text, which holds {listing(map(repr, held))}. JSON is read as "
+            "an object a line, an array of objects, or one object after the other; save one list so."
+        )
     for value, number in chain([first], [second] if second else [], values):
         yield from _row(value, number, name, options, losses)
 
@@ -144,13 +149,30 @@ def _only_list(value: Any) -> str | None:
     """Return the name of the only list of objects in an object, as a server answers."""
     if not isinstance(value, dict) or TEXT in value:
         return None
-    lists = [
+    lists = _lists(value)
+    return lists[0] if len(lists) == 1 and not _has_text(value) else None
+
+
+def _held(value: Any) -> list[str]:
+    """Return the names of the lists and objects in an object that is no row; empty if it may be one."""
+    if not isinstance(value, dict) or TEXT in value or _has_text(value):
+        return []
+    if len(_lists(value)) < 2 and any(isinstance(each, str) for each in value.values()):
+        return []
+    return [key for key, each in value.items() if isinstance(each, list | dict)]
+
+
+def _lists(value: Mapping[str, Any]) -> list[str]:
+    """Return the names of the lists of objects in an object."""
+    return [
         key
         for key, each in value.items()
         if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)
     ]
-    is_row = any(isinstance(each, str) and " " in each for each in value.values())
-    return lists[0] if len(lists) == 1 and not is_row else None
+
+
+def _has_text(value: Mapping[str, Any]) -> bool:
+    return any(isinstance(each, str) and " " in each for each in value.values())
 
 
 def _table(value: Any) -> list[dict[str, Any]]:

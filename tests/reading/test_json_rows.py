@@ -64,7 +64,13 @@ def test_texts_alone_are_rows(tmp_path):
 @pytest.mark.parametrize(
     ("content", "quoted"),
     [
-        ('{"data": [1, 2]}', "'data' .*got list"),
+        ('{"data": [1, 2]}', "'data'.*an object a line, an array"),
+        ('{"n": 2, "users": [{"name": "Ann"}], "posts": [{"text": "one"}]}', "'posts', 'users'.*an array"),
+        (
+            '{"status": "ok", "users": [{"name": "Ann"}], "posts": [{"body": "one"}]}',
+            "'posts', 'users'.*an array",
+        ),
+        ('{"response": {"docs": [{"text": "one"}]}}', "'response'.*an array"),
         ("[[1, 2], [3, 4]]", "line 1 .*\\[1, 2\\]"),
         ('[{"text": "one"}, {"text": tw}]', "line 1 is not JSON"),
         ("17", "line 1 .*17"),
@@ -94,6 +100,20 @@ def test_objects_in_objects_are_no_columns(tmp_path, key):
     for name in ("a.jsonl", "b.json"):
         with pytest.raises(DataError, match=f"{name}, line 1: '{key}' .*got dict"):
             DocumentFile(str(tmp_path / name)).table()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"body": "one two", "spans": [{"a": 1}], "links": [{"b": 2}]},
+        {"text": "one", "spans": [{"a": 1}], "links": [{"b": 2}]},
+        {"body": "one", "meta": {"n": 1}},
+    ],
+)
+def test_one_object_with_a_text_is_a_row(tmp_path, row):
+    (tmp_path / "a.json").write_text(json.dumps(row))
+    column = "text" if "text" in row else "body"
+    assert list(DocumentFile(str(tmp_path / "a.json"), column).table().texts()) == [row[column]]
 
 
 def test_lists_in_lines_are_no_texts(tmp_path):
