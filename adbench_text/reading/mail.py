@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import EmailMessage
-from html.parser import HTMLParser
+from email.parser import BytesHeaderParser
+from email.policy import EmailPolicy
+from html import unescape
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -15,16 +17,30 @@ from adbench_text.reading.options import Losses
 SUFFIXES = (".eml", ".emlx")
 LARGEST = 200_000_000  # bytes of a mail; what is after them, such as attachments, is cut off
 _MAILDIR = ("cur", "new")  # folders of a maildir
+_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 # the lines before the text of a mail, and one that other texts do not have
-_HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n?(?:[ \t][^\n]*\n?)*)+")
+_HEADERS = re.compile(rb"(?:[!-9;-~]++:[^\n]*+\n?+(?:[ \t][^\n]*+\n?+)*+)++")
 _BEGINNING = re.compile(
     rb"^(Return-Path|Received|Delivered-To|Message-ID|MIME-Version|X-Original-To): ",
     re.IGNORECASE | re.MULTILINE,
 )
 # the line before a mail in mbox ends with a date: From ann@sea.org Mon Jan  5 09:00:00 2026
-_FROM = re.compile(rb"From \S.*\d\d:\d\d.*\d{4}.*")
+_FROM = re.compile(rb"From \S(?>.*?\d\d:\d\d).*?\d{4}")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
-_UNSEEN = ("script", "style", "title")
+_LONGEST_HEADER = 1000  # characters that are parsed, in longer and longer time; RFC 5322 has 998 in a line
+_LONGEST_SUBJECT = 100_000
+_MOST_COMMENTS = 100  # in a header; the parser calls itself for a comment within a comment
+# what follows the name of a tag, up to its end, which is no > in quotes
+_ATTRIBUTES = r"""(?:=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)|[^>/]|/(?!>))*+"""
+# What nobody sees of a page, as in a browser: what nothing ends goes on to the end of the page.
+_MARKUP = re.compile(
+    rf"""<!--(?:-?>|.*?(?:--\s*+!?>|\Z))
+    |<(?P<unseen>script|style|title)(?=[\s/>]){_ATTRIBUTES}(?:/>|>(?:.*?(?=</(?P=unseen)[\s/>])|.*))?
+    |</?(?P<tag>[a-z][^\s/>]*+){_ATTRIBUTES}/?>?
+    |<[!?/][^>]*+>?""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+_MANY_DIGITS = re.compile("&#[0-9]{100,};?")  # of no character
 _BLOCKS = ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "table", "blockquote", "pre")
 
 
@@ -33,14 +49,40 @@ def is_mail(name: str, start: bytes) -> bool:
     path = PurePath(name)
     if path.suffix.lower() in SUFFIXES or path.parent.name in _MAILDIR:
         return True
-    head = re.split(rb"\r?\n\r?\n", start)[0]
+    head = _BLANK_LINE.split(start, 1)[0]
     return not path.suffix[1:].isalpha() and bool(_HEADERS.fullmatch(head) and _BEGINNING.search(head))
+
+
+class _Policy(EmailPolicy):
+    """Parses the headers of a mail; one that cannot be parsed is missing."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        if name.lower() == "subject":
+            value = value[:_LONGEST_SUBJECT]
+        else:
+            value = value[:_LONGEST_HEADER] if value.count("(") <= _MOST_COMMENTS else ""
+        try:
+            return super().header_fetch_parse(name, value)
+        except RecursionError:  # of a part that is too deep
+            raise
+        except Exception:  # of the library, of many types
+            return super().header_fetch_parse(name, "")
+
+
+_POLICY = _Policy()
 
 
 def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
     """Return the columns ``subject`` and ``text`` of a mail; attachments are counted."""
-    # the policy with all methods of EmailMessage; headers that are wrong are kept as they are
-    mail: Any = message_from_bytes(data, policy=policy.default)
+    try:
+        return _row(message_from_bytes(data, policy=_POLICY), place, losses)
+    except RecursionError:  # hundreds of parts, each within another one: it is read as it was written
+        mail = BytesHeaderParser(policy=_POLICY).parsebytes(data)
+        del mail["Content-Type"]
+        return _row(mail, place, losses)
+
+
+def _row(mail: Any, place: str, losses: Losses) -> dict[str, Any]:
     body, text = None, ""
     for kind in ("plain", "html"):  # some have an empty text beside the page
         part = mail.get_body((kind,)) if isinstance(mail, EmailMessage) and not text.strip() else None
@@ -50,11 +92,7 @@ def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
     for part in mail.walk():
         if part is not body and not part.is_multipart() and part.get_content_disposition() == "attachment":
             losses.add("attachments", place)
-    try:
-        subject = str(mail.get("subject") or "")
-    except (ValueError, LookupError, IndexError):  # of a header that is no mail's
-        subject = ""
-    return {"subject": subject, "text": text.replace("\r\n", "\n")}
+    return {"subject": str(mail.get("subject") or ""), "text": text.replace("\r\n", "\n")}
 
 
 def _content(part: Any) -> str:
@@ -66,39 +104,24 @@ def _content(part: Any) -> str:
         return str(payload.decode(errors="replace"))
 
 
-class _Text(HTMLParser):
-    """Collects the text of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self._n_unseen = 0
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self._n_unseen += tag in _UNSEEN
-        if tag in _BLOCKS:
-            self.found.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._n_unseen = max(self._n_unseen - (tag in _UNSEEN), 0)
-        if tag in _BLOCKS:
-            self.found.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._n_unseen:
-            self.found.append(data)
-
-
 def html_text(page: str) -> str:
     r"""Return what a reader sees of a page.
 
     >>> html_text("<style>p {color: red}</style><p>Dear&nbsp;all,<br>the ferry leaves at nine.</p>")
     'Dear\xa0all,\nthe ferry leaves at nine.'
     """
-    parser = _Text()
-    parser.feed(page)
-    parser.close()
-    return re.sub(r"\s*\n\s*", "\n", "".join(parser.found)).strip()
+    parts, end = [], 0
+    for markup in _MARKUP.finditer(page):
+        parts.append(_unescaped(page[end : markup.start()]))
+        if (markup["tag"] or "").lower() in _BLOCKS:
+            parts.append("\n")
+        end = markup.end()
+    lines = "".join([*parts, _unescaped(page[end:])]).split("\n")
+    return "\n".join(filter(None, map(str.strip, lines)))
+
+
+def _unescaped(text: str) -> str:
+    return unescape(_MANY_DIGITS.sub("\ufffd", text))
 
 
 def batches(stream: BinaryIO, name: str, losses: Losses) -> Iterator[Batch]:

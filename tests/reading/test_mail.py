@@ -85,6 +85,27 @@ def test_a_broken_mail_is_read_as_far_as_it_goes(tmp_path):
     assert list(table.texts()) == ["caf\ufffd and tea\n", "", "the crew"]
 
 
+NESTED = "".join(f'Content-Type: multipart/mixed; boundary="{n}"\n\n--{n}\n' for n in range(1000))
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "text"),
+    [
+        (f"Content-Type: text/plain; {'(' * 900}", "the crew", "the crew"),
+        (f"Content-Disposition: {'(' * 5000}", "the crew", "the crew"),
+        (NESTED.removesuffix("\n"), "the crew", NESTED.partition("\n\n")[2] + "\nthe crew"),
+        ("Content-Type: text/html", "<![x the crew", ""),
+        ("Content-Type: text/html", f"the &#{'9' * 5000}; crew", "the \ufffd crew"),
+        ("Content-Type: text/html", "the crew <a <a href='", "the crew"),
+    ],
+    ids=["comments", "more comments", "parts within parts", "a declaration", "digits", "tags"],
+)
+def test_a_mail_that_pythons_parser_fails_at_is_read(tmp_path, head, body, text):
+    (tmp_path / "a.eml").write_text(f"Subject: ferries\n{head}\n\n{body}")
+    table = DocumentFile(str(tmp_path)).table()
+    assert (*table.texts(), *table.values("subject")) == (text, "ferries")
+
+
 def test_an_mbox_file_has_a_row_for_each_mail(tmp_path):
     box = mailbox.mbox(tmp_path / "sent.mbox")
     for message, _ in MAILS.values():
@@ -101,6 +122,8 @@ def test_a_page_is_what_a_reader_sees():
     assert html_text(HTML) == "the bücket\nis full"
     assert html_text("one<br>two &lt;three&gt;<script>x = 1</script>") == "one\ntwo <three>"
     assert html_text("no tag at all") == "no tag at all"
+    assert html_text("a < b <3 <p class='>'>c<!-- > -->d</P >e") == "a < b <3\ncd\ne"
+    assert html_text('<!DOCTYPE html><title>T</title><img alt="a>b"/>c<SCRIPT>x</SCRIPT >d') == "cd"
 
 
 def test_a_page_beside_an_empty_text_is_read(tmp_path):
