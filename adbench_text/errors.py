@@ -7,6 +7,8 @@ options, 3 some cells failed, 4 drift and 130 interrupted (both by the command l
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST = 1000  # characters of a name that is suggested
+
 
 class AdbenchTextError(Exception):
     """Base of all errors this package raises on purpose; its message is one line for the user."""
@@ -42,7 +44,9 @@ class UnknownNameError(InvalidValueError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
         self.kind, self.name, self.known, self.advice = kind, name, sorted(known), advice
-        near = get_close_matches(name.lower(), self.known, n=1)  # if nothing is close, the list helps more
+        # if nothing is close, the list helps more; long names take quadratic time
+        short = [each for each in self.known if len(each) <= _LONGEST]
+        near = get_close_matches(name.lower(), short, n=1) if len(name) <= _LONGEST else []
         near = near or [known for known in self.known if len(name) > 1 and known.startswith(name.lower())]
         hint = f"Did you mean {near[0]!r}?" if near else f"Known: {listing(self.known)}."
         super().__init__(f"No {kind} named {name!r}. {hint} {advice}".rstrip())

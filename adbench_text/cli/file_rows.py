@@ -108,9 +108,8 @@ class FileRows:
         import pandas as pd
 
         if keep_all or n_rows <= MOST_WRITTEN:
-            names = self._table.arrow.schema.names
-            columns = [name for name in self._file.columns if name in names]
-            columns += [name for name in names if name not in columns]
+            names = dict.fromkeys(self._table.arrow.schema.names)
+            columns = dict.fromkeys([*filter(names.__contains__, self._file.columns), *names])
             return pd.DataFrame({name: self._table.values(name) for name in columns}, dtype=object)
         return pd.DataFrame({"id": self._table.ids} if self._id_column else {}, index=range(n_rows))
 

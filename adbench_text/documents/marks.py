@@ -1,5 +1,6 @@
 """Marks: a user has read some documents, and marks them as odd or fine."""
 
+import csv
 import math
 import re
 import warnings
@@ -21,6 +22,7 @@ from adbench_text.contract.labels import KnownLabels
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
+from adbench_text.reading.headers import as_in_pandas
 from adbench_text.reading.separated import decoded, delimiter_of
 
 Mark = Literal["odd", "fine"]
@@ -197,10 +199,20 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
 def _table(path: Path) -> pd.DataFrame:
     """Return the texts of a CSV, with any separator; U+FFFD replaces what is not UTF-8."""
     text = decoded(path, "replace")
+    delimiter, stream = delimiter_of(text), StringIO(text, newline="")
+    reader = csv.reader(stream, delimiter=delimiter)
+    header = next(filter(None, reader), [])
+    rows = "\n" * reader.line_num + stream.read()  # an error has the number of its line
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
         return pd.read_csv(
-            StringIO(text), sep=delimiter_of(text), dtype=str, keep_default_na=False, index_col=False
+            StringIO(rows),
+            sep=delimiter,
+            names=as_in_pandas(header),
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+            index_col=False,
         )
 
 

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from adbench_text.reading.options import ReadOptions
@@ -21,6 +21,7 @@ NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space",
 _ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
 _AFTER_QUOTE = re.compile(r'" +(?=[,;\t|\r\n]|$)')
 _BEFORE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
+csv.field_size_limit(2**31 - 1)  # lines are limited already
 
 
 class Dialect(NamedTuple):
@@ -112,7 +113,8 @@ def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
         if stray and not options.delimiter:
             delimiter = likely_delimiter(sample, quotes=False)
     lines = [line for line in sample if delimiter in line] if delimiter not in (" ", NONE) else []
-    spaces = bool(lines) and re.search(rf"{re.escape(delimiter)}\S", lines[0]) is None
+    following = [after for before, after in pairwise(lines[0] if lines else "") if before == delimiter]
+    spaces = bool(lines) and all(map(str.isspace, following))
     spaces = spaces and all(line.partition(delimiter)[2].startswith(" ") for line in lines)
     return Dialect(
         delimiter, quotes, spaces, quotes and any(map(_ESCAPED.search, sample)), is_sure=is_sure, stray=stray

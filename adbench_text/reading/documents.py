@@ -255,9 +255,9 @@ class DocumentTable:
 
     def values(self, column: str) -> list[str | None]:
         """Return a column, None where it is missing; empty if the table does not have it."""
-        if column not in self.arrow.schema.names:
+        if (place := self.arrow.schema.get_field_index(column)) < 0:  # it makes no list of all names
             return [None] * len(self)
-        values: list[str | None] = self.arrow.column(column).to_pylist()
+        values: list[str | None] = self.arrow.column(place).to_pylist()
         return values
 
     def place(self, row: int) -> str:

@@ -1,10 +1,8 @@
 """The header of a CSV or TSV file: titles above it, descriptions below it, and names of columns."""
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from io import StringIO
 
 from adbench_text.reading.dialects import DELIMITERS, Dialect, are_alike
 from adbench_text.reading.options import ReadOptions
@@ -102,15 +100,25 @@ def _letters(text: str) -> str:
 
 
 def as_in_pandas(header: Sequence[str]) -> list[str]:
-    """Return the names of columns as pandas gives them: ``Unnamed: 2`` and ``note.1``."""
-    if len(set(header)) == len(header) and "" not in header:
-        return [*header]
-    from pandas import read_csv
+    """Return the names of columns as pandas gives them, in linear time.
 
-    with StringIO(newline="") as stream:
-        csv.writer(stream).writerow(header)
-        stream.seek(0)
-        return [str(name) for name in read_csv(stream, nrows=0).columns]
+    >>> as_in_pandas(["note", "", "note", "note.1", "note"])
+    ['note', 'Unnamed: 1', 'note.2', 'note.1', 'note.3']
+    """
+    names = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
+    there, n_given = Counter(names), Counter[str]()
+    for place in sorted(range(len(names)), key=lambda place: not header[place]):  # those without a name last
+        name = given = names[place]
+        number = n_given[given]
+        while number:
+            n_given[given] = number + 1
+            name = f"{given}.{number}"
+            number = number + 1 if there[name] else n_given[name]
+        there.subtract([given])
+        there[name] += 1
+        n_given[name] += 1
+        names[place] = name
+    return names
 
 
 def is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -4,7 +4,6 @@ The parser is that of Python's ``csv``, from which the one of pandas comes. Here
 quotes, header; and what is done where a row does not fit.
 """
 
-import csv
 import re
 from array import array
 from collections import Counter
@@ -39,7 +38,6 @@ class Table:
     def __init__(
         self, lines: Lines, name: str, options: ReadOptions, losses: Losses, wanted: Collection[str] = ()
     ) -> None:
-        csv.field_size_limit(2**31 - 1)  # lines are limited already
         self._lines, self._name, self._options, self._losses = lines, name, options, losses
         sample = lines.ahead()[:_N_LOOKED_AT]
         if sample and (said := _EXCEL.fullmatch(sample[0])):
