@@ -11,22 +11,28 @@ _FORMULA = ("=", "+", "-", "@")  # see CSV injection at owasp.org, also for the 
 _SPACES_OF_CELLS = ("\t", "\r", "\n")
 _EQUALS, _SIGNS = "=＝﹦⁼₌⩵⩶@＠﹫", r"\-－﹣+＋﹢⁺₊﬩"  # also those that are plain ones in NFKC
 _INVISIBLE = r"\0-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-_SKIPPED = rf'(?:[^\S\t\r\n]|["{_INVISIBLE}])*'
+_SKIPPED = rf'(?:[^\S\t\r\n]|["{_INVISIBLE}])*+'
+_NUMBER = r"(?:\d++(?:[.,]\d++)?+|[.,]\d++)[^\S\t\r\n]*+(?:[;\t|\r\n]|$)"  # all of a cell
 # Some spreadsheets separate cells by semicolons, tabs or bars, and then ignore quotes around line breaks: a
 # cell, and so a formula, can begin within a text. A sign before a number begins no formula. After a line
 # break, neither does a sign before a space (an item of a list) or before another sign (a horizontal rule).
+# What is skipped, and a number, are matched in one way: to try several takes quadratic time and longer.
 _FORMULA_INSIDE = re.compile(
-    rf"(?<=[;\t|]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?!\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"
-    rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|\d*[.,]?\d+\s*(?:[;\t|\r\n]|$)))"
+    rf"(?<=[;\t|]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?!{_NUMBER}))"
+    rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|{_NUMBER}))"
 )
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
 # On Windows "a:b" is a hidden part of a file "a".
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*' + (":" if os.name == "nt" else ""))
-# User and password, which may contain / and @; after a colon, a number before a / is a port.
-_LOGIN = re.compile(r"://(?:[^/\s]*|[^/\s:@]*:(?!\d+/)[^\s@]*)@")
+# User and password, which may contain / and @; after a colon, a number before a / is a port. A text without
+# an @ is no login, and yet it is matched, so that no part of it is read again.
+_LOGIN = re.compile(r"://(?:[^/\s]*(@)|[^/\s:@]*:(?!\d+/)[^\s@]*(@?))")
+_OF_SECRET = (
+    "(?:pass|pwd|token|secret|signature|credential|auth|"
+    "(?:api|access|private|ssl|client|server|account)[-_]?key)"
+)
 _SECRET = re.compile(
-    r"([?&;#](?:[\w.%-]*(?:pass|pwd|token|secret|(?:api|access|private|ssl|client|server|account)[-_]?key|"
-    r"signature|credential|auth)[\w.%-]*|sig|key|odbc_connect)=)[^\s&;#'\"`]+",
+    rf"([?&;#](?:(?:(?!{_OF_SECRET})[\w.%-])*+{_OF_SECRET}[\w.%-]*+|sig|key|odbc_connect)=)[^\s&;#'\"`]+",
     re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -63,7 +69,8 @@ def without_password(text: str) -> str:
     >>> without_password("report --tracking-uri postgresql://me:s3cret@host/db?sslmode=require")
     'report --tracking-uri postgresql://***@host/db?sslmode=require'
     """
-    return _SECRET.sub(r"\1***", _LOGIN.sub("://***@", text))
+    text = _LOGIN.sub(lambda found: "://***@" if found[1] or found[2] else found[0], text)
+    return _SECRET.sub(r"\1***", text)
 
 
 def without_surrogates(text: str) -> str:

@@ -10,7 +10,7 @@ the second is refused.
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module, invalidate_caches
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -21,13 +21,15 @@ from adbench_text.errors import InvalidValueError, PluginError, listing
 
 #: The path of a file, and what follows of its object: ``./mine.py``, ``:Mine``.
 WRITTEN = re.compile(r"([^\s():,=][^():,=]*\.py)(?![\w.])((?::\w+)?)")
+# The same within a text. What leads to no file is matched, too, so that no part of it is read again.
+_PARTS = re.compile(rf"{WRITTEN.pattern}|\s+|[^():,=]+")
 
 _paths: dict[str, Path] = {}  # of the files that are known, by the names of their objects
 
 
 def named(text: str) -> str:
     """Make the files known that a text of the user names; return it with the names of their objects."""
-    return WRITTEN.sub(_add, text)
+    return _replaced(text, _add)
 
 
 def _add(found: re.Match[str]) -> str:
@@ -47,7 +49,16 @@ def name_and_path(found: re.Match[str]) -> tuple[str, Path]:
 
 def without_folders(text: str) -> str:
     """Return a text with the names of the objects in files that it has; nothing becomes known by it."""
-    return WRITTEN.sub(lambda found: name_and_path(found)[0], text)
+    return _replaced(text, lambda found: name_and_path(found)[0])
+
+
+def names_in(text: str) -> Iterator[str]:
+    """Yield the objects in files that a text names, as they are written there."""
+    return (found[0] for found in _PARTS.finditer(text) if found[1])
+
+
+def _replaced(text: str, by: Callable[[re.Match[str]], str]) -> str:
+    return _PARTS.sub(lambda found: by(found) if found[1] else found[0], text)
 
 
 def known() -> dict[str, Path]:

@@ -139,29 +139,31 @@ _SECTIONS = (
 )
 _PROSE = "note|warning|caution|tip|hint|important|admonition|seealso|topic|rubric|version\\w+|deprecated"
 _LIBRARIES = "numpy|scipy|pandas|sklearn|scikit|torch|mlflow|matplotlib|pyplot"
+_LABEL = r"(?:[^`<\s]++|\s++(?=[^`<\s]))*+"  # of a link, without the spaces after it
 _BLOCK = r"(?:\n+(?=\1[ \t])[^\n]*)*"  # what follows a line and is indented deeper
 
 # Patterns and their replacements, in this order; the rest is prose.
 _RULES = [
     (re.compile(pattern, re.MULTILINE), replacement)
     for pattern, replacement in (
-        (r"[ \t]+$", ""),
+        (r"(?<![ \t])[ \t]++$", ""),
         (r"^(?:See Also|References)\n[-=]{3,}\n(?:(?!.+\n[-=]{3,}$).*\n?)*", ""),  # names and titles only
         (r"^[ \t]*(?:>>>|In \[\d+\]:).*(?:\n[ \t]*\S.*)*", ""),  # doctests, with output up to a blank line
         (r"^[ \t]*(```|~~~)[\s\S]*?\1", ""),
         (rf"^([ \t]*)\.\. +(?!(?:{_PROSE})::|\[).*{_BLOCK}", ""),  # maths, code, plots, comments
-        (r"^[ \t]*\.\. +(?:[\w-]+::|\[[^\]]*\])", ""),
-        (rf"^([ \t]*)(.*)::${_BLOCK}", r"\1\2:"),  # literal blocks
+        (r"^[ \t]*\.\. +(?:[\w-]+::|\[[^\]\n]*\])", ""),
+        (rf"^([ \t]*+)(.*)::${_BLOCK}", r"\1\2:"),  # literal blocks
         (rf"^[ \t]*(?i:{_SECTIONS})[ \t]*(?::(?!\w)|$)", ""),
-        (r"^[ \t]*[-=~^*#+|_\"` ]{2,}$", ""),  # underlines and rules of tables
+        (r"^(?: *\t)*+[-=~^*#+|_\"` ]{2,}$", ""),  # underlines and rules of tables
         (r"^[ \t]*[\w.]+\([^()]*\)(?: *->.*)?:?$", ""),  # signatures
         (r"^[ \t]*\S[^:\n]{0,60} : .*$", ""),  # `x, y : array_like`
         (r"^([ \t]*)\*{0,2}\w+(?: ?\([^)\n]*\))?: ", r"\1"),  # `x (Tensor): `
         (r"^([ \t]*):\w[^:`\n]*:(?=\s)", r"\1"),  # `:param x:`
-        (r"^([ \t]*)(?:\w+|[^.\n]+, optional)$(?=\n\1[ \t]+\S)", ""),  # a type, with what it means below
-        (r"\w+://[^\s>`]+|www\.[^\s>`]+", ""),
+        # a type, with what it means below
+        (r"^(?:([ \t]*+)\w+$(?=\n\1[ \t]+\S)|[^.\n]+, optional$(?=\n[ \t]+\S))", ""),
+        (r"(?<!\w)\w++://[^\s>`]+|www\.[^\s>`]+", ""),
         (r":math:`[^`]*`|\$[^$\n]+\$|%\(\w+\)s|\[\w+\]_", ""),
-        (r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`]*>)?`", r"\1"),
+        (rf"(?<![\w:+-])([\w+-]*+):[\w:+-]{{2,}}+(?<=:)`~?({_LABEL})\s*+(?:<[^`]*>)?`", r"\1\2"),
         (r"`+([^`]*?)(?:\s<[^`<>]*>)?`+_*", r"\1"),
         (r"/gallery/\S+|sphx_glr\w+|(?:Read more in the\s+)?User\s+Guide", ""),
         (r"(?:See\s+)?\bGlossary\b(?:\s+for more details)?", ""),

@@ -15,7 +15,7 @@ _PARTS = ("TRAIN", "TEST")  # the ModApte split: LEWISSPLIT, of the articles wit
 #: SHA-256 digest of a repacked archive with the same articles.
 _REPACKED = "f71592bb81414e0d5be31a08f7a3276932ca9bfb77cd9700b0486aa1396468f9"
 
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<!\w)(\w++)="([^"]*)"')
 _TOPIC = re.compile(r"<D>([^<]*)</D>")
 _CLOSING = re.compile(r"\sreuter(?:\.|\^M)*\Z", re.IGNORECASE)  # some end with "REUTER..." or "REUTER^M"
 

@@ -47,7 +47,7 @@ _PARTS = {
 }
 #: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
 DOCS = "leaderboard.md", "detectors.md"
-_MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)(?:(?!<!-- ).)*+(?=<!-- end -->)", re.DOTALL)
 #: Cells that others have sent.
 SUBMITTED = RESULTS / "submitted"
 

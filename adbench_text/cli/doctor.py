@@ -16,6 +16,8 @@ from adbench_text.escaping import without_password
 from adbench_text.plugins import registry
 from adbench_text.store.client import check_reachable
 
+_NO_PACKAGE = re.compile(r"[^\w.-]")  # what follows the name of a package that is required
+
 
 @click.command("doctor", params=[*TRACKING])
 def command(tracking_uri: str, experiment: str) -> None:
@@ -25,7 +27,7 @@ def command(tracking_uri: str, experiment: str) -> None:
     is a problem.
     """
     # the packages of extras that are installed
-    optional = [re.split(r"[^\w.-]", text)[0] for text in requires("adbench-text") or [] if "extra" in text]
+    optional = [_NO_PACKAGE.split(text)[0] for text in requires("adbench-text") or [] if "extra" in text]
     devices = provenance.devices()
     problems = [devices.pop("problem", "")]
     cache = storage.cache_dir()

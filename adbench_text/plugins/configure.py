@@ -24,6 +24,7 @@ DEFAULT = "default"
 GPU = "GPU"  # see `TextDetector.faster`
 NOTATION = "NAME, NAME:PRESET or NAME(key=value, ...)"
 _WRITTEN = re.compile(r"([^():,]+\.py:\w+|[^():,]+)(?::([^():,]+))?(?:\((.+)\))?", re.DOTALL)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object in memory
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,7 @@ def _text_of_object(value: Any) -> str:
     """Return an object as text, without its address in memory: this is another one in each process."""
     if name := getattr(value, "__qualname__", ""):
         return f"{value.__module__}.{name}"
-    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
+    return _ADDRESS.sub("", str(value))
 
 
 def _is_equal(value: Any, other: Any) -> bool:

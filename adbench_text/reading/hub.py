@@ -17,6 +17,7 @@ from adbench_text.reading.batch import MOST_ROWS, Batch
 
 HUB = "hf:"
 FOLDERS = (f"{HUB}.", f"{HUB}/", f"{HUB}~")  # what the path of a folder begins with
+_REVISION = re.compile("[0-9a-f]{40}")
 _ADVICE = (
     "Check the name, and load it once where there is a network; if it is private or gated, get access and "
     "run: hf auth login. Or give hf:NAME:CONFIGURATION, a copy of save_to_disk as hf:./FOLDER, or files:PATH"
@@ -34,7 +35,7 @@ class HubData:
         self.classes = {name: dict(enumerate(each.names)) for name, each in classes.items()}
         # each revision has a folder in the library's cache
         folders = {Path(file["filename"]).parent.name for file in first.cache_files}
-        self.notes = [f"revision {name} of the Hub" for name in folders if re.fullmatch("[0-9a-f]{40}", name)]
+        self.notes = [f"revision {name} of the Hub" for name in folders if _REVISION.fullmatch(name)]
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
         """Yield the rows of each split; a number that is no class, such as -1, is missing."""

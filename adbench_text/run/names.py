@@ -13,7 +13,8 @@ from adbench_text.storage import is_offline
 
 ALL = "all"
 _PATTERN = re.compile(r"[*?\[]")
-_RANGES = re.compile(r"\s*\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*")
+_RANGE = r"\s*\d{1,10}\s*(-\s*\d{1,10}\s*)?"
+_RANGES = re.compile(f"{_RANGE}(,{_RANGE})*")
 _MOST_SEEDS = 10_000
 _LARGEST_SEED = 2**32 - 1
 

@@ -27,6 +27,7 @@ from adbench_text.text import pretrained, vectors
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
 _OURS = "adbench-text"
+_NO_PACKAGE = re.compile(r"[^\w.-]")  # what follows the name of a package that is required
 _NAME = re.compile(r"[^/:.%\"']+")
 
 
@@ -104,7 +105,7 @@ def _requirements(package: str) -> list[str]:
     That is what this package depends on, the package of its detector, and all encoders and word vectors that
     are installed.
     """
-    declared = [re.split(r"[^\w.-]", each)[0] for each in requires(_OURS) or () if "extra ==" not in each]
+    declared = [_NO_PACKAGE.split(each)[0] for each in requires(_OURS) or () if "extra ==" not in each]
     wheels = [wheel.package for wheel in (pretrained.MINILM, vectors.WHEEL) if wheel.find()]
     names = [*declared, package, *wheels, *filter(installed, pretrained.LIBRARIES)]
     # the local part of a version, as in 2.13.0+cpu, is on no index

@@ -33,7 +33,8 @@ _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf"
 )
 _BETWEEN_WORDS = re.compile(
-    rf"(?<=[{_SPACELESS}]){_ZERO_WIDTH_SPACE}+|{_ZERO_WIDTH_SPACE}+(?=[{_SPACELESS}])"
+    rf"(?<=[{_SPACELESS}]){_ZERO_WIDTH_SPACE}+"
+    rf"|(?<!{_ZERO_WIDTH_SPACE}){_ZERO_WIDTH_SPACE}++(?=[{_SPACELESS}])"  # a run is read once, from its start
 )
 # Scripts that spell words with joiners: Arabic to Burmese, Khmer to Balinese, and others of India.
 _JOINED = (
@@ -44,6 +45,7 @@ _NO_PART = re.compile(
     rf"{_ZERO_WIDTH_SPACE}|(?<![{_JOINED}])[{_NON_JOINER}{_JOINER}]+|[{_NON_JOINER}{_JOINER}]+(?![{_JOINED}])"
 )
 _FORMATS = (_ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER)  # that may belong to a word
+_NO_SPACE = re.compile(r"\S+")
 _VOWELS_AND_FINALS = "\u1161-\u1175\u11a8-\u11c2"  # of Hangul, composed with what stands before
 
 
@@ -154,7 +156,7 @@ class Letters(dict[int, str | None]):
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
         placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "")
         placed = placed.replaced(_DOT_OF_I, "").composed().replaced(_stray(), "")
-        for found in re.finditer(r"\S+", placed.text):
+        for found in _NO_SPACE.finditer(placed.text):
             start, end = found.span()
             yield found.group(), placed.starts[start:end], placed.ends[start:end]
 

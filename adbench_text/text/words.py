@@ -41,7 +41,7 @@ def word_pattern() -> re.Pattern[str]:
     The marks are vowels in the scripts of India, and accents in decomposed text (NFD).
     """
     with_word = f"[{marks()}{_JOINERS}]"
-    return re.compile(rf"[{_IDEOGRAPHS}]{with_word}*|(?:[^\W{_IDEOGRAPHS}]+{with_word}*)+")
+    return re.compile(rf"[{_IDEOGRAPHS}]{with_word}*|(?:[^\W{_IDEOGRAPHS}]++{with_word}*+)++")
 
 
 def words(text: str) -> list[str]:

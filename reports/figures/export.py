@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from adbench_text.reports.figures.style import styled
 from adbench_text.storage import atomic_path
 
+_WIDTH = re.compile(rb'<svg[^<>]* width="([\d.]+)pt"')
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -30,7 +32,7 @@ class Drawing:
         """The source of an ``<img>``, an SVG without a background, and its width in inches."""
         drawn = BytesIO()
         self.figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
-        (points,) = re.findall(rb'<svg[^>]* width="([\d.]+)pt"', drawn.getvalue())
+        (points,) = _WIDTH.findall(drawn.getvalue())
         source = f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}"
         return source, float(points) / 72
 

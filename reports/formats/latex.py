@@ -44,6 +44,7 @@ _POINTS = {
 _OTHER, _BOLD = 12.0, 1.18
 
 _NAME_PART = re.compile(r"(?<=\w[(:=/,])(?=\w)(?<!/(?=s\b))")  # documents/s stays whole
+_LETTERS = re.compile("[a-z]+")
 _LIGATURE = re.compile("(?<=[-',])(?=[-',])")  # where LaTeX makes one character of two
 # Characters that pdflatex prints without a package, besides those of ASCII.
 _PRINTED = {chr(code) for code in range(0xA1, 0x180)} - set("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ") | set("†‡–—…“”‘’€")
@@ -159,7 +160,7 @@ def _table(table: Table, limits: tuple[int, int], is_later: bool, notes: Sequenc
     lines = [max(len(_wrapped(entry.text, of_entry)) for entry in row) for row in table.rows]
     is_long = sum(lines) + sum(len(wrap(note, _NOTE)) for note in notes) > _PAGE
     # a label has no numbers and nothing after a comma: the next report has other ones
-    words = re.findall("[a-z]+", table.title.partition(",")[0].lower())
+    words = _LETTERS.findall(table.title.partition(",")[0].lower())
     latex = frame.style.hide(axis="index").to_latex(
         column_format=sides,
         hrules=True,

@@ -310,7 +310,7 @@ def _training(saved: Any, folder: Path) -> Training:
 def _encoder_files(settings: Mapping[str, Any]) -> list[str]:
     """Return the encoders in files that the settings of a detector name."""
     texts = (value for value in settings.values() if isinstance(value, str))
-    return [found[0] for text in texts for found in own_file.WRITTEN.finditer(text)]
+    return [name for text in texts for name in own_file.names_in(text)]
 
 
 def check_can_be_served(settings: Mapping[str, Any]) -> None:
