@@ -287,7 +287,7 @@ OTHERS: dict[tuple[str, str], Callable[[int], str]] = {
     ("marks.csv", "columns of one name"): lambda n: f"row,mark{',x' * (n // 8)}\n0,odd\n",
     ("marks.csv", "columns"): lambda n: _named("mark,row", n),
     ("marks.csv", "marks"): lambda n: "row,mark\n" + "1,odd\n" * (n // 6),
-    ("cells.csv", "columns"): lambda n: _named("detector,dataset,inlier,outlier,contamination,status", n),
+    ("cells.csv", "columns"): lambda n: _named("detector,dataset,inlier,contamination,seed,status", n),
     ("cells.csv", "digits"): lambda n: f"detector;dataset\n{'1' * n};x\n",
 }
 #: Functions of a text, and what is hostile in it.

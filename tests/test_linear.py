@@ -27,9 +27,9 @@ def test_a_pattern_ends_whatever_it_reads(module):
                 used(pattern, attacks.text(attack, N_CHARACTERS))
 
 
-@pytest.mark.parametrize(("name", "kind"), linear["FILES"])
+@pytest.mark.parametrize(("name", "kind"), [*linear["FILES"], ("cells.csv", "columns")])
 def test_a_file_is_read_whatever_is_in_it(name, kind, tmp_path):
-    content = linear["FILES"][name, kind](3 * N_CHARACTERS // 4)
+    content = {**linear["FILES"], **linear["OTHERS"]}[name, kind](3 * N_CHARACTERS // 4)
     linear["read"](linear["written"](tmp_path, name, content))
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -74,7 +75,7 @@ def _header(line: Sequence[str]) -> list[str]:
     if lacking := [name for name in ("detector", *SPLIT[:4], "status") if name not in header]:
         columns = ", ".join(header)
         raise ValueError(f"it has no column {lacking[0]!r} between commas; its first line is {columns!r:.80}")
-    if doubled := [name for name in header if header.count(name) > 1]:
+    if doubled := [name for name, n in Counter(header).items() if n > 1]:
         raise ValueError(f"it has the column {doubled[0]!r} twice")
     return header
 
