@@ -1,6 +1,6 @@
 """Builds a report from the cells of a store: its tables, pictures and heat maps."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -64,7 +64,8 @@ class Builder:
     `stored` and `notes` on it come from `stored_cells`. Tables and figures show `metric`: the name of one of
     `METRICS`, or another, which is computed from the scores in the store.
     `store` keeps scores, curves and examples. Paired tests compare with `baseline`, the label of a column.
-    `cells` are all cells of the sweep: a note names what was not run.
+    `cells` are all cells of the sweep: a note names what was not run. `apart` names columns of files that
+    stand beside those of the store, see `Cells`.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Builder:
         cells: Sequence[Cell] = (),
         notes: Sequence[str] = (),
         baseline: str | None = None,
+        apart: Collection[str] = (),
     ) -> None:
         self._store, self._notes = store, notes
         self._own = [] if isinstance(metric, str) else [metric.name]  # of metrics, a column of cells
@@ -82,7 +84,7 @@ class Builder:
         if isinstance(metric, Metric):
             stored = with_metric(latest(stored), metric, self.evidence)
             self._notes = [*notes, *notes_on.without_scores(stored, metric)]
-        self.cells = Cells(stored, cells)
+        self.cells = Cells(stored, cells, apart)
         self.comparison = Comparison(self.cells, metric, self.evidence, baseline)
 
     def report(
@@ -125,7 +127,7 @@ class Builder:
             headline(comparison),
             boards,
             provenance(comparison, place),
-            self.cells.in_time[[*COLUMNS, *self._own]],
+            self.cells.given[[*COLUMNS, *self._own]],
         )
 
     @cached_property

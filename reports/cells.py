@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,7 +43,7 @@ class Column:
     configuration: str | None  #: None for a complete preset
     is_oracle: bool = False
     regime: str = ""  #: empty if it is not declared
-    source: str = ""  #: the file that the cells were read from; empty for those of the store
+    source: str = ""  #: the files that its cells were read from; empty if the store has some of them
     generation: int = 0  #: results of other code or libraries have a column of their own; 0 is the newest
 
     @property
@@ -74,20 +74,27 @@ class Column:
 class Cells:
     """The newest result of each cell, arranged for all tables and figures of a report.
 
-    `stored` is a table as `Store.every_cell` returns it, the oldest first, and not empty. Where `promised`
-    has the cells of a sweep, only its inlier classes are rows. `columns` are in the order of a report,
-    `editions` are labels by the name and the digest of a dataset, `corpora` by ``corpus``.
+    `stored` is a table as `Store.every_cell` returns it, the oldest first, and not empty; cells of files
+    follow. Where `promised` has the cells of a sweep, only its inlier classes are rows. `columns` are in the
+    order of a report, `editions` are labels by the name and the digest of a dataset, `corpora` by ``corpus``.
 
-    `table` has the columns of `stored`, in the order of columns, corpora and levels, and besides them
-    ``column`` (its number in `columns`), ``corpus`` (dataset, digest and variant of the split), ``is_ok``;
-    its ``n_configurations`` is what a split should have. `in_time` has the same cells, the oldest first.
+    A detector has one column. On a corpus and level it has the cells of the first source that has some: the
+    store, then the files. `apart` names columns of files that are not joined: ``"llr (main)"``.
+
+    `given` has all cells, the oldest first, `in_time` those that count; ``is_first`` tells them apart,
+    ``home`` is the source of the column, and ``corpus`` is dataset, digest and variant of the split. `table`
+    has the cells that count in the order of columns, corpora and levels, with ``column`` (its number in
+    `columns`); its ``n_configurations`` is what a split should have.
     """
 
-    def __init__(self, stored: pd.DataFrame, promised: Sequence[Cell] = ()) -> None:
+    def __init__(
+        self, stored: pd.DataFrame, promised: Sequence[Cell] = (), apart: Collection[str] = ()
+    ) -> None:
         self.stored, self.promised = stored, promised
         newest = latest(stored)
-        self.in_time = _of_newest_code(newest)
-        self.n_superseded = len(newest) - len(self.in_time)
+        self.given = _with_homes(_of_newest_code(newest), apart)
+        self.in_time = self.given[self.given["is_first"]].reset_index(drop=True)
+        self.n_superseded = len(newest) - len(self.given)
         rows: list[Row] = list(self.in_time.itertuples(index=False))
         self.editions = _editions(rows)
         self.corpora = _corpora(rows, self.editions)
@@ -121,6 +128,29 @@ def _of_newest_code(stored: pd.DataFrame) -> pd.DataFrame:
     order = table.groupby(identity, sort=False, dropna=False).ngroup()
     newest = table.drop_duplicates(identity, keep="last")
     return newest.iloc[order[newest.index].argsort(kind="stable")].reset_index(drop=True)
+
+
+def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
+    """Return the name of the detector of each cell with that of the file, if it is of one."""
+    source = cells["source"]
+    return cells["name"] + (" (" + source + ")").where(source != "", "")
+
+
+def _with_homes(cells: pd.DataFrame, apart: Collection[str]) -> pd.DataFrame:
+    """Return cells with the source of their column, and whether theirs is the first on corpus and level."""
+    # somebody else's mine.py:Mine is the same detector only if its code is the same
+    is_own_code = cells["detector"].str.contains(":", regex=False)
+    numbers, sources = pd.factorize(cells["source"])
+    table = cells.assign(
+        settings=cells["configuration"].where(cells["preset"] == DEFAULT, ""),
+        code=cells["code_version"].where(is_own_code, ""),
+        apart=cells["source"].where(name_with_source(cells).isin(apart), ""),
+        source=numbers,
+    )
+    detector = ["detector", "preset", "settings", "code", "apart"]
+    first = table.groupby([*detector, "corpus", "contamination"])["source"].transform("min")
+    home = sources[table.groupby(detector)["source"].transform("min")]
+    return cells.assign(home=home, is_first=first == numbers)
 
 
 def _preset(row: Row) -> tuple[str, str, str]:
@@ -177,12 +207,13 @@ def _columns(
     held: dict[tuple[str, str, str | None, str], list[Row]] = defaultdict(list)
     for row in rows:
         configuration = row.configuration if row.preset == DEFAULT else None
-        held[row.detector, row.preset, configuration, row.source].append(row)
+        held[row.detector, row.preset, configuration, row.home].append(row)
     columns: dict[Column, list[Row]] = {}
-    for (detector, preset, configuration, source), of_column in held.items():
+    for (detector, preset, configuration, home), of_column in held.items():
         key = detector, of_column[0].configuration
         is_oracle = key in oracles or (configuration is None and (detector, preset) in grids)
-        column = Column(detector, preset, configuration, is_oracle, regimes[key], source)
+        sources = ", ".join(dict.fromkeys(row.source for row in of_column)) if home else ""
+        column = Column(detector, preset, configuration, is_oracle, regimes[key], sources)
         columns |= _generations(column, of_column)
     own = sorted({column.regime for column in columns if column.regime} - set(REGIMES))
     regimes_in_order = [*REGIMES, *own, ""]
@@ -196,12 +227,18 @@ def _columns(
 
 
 def _generations(column: Column, rows: Sequence[Row]) -> dict[Column, list[Row]]:
-    """Return the rows of each code and libraries in a column of its own, the newest first."""
+    """Return the rows of each code and libraries in a column of its own, the newest of a source first."""
 
-    def version(row: Row) -> tuple[str, str, str]:
-        return row.code_version, row.harness_version, row.libraries
+    def version(row: Row) -> tuple[str, str, str, str]:
+        return row.source, row.code_version, row.harness_version, row.libraries
 
-    of_versions = {version(row): list[Row]() for row in sorted(rows, key=lambda row: row.started)[::-1]}
+    newest_first = dict.fromkeys(version(row) for row in sorted(rows, key=lambda row: row.started)[::-1])
+    n_of_source = Counter[str]()
+    generations = {}
+    for key in newest_first:
+        generations[key] = n_of_source[key[0]]
+        n_of_source[key[0]] += 1
+    of_generations: dict[int, list[Row]] = {n: [] for n in sorted(generations.values())}
     for row in rows:
-        of_versions[version(row)].append(row)
-    return {replace(column, generation=n): each for n, each in enumerate(of_versions.values())}
+        of_generations[generations[version(row)]].append(row)
+    return {replace(column, generation=n): each for n, each in of_generations.items()}

@@ -11,7 +11,7 @@ from adbench_text.metrics import ROUNDING, Metric
 from adbench_text.reports.cells import Cells, Row, text_of
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
-from adbench_text.store.cells import identity_of, latest
+from adbench_text.store.cells import SPLIT, identity_of, latest
 
 _MOST_RUNS = 3  # that were changed are named
 _OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."
@@ -41,6 +41,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
             for corpus in comparison.corpora
             if corpus.is_other_edition
         ),
+        *_of_sources(comparison),
         *_levels(comparison),
         *_seeds(comparison),
         *_of_versions(cells, comparison.metric),
@@ -49,9 +50,34 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
     ]
 
 
+def _of_sources(comparison: Comparison) -> list[str]:
+    """Return what is left out because another source has it, and what another source adds to a column."""
+    cells = comparison.cells
+    labels, notes = {corpus.digest: corpus.label for corpus in comparison.corpora}, []
+    left_out = cells.given[~cells.given["is_first"]]
+    for (source, home), of_source in left_out.groupby(["source", "home"], sort=False):
+        names = ", ".join(of_source["name"].unique())
+        difference = _difference(cells, of_source, comparison.metric)
+        notes.append(f"Not shown of {source}, because {home or 'the store'} has it: {names}.{difference}")
+    added = cells.in_time[cells.in_time["source"] != cells.in_time["home"]]
+    for (source, home, corpus), of_corpus in added.groupby(["source", "home", "corpus"], sort=False):
+        names, levels = (of_corpus[name].unique() for name in ("name", "contamination"))
+        place = f"{labels[corpus]} at {', '.join(map(percent, sorted(levels)))}"
+        notes.append(f"Of {source}, because {home or 'the store'} lacks it: {', '.join(names)} on {place}.")
+    return notes
+
+
+def _difference(cells: Cells, left_out: pd.DataFrame, metric: Metric) -> str:
+    """Return by how much the figures that are left out differ from those that count, in the same cells."""
+    both = left_out.merge(cells.in_time, on=["corpus", "home", "name", *SPLIT], suffixes=("", "_counts"))
+    points = 100 * (both[metric.name] - both[f"{metric.name}_counts"]).abs().max()
+    return f" Figures differ by up to {points:.3g} points." if points > 100 * ROUNDING else ""
+
+
 def _of_versions(cells: Cells, metric: Metric) -> list[str]:
     """Return where results contradict each other, are of different versions, or are left out as older."""
-    notes, table = contradictions(cells.stored, metric), cells.in_time
+    notes = contradictions(cells.stored, metric)
+    table = cells.in_time[cells.in_time["source"] == ""]  # nobody can run the cells of a file again
     parts = {
         "code": (table["code_version"] + table["harness_version"], ["name"]),
         "libraries": (table["libraries"], ["name"]),

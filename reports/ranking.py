@@ -53,8 +53,11 @@ class Ranking:
     @property
     def notes(self) -> list[str]:
         """What is left out of the ranking, and why."""
+        columns = self._comparison.columns
         reasons = {
             "they lack splits that the others have": [column.label for column in self.left_out],
+            "they were chosen on the test labels": [c.label for c in columns if c.is_oracle],
+            "they use the test batch": [c.label for c in columns if c.uses_test_batch and not c.is_oracle],
             "another edition of the dataset is": self.other_editions,
         }
         return [
@@ -68,6 +71,13 @@ class Ranking:
             return None
         value = float((self.figures[:, first] - self.figures[:, second]).mean())
         return estimate(value, moved[0].sub(moved[1], fill_value=0))
+
+    @property
+    def without_scores(self) -> list[Column]:
+        """The columns that cannot be tested over documents, where others can."""
+        moved = zip(self.columns, self._moved, strict=True)
+        without = [column for column, each in moved if each is None]
+        return without if len(without) < len(self.columns) else []
 
     @cached_property
     def _moved(self) -> "list[pd.Series[float] | None]":

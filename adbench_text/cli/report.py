@@ -124,14 +124,16 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     from adbench_text.reports.build import Builder
 
     selection = [options[name] for name in ("files", "datasets", "detectors", "sweep")]
-    stored, expected, notes = _stored(store, *selection)
+    stored, expected, notes, apart = _stored(store, *selection)
     if baseline is not None:
         baseline, shown = registry.with_files(baseline), [*shown, _OF_BASELINE]
-    builder = Builder(stored, metric, store, expected, notes, baseline)
+        apart = [*apart, baseline]
+    builder = Builder(stored, metric, store, expected, notes, baseline, apart)
     built = builder.report(shown, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
-    news = [f"Wrote {output}: {form}, {count(len(builder.cells.in_time), 'result')}"] if output else []
+    n_results = len(builder.cells.in_time if renderer.tables else builder.cells.given)
+    news = [f"Wrote {output}: {form}, {count(n_results, 'result')}"] if output else []
     if not renderer.tables:
         news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures := options["figures"]:
@@ -150,8 +152,11 @@ def _stored(
     datasets: Sequence[str],
     detectors: Sequence[str],
     sweep: str | None,
-) -> tuple["pd.DataFrame", list["Cell"], list[str]]:
-    """Return the results to report on, the cells of the sweep among them, and notes on the results."""
+) -> tuple["pd.DataFrame", list["Cell"], list[str], list[str]]:
+    """Return the results to report on, the cells of the sweep, notes, and columns that stand apart.
+
+    These are columns of files that the user named with the file: ``llr (main)``, not ``llr*``.
+    """
     from adbench_text.reports.build import of_sweep, stored_cells
     from adbench_text.reports.files import joined, read_given
 
@@ -162,7 +167,7 @@ def _stored(
     held |= dict.fromkeys(name for table in others for name in table["dataset"])
     if datasets and held:
         datasets = _known("dataset", datasets, list(held), place)
-    own, notes = [], list[str]()
+    own, notes, apart = [], list[str](), list[str]()
     if store is not None and (not datasets or {*datasets} & {*store.datasets()}):
         try:
             cells, notes = stored_cells(store, datasets)
@@ -178,11 +183,13 @@ def _stored(
         raise NoResultsError(f"There are no results of {', '.join(datasets)} in {places}.")
     if detectors:
         names = _names_of_columns(stored)
-        detectors = _known("detector", list(map(registry.with_files, detectors)), _unique(names), place)
+        typed = list(map(registry.with_files, detectors))
+        detectors = _known("detector", typed, _unique(names), place)
         stored = stored[names.isin(detectors).any(axis=1)]
+        apart = [name for name in detectors if f" ({name.rpartition(' (')[2]}" in " ".join(typed)]
     stored = stored.reset_index(drop=True)
     if sweep is None:
-        return stored, [], notes
+        return stored, [], notes, apart
     from adbench_text.run.sweep_options import sweep_named
 
     described = sweep_named(sweep)
@@ -197,15 +204,15 @@ def _stored(
         if (not datasets or cell.split.dataset in datasets)
         and (not detectors or cell.detector in detectors or cell.choice in chosen)
     ]
-    return of_sweep(stored, sweep, expected, described.limit, places), expected, notes
+    return of_sweep(stored, sweep, expected, described.limit, places), expected, notes, apart
 
 
 def _names_of_columns(stored: "pd.DataFrame") -> "pd.DataFrame":
     """Return, for each cell, the names that its column in tables can be chosen by."""
-    name, source = stored["name"], stored["source"]
-    exact = name.where(name != stored["detector"], name + "()")
-    with_source = name + (" (" + source + ")").where(source != "", "")
-    return stored[["detector"]].assign(exact=exact, with_source=with_source)
+    from adbench_text.reports.cells import name_with_source
+
+    exact = stored["name"].where(stored["name"] != stored["detector"], stored["name"] + "()")
+    return stored[["detector"]].assign(exact=exact, with_source=name_with_source(stored))
 
 
 def _unique(names: "pd.DataFrame") -> list[str]:

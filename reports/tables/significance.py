@@ -62,7 +62,11 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         "p over splits",
         "significant over",
     ]
-    yield Table(title, header, rows, notes=[*_on_lowest_p(ranking, len(pairs)), *ranking.notes])
+    notes = [*_on_lowest_p(ranking, len(pairs)), *ranking.notes]
+    if untested := ranking.without_scores:
+        names = ", ".join(column.label for column in untested)
+        notes.append(f"Not tested over documents, because this report has no scores of them: {names}.")
+    yield Table(title, header, rows, notes=notes)
 
 
 def _on_lowest_p(ranking: Ranking, n_tests: int) -> list[str]:

@@ -81,8 +81,8 @@ def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
         if pair.empty:
             continue
         label, name = _plain_of(column)
-        own = [other for other in comparison.columns if other in values and other.source == column.source]
-        plain = [values[other] for other in own if replace(other, source="").label == label]
+        known = [other for other in comparison.columns if other in values]
+        plain = [values[other] for other in known if replace(other, source="").label == label][:1]
         rows = pair.join([*plain]).dropna()
         if rows.empty:  # the plain method has other splits
             plain, rows = [], pair
@@ -124,11 +124,11 @@ def _is_length(setting: str) -> bool:
     return setting.partition("=")[0] in _LENGTHS
 
 
-def _network(column: Column) -> tuple[str, frozenset[str], str, int]:
+def _network(column: Column) -> tuple[str, frozenset[str], int]:
     """Return what a column shares with the same network that is trained for another time."""
     name, settings = _settings(column)
     others = frozenset(each for each in settings if not _is_length(each))
-    return name, others, column.source, column.generation
+    return name, others, column.generation
 
 
 def _are_twins(column: Column, other: Column) -> bool:

@@ -101,8 +101,36 @@ def test_cells_of_a_file_are_beside_those_of_the_store(stores, theirs):
     assert facts(*both) == sorted(
         [*ours, ("0", "0.7", "ok", "theirs.csv"), ("2", "", "failed", "theirs.csv")]
     )
-    table = report(*both, "--table", "main", "--format", "markdown").stdout
-    assert "| dataset | inlier | d(k=3) | d(k=3) (theirs.csv) |" in table
+
+
+def head(*words: str) -> str:
+    """The detectors of the main table."""
+    table = report("--table", "main", "--format", "markdown", *words)
+    assert table.exit_code == 0, table.output
+    (line,) = re.findall(r"^\| dataset \| inlier \| (.*) \|$", table.stdout, re.MULTILINE)
+    return line
+
+
+def test_a_detector_of_the_store_and_of_a_file_has_one_column_unless_both_are_named(stores, theirs):
+    both = "--tracking-uri", stores[0].uri, "--with", str(theirs)
+    printed = report(*both, "--table", "main", "--format", "markdown").stdout
+    assert "| sea | 85.0 ± 7.1 |" in printed
+    assert re.search(r"^- .* theirs\.csv, because the store has it: d\(k=3\)\. .* 20 points", printed, re.M)
+    assert "failed" not in printed  # the cell that failed is not shown
+    for chosen in ([], ["-d", "d"], ["-d", "d*"]):
+        assert head(*both, *chosen) == "d(k=3)"
+    apart = "d(k=3) | d(k=3) (theirs.csv)"
+    assert head(*both, "-d", "d,d(k=3) (theirs.csv)") == apart
+    assert head(*both, "-d", "d(k=3) (theirs.csv)") == "d(k=3) (theirs.csv)"
+    assert head(*both, "--baseline", "d(k=3) (theirs.csv)", "-t", "significance") == apart
+
+
+def test_results_of_a_file_have_no_advice_to_run_them_again(stores, theirs):
+    lines = theirs.read_text().splitlines(keepends=True)
+    changed = [line.replace("c0de", "0ther") for line in lines]
+    Path("older.csv").write_text("".join([*lines[:2], *changed[2:]]))
+    assert "d(k=3) (older) (older.csv)" in head("--with", "older.csv")
+    assert "run the sweep again" not in report("--with", "older.csv").stdout
 
 
 def test_a_report_needs_no_store_beside_a_file(theirs):
@@ -121,8 +149,7 @@ def test_cells_of_a_measured_sweep_are_beside_those_of_the_store_under_its_name(
     rows = cells("--tracking-uri", stores[0].uri, "--with", "main")
     assert {row["seed"] for row in rows if not row["source"]} == {"0", "1"}
     assert sum(row["source"] == "main" for row in rows) == len(results("main"))
-    table = report("--with", "main", "--dataset", "20news", "--table", "main", "--format", "markdown").stdout
-    assert " | llr (main) | " in table
+    assert " | llr (main) | " in head("--with", "main", "--dataset", "20news")
     assert_refused(report("--with", "mian"), 2, "'mian'", "'main'")
     Path("main").mkdir()
     assert len(cells("--tracking-uri", stores[0].uri, "--with", "main")) == len(rows)
@@ -233,8 +260,7 @@ def test_files_that_do_not_say_which_documents_they_are_of_are_not_compared(thei
             few.writeheader()
             few.writerows({name: row[name] for name in names} for row in rows)
     table = report("--with", "one.csv", "--with", "two.csv", "--table", "main", "--format", "markdown").stdout
-    figures = [line.split("|")[3:5] for line in table.splitlines() if "| sea |" in line]
-    assert [["70" in figure for figure in row] for row in figures] == [[True, False], [False, True]]
+    assert len(re.findall(r"\| tiny \(\d\) \| sea \| 70", table)) == 2
 
 
 def test_the_store_that_a_sweep_file_names_is_that_of_its_report(stores):

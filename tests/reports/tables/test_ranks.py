@@ -103,6 +103,17 @@ def test_oracles_are_not_ranked():
     assert [column.label for column in ranked.columns + ranked.left_out] == ["good", "fair", "poor"]
 
 
+def test_a_detector_without_a_test_is_named_with_the_reason():
+    others = [stored("best", f"c{i}", 0.99, oracle=True) for i in range(6)]
+    others += [stored("ecod", f"c{i}", 0.99, regime="unlabelled test batch") for i in range(6)]
+    ranked = ranking(*others, stored("late", "c0"))
+    assert [note.partition("because ")[2] for note in ranked.notes] == [
+        "they lack splits that the others have: late.",
+        "they were chosen on the test labels: best (oracle).",
+        "they use the test batch: ecod.",
+    ]
+
+
 def test_the_mean_ranks_with_the_best_first():
     table = only_table(ranks, compare(records()))
     p = friedmanchisquare(*FIGURES.values()).pvalue
