@@ -4,7 +4,7 @@ The command line reads the names of this table at its start, so slow libraries a
 are used.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -122,6 +122,9 @@ OF_WORDS = tuple(
 )
 #: AUROC on the outliers of the classes of known outliers, and on those of other classes.
 OF_KNOWN = ("auroc_seen", "auroc_unseen")
+#: Share of test documents that are `tied`; areas by trapezoids are too high for them.
+TIED = "tied"
+_MANY_TIES = 0.1  # have a note
 #: The first metric: reports, charts and progress show it unless another one is asked for.
 MAIN = next(iter(METRICS.values()))
 
@@ -142,6 +145,33 @@ def is_lower_better(name: str) -> bool:
     return any(name.endswith(metric.name) for metric in METRICS.values() if not metric.higher_is_better)
 
 
+def tied(outlier: "Labels", scores: "Scores") -> float:
+    """Return the share of test documents that have the score of a document of the other kind, in [0, 1].
+
+    >>> import numpy as np
+    >>> tied(np.array([True, True, False, False]), np.array([0.9, 0.4, 0.4, 0.1]))
+    0.5
+    """
+    import numpy as np
+
+    _, places = np.unique(scores, return_inverse=True)
+    n_tied, n_outliers = np.bincount(places), np.bincount(places, outlier)
+    is_mixed = (n_outliers > 0) & (n_outliers < n_tied)
+    return float(n_tied[is_mixed].sum() / len(scores))
+
+
+def note_on_ties(shares: Mapping[str, float]) -> str:
+    """Return a note on the detectors that have many ties, by the share of tied documents; empty without."""
+    many = [f"{name} ({share:.0%})" for name, share in shares.items() if share > _MANY_TIES]
+    if not many:
+        return ""
+    return (
+        "AUPR flatters tied scores. The share of test documents that have the score of a document of the "
+        f"other kind is above {_MANY_TIES:.0%} for {', '.join(many)}."
+    )
+
+
 def all_metrics(outlier: "Labels", scores: "Scores") -> dict[str, float]:
-    """Return the value of each metric by its name."""
-    return {name: metric.function(outlier, scores) for name, metric in METRICS.items()}
+    """Return the value of each metric by its name, and the share of ties."""
+    values = {name: metric.function(outlier, scores) for name, metric in METRICS.items()}
+    return values | {TIED: tied(outlier, scores)}

@@ -7,7 +7,7 @@ import pandas as pd
 
 from adbench_text.corpora.split_key import percent
 from adbench_text.escaping import count
-from adbench_text.metrics import ROUNDING, Metric
+from adbench_text.metrics import ROUNDING, TIED, Metric, note_on_ties
 from adbench_text.reports.cells import Cells, Row, text_of
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
@@ -44,6 +44,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *_of_sources(comparison),
         *_levels(comparison),
         *_seeds(comparison),
+        *_ties(comparison),
         *_of_versions(cells, comparison.metric),
         *_unfinished(cells),
         *failures(cells.in_time),
@@ -129,6 +130,16 @@ def _seeds(comparison: Comparison) -> list[str]:
     groups = of_labels.groupby(of_labels, sort=False)
     listed = "; ".join(f"{', '.join(group.index)}: {numbers}" for numbers, group in groups)
     return [f"Not all figures are of the same seeds: {listed}."] if listed else []
+
+
+def _ties(comparison: Comparison) -> list[str]:
+    """Return the detectors that have many ties on a corpus."""
+    cells = comparison.cells.table
+    shares = cells.groupby(["corpus", "column"], sort=False)[TIED].mean()
+    labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
+    named = {f"{comparison.labels[n]} on {labels[corpus]}": share for (corpus, n), share in shares.items()}
+    note = note_on_ties(named)
+    return [note] if note else []
 
 
 def left_out(messages: Sequence[str]) -> list[str]:

@@ -12,7 +12,17 @@ from sklearn.metrics import average_precision_score
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split_key import SplitKey
-from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
+from adbench_text.metrics import (
+    METRICS,
+    Metric,
+    all_metrics,
+    aupr_in,
+    aupr_out,
+    auroc,
+    fpr95,
+    is_possible,
+    tied,
+)
 from adbench_text.plugins.foreign import adapted
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
@@ -27,7 +37,7 @@ OUTLIER = np.array([False, False, False, True, True])
 
 def test_the_best_and_the_worst_ranking():
     scores = np.array([0.0, 1, 2, 3, 4])
-    assert all_metrics(OUTLIER, scores) == {"auroc": 1, "aupr_in": 1, "aupr_out": 1, "fpr95": 0}
+    assert all_metrics(OUTLIER, scores) == {"auroc": 1, "aupr_in": 1, "aupr_out": 1, "fpr95": 0, "tied": 0}
     assert auroc(OUTLIER, -scores) == 0
     assert fpr95(OUTLIER, -scores) == fpr95(OUTLIER, np.zeros(5)) == 1
     assert scores.tolist() == [0, 1, 2, 3, 4]
@@ -55,6 +65,26 @@ def test_aupr_equals_an_independent_computation(seed):
     scores = np.round(rng.normal(size=200) + outlier, seed % 3)  # with many ties for seeds 0, 3, 6, ...
     assert aupr_out(outlier, scores) == pytest.approx(trapezoid_aupr(outlier, scores))
     assert aupr_in(outlier, scores) == pytest.approx(trapezoid_aupr(~outlier, -scores))
+
+
+@pytest.mark.parametrize(
+    ("scores", "share"),
+    [
+        ([0, 0, 1, 1, 1], 0.6),  # one inlier has the score of both outliers
+        ([3, 3, 3, 5, 5], 0),  # ties of one kind cost nothing
+        ([2, 2, 2, 2, 2], 1),
+        ([0.1, 0.2, 0.3, 0.3 + 1e-12, 0.4], 0),
+    ],
+)
+def test_documents_are_tied_that_have_the_score_of_the_other_kind(scores, share):
+    assert tied(OUTLIER, np.array(scores, dtype=float)) == share
+
+
+def test_a_report_names_detectors_with_many_ties():
+    rows = [stored("coarse", tied=0.5), stored("fine", tied=0.05), stored("older")]
+    (note,) = [note for note in build(rows).every_note if "AUPR" in note]
+    assert note.endswith("coarse on made-up (50%).")
+    assert [row["tied"] for row in csv_rows(rows)] == ["0.5", "0.05", ""]
 
 
 def brute_force_fpr95(outlier: np.ndarray, scores: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from adbench_text.cli.options import is_quiet
 from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import count, one_line, printable
-from adbench_text.metrics import MAIN
+from adbench_text.metrics import MAIN, TIED, note_on_ties
 from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class ProgressDisplay(Progress):
         # by dataset and detector: the cells to run, and those that ended, each with its value (None: failed)
         self._n_cells: Counter[tuple[str, str]] = Counter()
         self._ended: dict[tuple[str, str], list[tuple[Cell, float | None]]] = defaultdict(list)
+        self._tied: dict[str, list[float]] = defaultdict(list)  # by detector and dataset
         self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
         self._remaining, self._is_advised = Remaining(), False
@@ -127,6 +128,8 @@ class ProgressDisplay(Progress):
         group = cell.split.dataset, cell.choice
         ended, n_cells = self._ended[group], self._n_cells[group]
         ended.append((cell, result.metrics[MAIN.name] if is_ok else None))
+        if TIED in result.metrics:
+            self._tied[f"{cell.choice} on {cell.split.dataset}"].append(result.metrics[TIED])
         self._n_done += 1
         self._n_failed += not is_ok
         n_done = f"{self._n_done}/{self._n_cells.total()}"
@@ -169,6 +172,8 @@ class ProgressDisplay(Progress):
             took = timedelta(seconds=round(time.monotonic() - self._begin))
             failed = f", {self._n_failed:,} of them failed" if self._n_failed else ""
             self.message(f"{count(self._n_done)} run in {took}{failed}")
+        if note := note_on_ties({name: fmean(shares) for name, shares in self._tied.items()}):
+            self.message(f"Note: {note}")
 
 
 def _means(finished: "Sequence[tuple[Cell, float]]") -> str:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.corpora.split_key import AXES, SplitKey
-from adbench_text.metrics import COSTS, METRICS, OF_KNOWN, OF_WORDS
+from adbench_text.metrics import COSTS, METRICS, OF_KNOWN, OF_WORDS, TIED
 from adbench_text.plugins.configure import DEFAULT, choice_name
 from adbench_text.store.run import (
     MADE_BY,
@@ -64,7 +64,7 @@ COLUMNS: dict[str, Any] = {
     "cell": _TEXT,  # digest of everything that decides the result
     "run_id": _TEXT,  # in MLflow
     "source": _TEXT,  # the file that the cell was read from; empty for a store
-    **dict.fromkeys([*OF_KNOWN, *OF_WORDS], _NUMBER),
+    **dict.fromkeys([TIED, *OF_KNOWN, *OF_WORDS], _NUMBER),
 }
 
 

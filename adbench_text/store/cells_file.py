@@ -18,7 +18,7 @@ from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import DataError
 from adbench_text.escaping import from_formula
 from adbench_text.failures import message_of
-from adbench_text.metrics import COSTS, METRICS, OF_WORDS
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED
 from adbench_text.plugins.configure import choice_name
 from adbench_text.processes import STOPPED
 from adbench_text.reading.separated import decoded, delimiter_of
@@ -97,7 +97,7 @@ def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
             row[name] = _value(name, text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number}, column {name!r}: {error}") from error
-    measured = {name: row[name] for name in (*METRICS, *COSTS, *OF_WORDS) if texts.get(name)}
+    measured = {name: row[name] for name in (*METRICS, *COSTS, *OF_WORDS, TIED) if texts.get(name)}
     try:
         if reason := impossible(measured):
             raise ValueError(reason)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import COSTS, METRICS, OF_WORDS, is_possible
+from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED, is_possible
 from adbench_text.run.definition import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
@@ -120,7 +120,7 @@ def impossible(metrics: Mapping[str, float]) -> str:
     """Return which metric or cost of a cell no cell can have; empty if all are possible."""
     for name, value in metrics.items():
         kind = name.removesuffix("_low").removesuffix("_high")
-        if (kind in METRICS or kind in OF_WORDS) and not is_possible(value):
+        if kind in (*METRICS, *OF_WORDS, TIED) and not is_possible(value):
             return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
         if name in COSTS and (value < 0 or value == inf):
             return f"it has {value:g} as its {name!r}, which is negative or infinite"

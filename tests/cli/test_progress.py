@@ -35,6 +35,7 @@ class Result:
     reason: str = ""
     ran_on: dict[str, str] = field(default_factory=dict)
     value: float = 0.9876
+    tied: float = 0.0
 
     @property
     def status(self) -> str:
@@ -42,7 +43,7 @@ class Result:
 
     @property
     def metrics(self) -> dict[str, float]:
-        return {} if self.reason else {"auroc": self.value, "fit_seconds": 1.5}
+        return {} if self.reason else {"auroc": self.value, "fit_seconds": 1.5, "tied": self.tied}
 
 
 def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = (), verbosity: int = 0) -> None:
@@ -66,6 +67,18 @@ def terminal(monkeypatch, capsys):
         return lambda: re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
 
     return make
+
+
+def test_detectors_with_many_ties_are_named_at_the_end(capsys):
+    shares = {"coarse": (0.05, 0.25), "fine": (0.05, 0.1)}
+    results = [Result(Cell(f"{name} {share}", name), tied=share) for name in shares for share in shares[name]]
+    with ProgressDisplay() as shown:
+        shown.begin([result.cell for result in results], 0, 0)
+        for result in results:
+            shown.done(result)
+        shown.end()
+    (note,) = [line for line in capsys.readouterr().err.splitlines() if "AUPR" in line]
+    assert note.endswith("above 10% for coarse on tiny (15%).")
 
 
 def test_one_cell_is_not_cells():
@@ -357,7 +370,7 @@ def test_a_verbose_run_prints_what_was_measured(capsys):
     with ProgressDisplay(verbosity=1) as shown:
         shown.begin([Cell("a")], 0, 0)
         shown.done(Result(Cell("a"), ran_on={"device": "cpu"}))
-    assert capsys.readouterr().err.splitlines()[-1] == "    auroc 0.9876, fit_seconds 1.5, device cpu"
+    assert capsys.readouterr().err.splitlines()[-1] == "    auroc 0.9876, fit_seconds 1.5, tied 0, device cpu"
 
 
 @pytest.fixture
