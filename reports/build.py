@@ -65,7 +65,7 @@ class Builder:
     `METRICS`, or another, which is computed from the scores in the store.
     `store` keeps scores, curves and examples. Paired tests compare with `baseline`, the label of a column.
     `cells` are all cells of the sweep: a note names what was not run. `apart` names columns of files that
-    stand beside those of the store, see `Cells`.
+    stand beside those of the store, `ours` columns to mark, see `Cells`.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class Builder:
         notes: Sequence[str] = (),
         baseline: str | None = None,
         apart: Collection[str] = (),
+        ours: Sequence[str] = (),
     ) -> None:
         self._store, self._notes = store, notes
         self._own = [] if isinstance(metric, str) else [metric.name]  # of metrics, a column of cells
@@ -84,7 +85,7 @@ class Builder:
         if isinstance(metric, Metric):
             stored = with_metric(latest(stored), metric, self.evidence)
             self._notes = [*notes, *notes_on.without_scores(stored, metric)]
-        self.cells = Cells(stored, cells, apart)
+        self.cells = Cells(stored, cells, apart, ours)
         self.comparison = Comparison(self.cells, metric, self.evidence, baseline)
 
     def report(
@@ -99,6 +100,7 @@ class Builder:
         comparison = self.comparison
         of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in tables}
         boards = leaders(comparison) if pictures else {}
+        boards = {name: replace(board, ours=comparison.ours) for name, board in boards.items()}
         shown = [name for name in of_names if not (boards and name == _BOARD)]
         built = [table for name in shown for table in of_names[name]]
         if pictures and "main" in tables:
@@ -148,4 +150,4 @@ def _tables(name: str, comparison: Comparison) -> list[Table]:
     """Return the tables of a name that have a figure, without rows and columns that have none."""
     module = import_module(f"adbench_text.reports.tables.{name}")
     shortened = [table.without_empty() for table in module.tables(comparison)]
-    return [table for table in shortened if table.rows]
+    return [replace(table, ours=comparison.ours) for table in shortened if table.rows]

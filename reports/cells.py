@@ -12,7 +12,7 @@ import pandas as pd
 from adbench_text.contract.scores import REGIMES, TEST_BATCH
 from adbench_text.corpora.split import splits
 from adbench_text.corpora.split_key import with_variant
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, format_name
 from adbench_text.reports import benchmarks
@@ -21,6 +21,7 @@ from adbench_text.run.cell import Cell
 from adbench_text.store.cells import SPLIT, key_of, latest
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
+_OURS = "Ours"  # name of a detector that the user marks without one
 
 #: A row of a table of cells, a tuple of `DataFrame.itertuples` with the columns of `store.cells.COLUMNS`.
 Row = Any
@@ -45,6 +46,7 @@ class Column:
     regime: str = ""  #: empty if it is not declared
     source: str = ""  #: the files that its cells were read from; empty if the store has some of them
     generation: int = 0  #: results of other code or libraries have a column of their own; 0 is the newest
+    name: str = ""  #: that the user gives to a detector of hers, which is marked
 
     @property
     def block(self) -> tuple[bool, str]:
@@ -64,10 +66,15 @@ class Column:
     @property
     def label(self) -> str:
         """The head of the column."""
+        return self.name + f" {ORACLE}" * self.is_oracle if self.name else self.own_label
+
+    @property
+    def own_label(self) -> str:
+        """The same without the name that the user gives it."""
         number = f" {self.generation}" if self.generation > 1 else ""
         older = f" (older{number})" if self.generation else ""
         source = f" ({self.source})" if self.source else ""
-        marks = (f" {ORACLE}" if self.is_oracle else "") + older + source
+        marks = f" {ORACLE}" * self.is_oracle + older + source
         return format_name(self.detector, self.preset, self.configuration or "") + marks
 
 
@@ -79,7 +86,8 @@ class Cells:
     order of a report, `editions` are labels by the name and the digest of a dataset, `corpora` by ``corpus``.
 
     A detector has one column. On a corpus and level it has the cells of the first source that has some: the
-    store, then the files. `apart` names columns of files that are not joined: ``"llr (main)"``.
+    store, then the files. `apart` names columns of files that are not joined: ``"llr (main)"``. `ours` names
+    columns to mark, and what to call them: ``"mine.py:Mine"``, ``"mine.py:Mine=Ours"``.
 
     `given` has all cells, the oldest first, `in_time` those that count; ``is_first`` tells them apart,
     ``home`` is the source of the column, and ``corpus`` is dataset, digest and variant of the split. `table`
@@ -88,7 +96,11 @@ class Cells:
     """
 
     def __init__(
-        self, stored: pd.DataFrame, promised: Sequence[Cell] = (), apart: Collection[str] = ()
+        self,
+        stored: pd.DataFrame,
+        promised: Sequence[Cell] = (),
+        apart: Collection[str] = (),
+        ours: Iterable[str] = (),
     ) -> None:
         self.stored, self.promised = stored, promised
         newest = latest(stored)
@@ -101,7 +113,7 @@ class Cells:
         self.levels = levels_of(self.in_time)
         n_configurations = _n_configurations(rows)
         of_columns = _columns(rows, n_configurations)
-        self.columns = list(of_columns)
+        self.columns = _with_names(list(of_columns), ours)
         order = {corpus: place for place, corpus in enumerate(self.corpora)}
         table = pd.DataFrame(
             row._replace(n_configurations=1 if row.preset == DEFAULT else n_configurations[_preset(row)])
@@ -110,6 +122,23 @@ class Cells:
         )
         numbers = [number for number, rows in enumerate(of_columns.values()) for _ in rows]
         self.table = table.set_axis(self.in_time.columns, axis=1).assign(column=numbers)
+
+
+def _with_names(columns: Sequence[Column], ours: Iterable[str]) -> list[Column]:
+    """Return columns with the names that the user gives them; raise InvalidValueError if two are equal."""
+    labels = [column.label for column in columns]
+    named = list(columns)
+    for text in ours:
+        fitting = [label for label in labels if text == label or text.startswith(f"{label}=")]
+        if not fitting:
+            raise UnknownNameError("detector", text.rpartition("=")[0] or text, labels)
+        label = max(fitting, key=len)  # a setting has a sign of equality, too
+        place = labels.index(label)
+        named[place] = replace(named[place], name=text[len(label) + 1 :] or _OURS)
+    for label, n in Counter(column.label for column in named).items():
+        if n > 1:
+            raise InvalidValueError(f"{n} detectors would be called {label!r}: give each its own name.")
+    return named
 
 
 def levels_of(cells: pd.DataFrame) -> list[float]:

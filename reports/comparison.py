@@ -169,7 +169,8 @@ class Comparison:
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
         self.ranked = [column for column in self.fair if not column.uses_test_batch]
-        self.baseline = next((column for column in self.ranked if column.label == baseline), None)
+        baselines = (column for column in self.ranked if baseline in (column.label, column.own_label))
+        self.baseline = next(baselines, None)
         if baseline is not None and self.baseline is None:
             raise UnknownNameError("ranked detector", baseline, [column.label for column in self.ranked])
         self.corpora = [Corpus(self, digest) for digest in cells.corpora]
@@ -183,6 +184,11 @@ class Comparison:
     def labels(self) -> list[str]:
         """The heads of the columns."""
         return [column.label for column in self.columns]
+
+    @property
+    def ours(self) -> list[str]:
+        """The heads of the columns that the user marks."""
+        return [column.label for column in self.columns if column.name]
 
     def means_of(self, name: str) -> dict[Place, Entry]:
         """Return the `means` of what is measured: metrics in percent, costs as they are.

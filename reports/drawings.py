@@ -12,11 +12,17 @@ from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.figures.style import Names
 from adbench_text.reports.tables import twins
 from adbench_text.reports.tables.variants import families, ordered
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
+
+
+def _names(comparison: Comparison) -> Names:
+    """Return the names of all detectors of a comparison."""
+    return Names(comparison.labels, comparison.ours)
 
 
 def drawings(comparison: Comparison) -> Iterator[Drawing]:
@@ -40,7 +46,7 @@ def contamination(comparison: Comparison) -> Iterator[Drawing]:
                 f"{comparison.metric.title} against contamination, {corpus.label}",
                 "Mean over the splits, by the share of outliers in the training data; "
                 "the spread is the standard deviation over the seeds.",
-                plots.contamination(drawn, comparison.metric.title, comparison.labels),
+                plots.contamination(drawn, comparison.metric.title, _names(comparison)),
                 is_first=corpus is comparison.corpora[0],
             )
 
@@ -60,7 +66,7 @@ def variants(comparison: Comparison) -> Iterator[Drawing]:
                 f"{comparison.metric.title} of the variants of {dataset}",
                 f"Mean over the splits, {percent(comparison.lowest)} of outliers in the training data.",
                 plots.variants(
-                    [name for name, _ in names], drawn, comparison.metric.title, comparison.labels
+                    [name for name, _ in names], drawn, comparison.metric.title, _names(comparison)
                 ),
             )
 
@@ -97,7 +103,7 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
                 f"cost-{stem(corpus.label)}",
                 f"{comparison.metric.title} against cost, {corpus.label}",
                 "Seconds of fitting and scoring a split, and the metric, each the mean over the splits.",
-                plots.cost(costs, comparison.metric.title, comparison.labels),
+                plots.cost(costs, comparison.metric.title, _names(comparison)),
                 is_first=corpus is comparison.corpora[0],
             )
 
@@ -124,7 +130,7 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
                 f"{curve} curves{positives}, {corpus.label}",
                 f"{percent(comparison.lowest)} of outliers in the training data, lowest seed. "
                 "Grey: scores by chance." + (f" {n_more} more detectors are not drawn." if n_more else ""),
-                plots.curves_of_splits(splits, metric.name, comparison.labels),
+                plots.curves_of_splits(splits, metric.name, _names(comparison)),
             )
 
 

@@ -1,6 +1,6 @@
 """What a format renders: tables of typed entries, pictures, heat maps, and the notes under them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Self
@@ -25,6 +25,7 @@ class Kind(Enum):
 
 # signs in a table
 SPREAD = "±"
+OURS = "▸"  #: before the name of a detector that is marked, where there is no other way
 ORACLE = "(oracle)"
 UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
 OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
@@ -109,11 +110,17 @@ class Table:
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
     is_folded: bool = False  #: a page shows its title alone until it is opened
+    ours: Collection[str] = ()  #: names of detectors that are marked wherever a row or a column has them
 
     @property
     def has_best(self) -> bool:
         """Whether an entry is marked as the best."""
         return any(entry.best for row in self.rows for entry in row)
+
+    def is_ours(self, label: str | Entry) -> bool:
+        """Whether a head or an entry names a detector to mark, perhaps with a level behind it."""
+        name = label if isinstance(label, str) else label.words if label.kind is Kind.LABEL else ""
+        return any(name == ours or name.startswith(f"{ours}, ") for ours in self.ours)
 
     def without_empty(self) -> Self:
         """Return the table without rows and columns of figures that do not exist."""

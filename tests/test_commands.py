@@ -106,6 +106,8 @@ def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypa
             shutil.rmtree(model)
     if name == "score" and "--encoder" in command:
         invoke("adbench-text fit normal.csv --text body --encoder ./server.py:embed --model server-model")
+    if name == "report" and "--ours" in command:
+        invoke("adbench-text run -d ./mine.py:Mine -s agnews --inlier sci --contamination 0 --no-report")
     if theirs := re.search(r"scores:([\w-]+)", command):
         of_misc = "-s 20news --inlier misc --contamination 0"
         invoke(f"adbench-text export {of_misc} --to {theirs[1]}")

@@ -21,7 +21,7 @@ ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
 ALLOWED["cli"] |= {"documents", "reports", "testing"}
 ALLOWED["store"] |= {"documents"}  # it registers a model
 # Within reports: formats render a report, figures draw plain data.
-WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
+WITHIN_REPORTS = {"formats": {"formats", "report", "wrapping"}, "figures": {"figures", "wrapping"}}
 FORM = (
     "cli/document_tables",
     "cli/fit",

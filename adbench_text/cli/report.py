@@ -73,6 +73,12 @@ _OPTIONS = [
         metavar="DETECTOR",
         help="Test all detectors against this one in the table significance, and not each pair: llr:robust.",
     ),
+    click.Option(
+        ["--ours"],
+        multiple=True,
+        metavar="DETECTOR[=NAME]",
+        help="Mark a detector in tables and figures, and call it Ours or NAME: 'mine.py:Mine=CharKNN'.",
+    ),
     "Output",
     click.Option(
         ["--format", "form"], default="terminal", type=click.Choice(list(contents.FORMATS)), help="Format."
@@ -128,7 +134,8 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     if baseline is not None:
         baseline, shown = registry.with_files(baseline), [*shown, _OF_BASELINE]
         apart = [*apart, baseline]
-    builder = Builder(stored, metric, store, expected, notes, baseline, apart)
+    ours = list(map(registry.with_files, options["ours"]))
+    builder = Builder(stored, metric, store, expected, notes, baseline, apart, ours)
     built = builder.report(shown, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)

@@ -1,7 +1,7 @@
 """The figures of a report, drawn from plain data.
 
 Values of metrics are in percent, as in the tables; shares of outliers are in [0, 1]. `among` are all names of
-a report in their order, so that each looks the same in every figure.
+a report.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,12 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from adbench_text.metrics import METRICS, Metric
 from adbench_text.reports.figures.style import (
+    LINE,
     MOST_POINTS,
+    NO_NAMES,
+    Names,
     add_legend,
+    in_lines,
     logarithmic,
     looks,
     panels,
@@ -28,7 +32,6 @@ from adbench_text.reports.figures.style import (
 
 Array = NDArray[np.float64]
 Scored = tuple[NDArray[np.bool_], Array]  # outliers and scores of test documents
-_LINE = 0.11  # inches of a line of text
 _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
 
 
@@ -36,7 +39,7 @@ _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, 
 def contamination(
     curves: Mapping[str, Sequence[tuple[float, float, float | None]]],
     metric: str,
-    among: Sequence[str] = (),
+    among: Names = NO_NAMES,
 ) -> Figure:
     """Draw a metric against the share of outliers."""
     figure, axes = single()
@@ -46,7 +49,7 @@ def contamination(
         look = looks(curves, among)[name]
         handles.append(axes.errorbar(100 * x, y, spread, elinewidth=0.7, capsize=1.5, **look)[0])
     axes.set(xlabel="outliers in the training data (%)", ylabel=_percent(metric))
-    add_legend(figure, handles, curves)
+    add_legend(figure, handles, curves, among.ours)
     return figure
 
 
@@ -70,18 +73,18 @@ def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
 
 
 @styled
-def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence[str] = ()) -> Figure:
+def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Names = NO_NAMES) -> Figure:
     """Draw a metric against seconds; the legend is in the order of the metric."""
     places = dict(sorted(points.items(), key=lambda item: -item[1][1]))
     figure, axes = single()
     handles = []
     for name, place in places.items():
-        look = looks(points, among)[name] | {"linestyle": "none"}
-        handles += axes.plot(*place, markersize=5.5, **look)
+        look = {"markersize": 5.5} | looks(points, among)[name] | {"linestyle": "none"}
+        handles += axes.plot(*place, **look)
     axes.set(xlabel="seconds", ylabel=_percent(metric), xscale="log")
     axes.set_xlim(logarithmic(x for x, _ in places.values()))
     axes.xaxis.set_major_formatter("{x:,g}")
-    add_legend(figure, handles, places)
+    add_legend(figure, handles, places, among.ours)
     return figure
 
 
@@ -90,25 +93,27 @@ def variants(
     names: Sequence[str],
     points: Mapping[str, Sequence[float | None]],
     metric: str,
-    among: Sequence[str] = (),
+    among: Names = NO_NAMES,
 ) -> Figure:
-    """Draw a metric of each variant of a dataset, a line for each, the first at the top."""
+    """Draw a metric of each variant of a dataset, a line for each, the first and the legend at the top."""
     figure, axes = single()
-    figure.set_figheight(max(1.2 + _LINE * len(names), figure.get_figheight()))
+    labels = list(map(in_lines, names))
+    n_lines = sum(label.count("\n") + 1 for label in labels)
+    figure.set_figheight(max(1.2 + LINE * n_lines, figure.get_figheight()))
     rows, handles = range(len(names)), []
     for name, values in points.items():
-        look = looks(points, among)[name] | {"linestyle": "none", "markersize": 3}
+        look = {"markersize": 3} | looks(points, among)[name] | {"linestyle": "none"}
         handles += axes.plot(np.array(values, dtype=np.float64), rows, **look)
     axes.set(xlabel=_percent(metric), ylim=(len(names) - 0.5, -0.5))
-    axes.set_yticks(rows, names, fontsize="x-small")
+    axes.set_yticks(rows, labels, fontsize="x-small")
     axes.grid(axis="y", linewidth=0.3, alpha=0.5)
-    add_legend(figure, handles, points)
+    add_legend(figure, handles, points, among.ours, is_above=True)
     return figure
 
 
 @styled
 def curves_of_splits(
-    splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Sequence[str] = ()
+    splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Names = NO_NAMES
 ) -> Figure:
     """Draw the ROC or precision-recall curves of all detectors, one small panel per split."""
     look_of = looks([name for curves in splits.values() for name in curves], among)
@@ -121,13 +126,14 @@ def curves_of_splits(
         for i, (name, scored) in enumerate(curves.items()):
             x, y = _curve(METRICS[metric], *scored)
             marked = (0.25 * i / len(curves), 0.5)
-            lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, lw=0.9, **look_of[name])
+            look = {"markersize": 3, "linewidth": 0.9} | look_of[name]
+            lines = axes.plot(100 * x, 100 * y, markevery=marked, **look)
             handles.setdefault(name, lines[0])
     ticks = range(0, 101, 50)
     drawn[0].set(xlim=(-3, 103), xticks=ticks, ylim=(-3, 103), yticks=ticks)
     figure.supxlabel(f"{labels[0]} (%)", y=-0.3 / figure.get_figheight(), va="top", size="medium")
     figure.supylabel(f"{labels[1]} (%)", x=-0.4 / figure.get_figwidth(), ha="right", size="medium")
-    add_legend(figure, list(handles.values()), handles)
+    add_legend(figure, list(handles.values()), handles, among.ours)
     return figure
 
 

@@ -1,14 +1,22 @@
 """The style of all figures: it can be read in print and without colours."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+
+from adbench_text.reports.wrapping import wrapped
 
 MOST_POINTS = 200  # of a line; more could not be seen
+LINE = 0.11  # inches of a line of text
+# Inches of a figure: a page of 390 pixels shows it without scrolling, one of 1440 pixels three in a row.
+_WIDTH, _NARROWEST = 3.75, 1.2
+_BESIDE = 0.2  # inches between two columns of a legend
+_NAME, _TITLE = 44, 24  # characters in a line of a legend, and of a title or a label of an axis
 
 # Okabe and Ito, "Color universal design" (2008), without yellow, which is too pale for lines; black is
 # the colour of the text, where a page is dark too. Five more follow, found by a search for those that are
@@ -26,6 +34,8 @@ _DASHES: tuple[Any, ...] = (
     (0, (6, 1.5, 1.2, 1.5)),
     (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2)),
 )
+
+_OF_OURS = {"linewidth": 2.2, "markersize": 7, "markeredgecolor": "black", "zorder": 3}
 
 _STYLE: dict[str, Any] = {
     "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same widths everywhere
@@ -63,12 +73,24 @@ _STYLE: dict[str, Any] = {
 styled = matplotlib.style.context(["default", _STYLE])  # a decorator: whatever the user's settings are
 
 
-def looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+class Names(NamedTuple):
+    """All names of a report in their order, so that each looks the same in every figure."""
+
+    every: Sequence[str] = ()
+    ours: Collection[str] = ()  #: are marked
+
+
+NO_NAMES = Names()
+
+
+def looks(names: Iterable[str], among: Names = NO_NAMES) -> dict[str, dict[str, Any]]:
     """Give each name a colour, a marker and dashes of its own, by its place in `among`, or after those."""
     cycles = {"color": _COLOURS, "marker": _MARKERS, "linestyle": _DASHES}
-    every = dict.fromkeys([*among, *names])
+    every = dict.fromkeys([*among.every, *names])
     return {
-        name: {kind: cycle[i % len(cycle)] for kind, cycle in cycles.items()} for i, name in enumerate(every)
+        name: {kind: cycle[i % len(cycle)] for kind, cycle in cycles.items()}
+        | (_OF_OURS if name in among.ours else {})
+        for i, name in enumerate(every)
     }
 
 
@@ -77,35 +99,63 @@ def plain(name: object) -> str:
     return "".join(letter for letter in " ".join(str(name).split()) if letter.isprintable())
 
 
+def in_lines(name: object, limit: int = _TITLE) -> str:
+    """Return a name as figures show it, a long one in several lines."""
+    return "\n".join(wrapped(plain(name), limit))
+
+
 def single() -> tuple[Figure, Axes]:
     """Make a figure with one plot."""
-    figure = Figure(figsize=(3, 1.9))
+    figure = Figure(figsize=(3.2, 2))
     return figure, figure.add_axes((0, 0, 1, 1))
 
 
 def panels(names: Sequence[str]) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a small plot for each name, at most four in a row, which share their axes."""
-    n_columns = min(4, len(names))
+    """Make a figure with a small plot for each name, at most two in a row, which share their axes."""
+    n_columns = min(2, len(names))
     n_rows = math.ceil(len(names) / n_columns)
-    side, gap = 1.5, 0.25
+    titles = list(map(in_lines, names))
+    side, gap = 1.5, 0.25 + LINE * max(title.count("\n") for title in titles)
     figure = Figure(figsize=(side * n_columns, (side + gap) * n_rows - gap))
     around = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0.12, "hspace": gap / side}
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False, gridspec_kw=around)
     for axes in grid.flat[len(names) :]:
         axes.remove()
     drawn = list(grid.flat[: len(names)])
-    for axes, name in zip(drawn, names, strict=True):
-        axes.set_title(plain(name))
+    for axes, title in zip(drawn, titles, strict=True):
+        axes.set_title(title)
     for axes in drawn[-n_columns:]:
         axes.tick_params(labelbottom=True)
     return figure, drawn
 
 
-def add_legend(figure: Figure, handles: Sequence[Any], names: Iterable[str]) -> None:
-    """Add a legend to the right of the plots."""
+def add_legend(
+    figure: Figure,
+    handles: Sequence[Any],
+    names: Iterable[str],
+    ours: Collection[str] = (),
+    is_above: bool = False,
+) -> None:
+    """Add a legend below the plots, or above them, in as many columns as the width allows."""
+    shown = list(names)
+    around = figure.get_tightbbox().width - figure.get_figwidth()
+    figure.set_figwidth(min(figure.get_figwidth(), max(_WIDTH - around, _NARROWEST)))
+    plots = figure.get_tightbbox()  # with the labels of their axes
+    loc, y = ("lower left", plots.y1 + LINE) if is_above else ("upper left", plots.y0 - LINE)
+    place = plots.x0 / figure.get_figwidth(), y / figure.get_figheight()
     # a label that begins with _ would be left out
-    labels = [f" {plain(name)}" for name in names]
-    figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.02, 1))
+    labels = [f" {in_lines(name, _NAME)}" for name in shown]
+
+    def added(n_columns: int) -> Legend:
+        legend = figure.legend(handles, labels, loc=loc, bbox_to_anchor=place, ncols=n_columns)
+        for text, name in zip(legend.get_texts(), shown, strict=True):
+            text.set_fontweight("bold" if name in ours else "normal")
+        return legend
+
+    alone = added(1)
+    width = alone.get_window_extent().width / figure.dpi
+    alone.remove()
+    added(min(max(int(_WIDTH / (width + _BESIDE)), 1), len(shown)))
 
 
 def logarithmic(values: Iterable[float]) -> tuple[float, float]:

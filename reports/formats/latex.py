@@ -14,6 +14,7 @@ from pandas import DataFrame, MultiIndex
 
 from adbench_text.escaping import one_line
 from adbench_text.reports.report import Entry, Report, Table
+from adbench_text.reports.wrapping import wrapped
 
 _LINE = 345.0  # points, of an article
 _GAP = 12.0  # points, between two columns
@@ -22,7 +23,7 @@ _PAGE = 30  # lines; a longer table breaks between pages
 # Heads and entries with more characters are wrapped; two labels and a figure fit into a line. The later
 # limits are for tables that are cut into fewer parts by them.
 _LIMITS = (12, 18), (12, 12), (8, 12)
-_WORD = 12  # characters; a longer one may be broken
+_WORD = 12  # characters of a title that stay in one line
 
 # Points that characters need in Computer Modern of 10 points, rounded up; its bold type needs more.
 _POINTS = {
@@ -43,7 +44,6 @@ _POINTS = {
 }
 _OTHER, _BOLD = 12.0, 1.18
 
-_NAME_PART = re.compile(r"(?<=\w[(:=/,])(?=\w)(?<!/(?=s\b))")  # documents/s stays whole
 _LETTERS = re.compile("[a-z]+")
 _LIGATURE = re.compile("(?<=[-',])(?=[-',])")  # where LaTeX makes one character of two
 # Characters that pdflatex prints without a package, besides those of ASCII.
@@ -97,7 +97,7 @@ def _parts(table: Table, limits: tuple[int, int]) -> list[Table]:
 def _length(table: Table, lengths: Sequence[float]) -> float:
     """Return the length of a line of a table; the title of a block may be longer than its columns."""
     titles = [
-        max(map(points_of, _wrapped(title, _title_limit(length)))) - length
+        max(map(points_of, wrapped(title, _title_limit(length)))) - length
         for title, length in _blocks(table, lengths)
     ]
     return sum(lengths) + _GAP * len(lengths) + sum(extra for extra in titles if extra > 0)
@@ -106,10 +106,13 @@ def _length(table: Table, lengths: Sequence[float]) -> float:
 def _lengths(table: Table, limits: tuple[int, int]) -> list[float]:
     """Return the points of each column, without the space beside it."""
     of_head, of_entry = limits
-    lengths = [max(map(points_of, _wrapped(head, of_head))) for head in table.header]
+    lengths = [
+        max(map(points_of, wrapped(head, of_head))) * (_BOLD if table.is_ours(head) else 1)
+        for head in table.header
+    ]
     for row in table.rows:
         of_row = [
-            max(map(points_of, _wrapped(entry.text, of_entry))) * (_BOLD if entry.best else 1)
+            max(map(points_of, wrapped(entry.text, of_entry))) * (_BOLD if _is_bold(table, entry) else 1)
             for entry in row
         ]
         lengths = list(map(max, lengths, of_row))
@@ -144,7 +147,10 @@ def _table(table: Table, limits: tuple[int, int], is_later: bool, notes: Sequenc
     """Return a part of a table as an environment; the later parts share the number of the first."""
     of_head, of_entry = limits
     sides = "l" * table.n_labels + "r" * (len(table.header) - table.n_labels)
-    heads = [_stacked(head, of_head, side) for head, side in zip(table.header, sides, strict=True)]
+    heads = [
+        _bold(_stacked(head, of_head, side), table.is_ours(head))
+        for head, side in zip(table.header, sides, strict=True)
+    ]
     titles = [""] * len(heads)
     of_blocks = _blocks(table, _lengths(table, limits))
     for (title, start, end), (_, length) in reversed([*zip(_spans(table), of_blocks, strict=True)]):
@@ -152,12 +158,16 @@ def _table(table: Table, limits: tuple[int, int], is_later: bool, notes: Sequenc
         titles[start:end] = [_stacked(title, _title_limit(length), side, "b")] * (end - start)
         heads[0] = rf"\cmidrule(lr){{{start + 1}-{end}}} {heads[0]}"
     rows = [
-        [_entry(entry, of_entry, side) for entry, side in zip(row, sides, strict=True)] for row in table.rows
+        [
+            _bold(_stacked(entry.text, of_entry, side), _is_bold(table, entry))
+            for entry, side in zip(row, sides, strict=True)
+        ]
+        for row in table.rows
     ]
     for start in table.group_starts - {0}:
         rows[start][0] = rf"\addlinespace {rows[start][0]}"
     frame = DataFrame(rows, columns=MultiIndex.from_arrays([titles, heads]) if table.blocks else heads)
-    lines = [max(len(_wrapped(entry.text, of_entry)) for entry in row) for row in table.rows]
+    lines = [max(len(wrapped(entry.text, of_entry)) for entry in row) for row in table.rows]
     is_long = sum(lines) + sum(len(wrap(note, _NOTE)) for note in notes) > _PAGE
     # a label has no numbers and nothing after a comma: the next report has other ones
     words = _LETTERS.findall(table.title.partition(",")[0].lower())
@@ -178,29 +188,20 @@ def _table(table: Table, limits: tuple[int, int], is_later: bool, notes: Sequenc
     return f"{latex.removesuffix(closing)}{below}{closing}".rstrip("\n")
 
 
-def _entry(entry: Entry, limit: int, side: str) -> str:
-    text = _stacked(entry.text, limit, side)
-    return rf"\textbf{{{text}}}" if entry.best else text
+def _is_bold(table: Table, entry: Entry) -> bool:
+    return entry.best or table.is_ours(entry)
+
+
+def _bold(text: str, is_bold: bool) -> str:
+    return rf"\textbf{{{text}}}" if is_bold else text
 
 
 def _stacked(text: str, limit: int, side: str, aligned: str = "t") -> str:
     """Return a text of a table; one that is longer than the limit in several lines."""
-    first, *others = map(escape, _wrapped(text, limit))
+    first, *others = map(escape, wrapped(text, limit))
     lines = r" \\ ".join([first, *others])
     begin = rf"\begin{{tabular}}[{aligned}]{{@{{}}{side}@{{}}}}"
     return rf"{begin}{lines}\end{{tabular}}" if others else first
-
-
-def _wrapped(text: str, limit: int) -> list[str]:
-    """Cut a text into lines, between words or parts of a name if that is possible."""
-    line = one_line(text)
-    if len(line) <= limit:
-        return [line]
-    # wrap knows no break without a space: a vertical tab is one
-    parts = _NAME_PART.sub("\v", line)
-    longest = max(map(len, parts.split()), default=0)
-    lines = wrap(parts, max(limit, min(longest, _WORD)), replace_whitespace=False)
-    return [line.replace("\v", "") for line in lines]
 
 
 def escape(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from adbench_text.escaping import markdown
-from adbench_text.reports.report import Entry, Report, Table
+from adbench_text.reports.report import OURS, Entry, Report, Table
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
@@ -23,13 +23,17 @@ def _list(notes: Sequence[str]) -> str:
 def _table(table: Table) -> str:
     rule = ["---" if position < table.n_labels else "---:" for position in range(len(table.header))]
     rows = [
-        [markdown(name) for name in table.header],
+        [_marked(name, table.is_ours(name)) for name in table.header],
         rule,
-        *([_entry(entry) for entry in row] for row in table.rows),
+        *([_entry(table, entry) for entry in row] for row in table.rows),
     ]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([f"**{markdown(table.title)}**", "", *lines] if table.title else lines)
 
 
-def _entry(entry: Entry) -> str:
-    return f"**{markdown(entry.text)}**" if entry.best else markdown(entry.text)
+def _entry(table: Table, entry: Entry) -> str:
+    return f"**{markdown(entry.text)}**" if entry.best else _marked(entry.text, table.is_ours(entry))
+
+
+def _marked(text: str, is_ours: bool) -> str:
+    return f"{OURS} **{markdown(text)}**" if is_ours else markdown(text)

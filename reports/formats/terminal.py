@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from adbench_text.escaping import printable
-from adbench_text.reports.report import Entry, Report, Table
+from adbench_text.reports.report import OURS, Entry, Report, Table
 
 
 def render(report: Report, width: int | None = None) -> str:
@@ -54,27 +54,35 @@ def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[
 
 def _width(table: Table, column: int, bold: bool) -> int:
     """Return how wide a column must be: no figure is broken, and a header only between words."""
-    words = table.header[column].split() + [_entry(row[column], bold).plain for row in table.rows]
-    return max(cell_len(word) for word in words)
+    entries = [_entry(table, row[column], bold).plain for row in table.rows]
+    return max(map(cell_len, [*_head(table, column).plain.split(), *entries]))
 
 
 def _table(table: Table, columns: list[int], widths: list[int], bold: bool) -> RichTable:
     rendered = RichTable()
     for column in columns:
         rendered.add_column(
-            Text(printable(table.header[column])),
+            _head(table, column),
             justify="left" if column < table.n_labels else "right",
             width=widths[column],
         )
     for position, row in enumerate(table.rows):
         if position and position in table.group_starts:
             rendered.add_section()
-        rendered.add_row(*(_entry(row[column], bold) for column in columns))
+        rendered.add_row(*(_entry(table, row[column], bold) for column in columns))
     return rendered
 
 
-def _entry(entry: Entry, bold: bool) -> Text:
-    text = printable(entry.text)
-    if entry.best and not bold:
-        return Text(f"{text}*")
-    return Text(text, style="bold" if entry.best else "")
+def _head(table: Table, column: int) -> Text:
+    return _marked(table.header[column], table.is_ours(table.header[column]))
+
+
+def _entry(table: Table, entry: Entry, bold: bool) -> Text:
+    if entry.best:
+        return Text(printable(entry.text), style="bold") if bold else Text(f"{printable(entry.text)}*")
+    return _marked(entry.text, table.is_ours(entry))
+
+
+def _marked(text: str, is_ours: bool) -> Text:
+    """Return a text; a name of a detector to mark with its sign, and on a terminal also in colour."""
+    return Text(f"{OURS}{printable(text)}", style="bold cyan") if is_ours else Text(printable(text))

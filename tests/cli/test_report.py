@@ -331,6 +331,30 @@ def test_a_name_alone_is_all_of_a_detector_and_with_empty_brackets_its_column_on
     assert columns("-d", "mine.py:Mine(),llr(cap=3)") == ["llr(cap=3)", "mine.py:Mine"]
 
 
+@pytest.mark.parametrize(
+    ("ours", "called"),
+    [("llr:robust", "Ours"), ("llr:robust=Mine (k = 3)", "Mine (k = 3)"), ("llr(cap=3)=", "Ours")],
+)
+def test_a_detector_is_called_ours_or_as_the_user_likes(columns, ours, called):
+    detector = ours.split("=Mine")[0].removesuffix("=")
+    given = "--with", "cells.csv", "--ours", ours.replace(detector, f"{detector} (cells.csv)")
+    assert f"▸ **{called}**" in head(*given)
+    assert f"{detector} (cells.csv)" not in head(*given)
+
+
+@pytest.mark.parametrize(
+    ("ours", "quoted"),
+    [
+        (["lrr (cells.csv)=Mine"], "'lrr (cells.csv)'"),
+        (["llr (cells.csv)=A", "pyod-lof (cells.csv)=A"], "'A'"),
+        (["llr (cells.csv)=pyod-lof (cells.csv)"], "'pyod-lof (cells.csv)'"),
+    ],
+)
+def test_names_that_two_detectors_would_have_are_refused(columns, ours, quoted):
+    refused = report("--with", "cells.csv", *(word for each in ours for word in ("--ours", each)))
+    assert_refused(refused, 2, quoted)
+
+
 def test_patterns_choose_detectors_by_the_names_of_their_columns(columns):
     assert columns("-d", "pyod-*") == ["pyod-knn(encoder=[1])", "pyod-lof"]
     assert columns("-d", "llr:*") == ["llr:robust"]

@@ -4,8 +4,10 @@ import pandas as pd
 import pytest
 from cells import build, csv_rows, stored
 
+from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.report import Entry, Report, Table, figure
+from adbench_text.store.cells import table_of
 
 
 def cell(detector: str, inlier: str, level: float, seed: int, auroc: float | None):
@@ -71,6 +73,21 @@ def test_markdown(small):
 - made-up: edition published; 1,000 training / 20 test documents
 """
     )
+
+
+def test_each_format_marks_a_detector_of_the_user():
+    rows = [stored(name, inlier, figure) for name, figure in (("llr", 0.9), ("x", 0.8)) for inlier in "ab"]
+    report = Builder(table_of(rows), ours=["x=Mine"]).report(["main", "ranks"])
+    marks = {
+        "markdown": ["| llr | ▸ **Mine** |", "| ▸ **Mine** | 2.00 |"],
+        "terminal": ["┃   llr ┃ ▸Mine ┃", "│ ▸Mine "],
+        "latex": [r"& llr & \textbf{Mine} \\", r"\textbf{Mine} & 2.00 &"],
+        "html": [' class="ours">Mine<', ' class="edge ours">Mine<', '<td class="ours" data-value="80"'],
+    }
+    for form, expected in marks.items():
+        text = FORMATS[form].render(report)
+        assert [each for each in expected if each not in text] == []
+        assert ">x<" not in text
 
 
 def test_terminal_without_a_terminal(small):
