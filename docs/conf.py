@@ -21,6 +21,7 @@ nb_render_markdown_format = "gfm"  # with tables
 add_module_names = False
 default_role = "py:obj"  # in docstrings, `LLR` is a link
 napoleon_google_docstring = False
+smartquotes = False  # `--sweep` and quotes stay as they are, also outside of code
 html_theme = "furo"
 html_title = project
 llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much?"

@@ -32,7 +32,8 @@ _OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in
 class Corpus:
     """A corpus of a comparison, and its figures; its rows are the inlier classes `inliers`.
 
-    `splits` is how they are made, empty for one-vs-rest with complete test sets.
+    `splits` is how they are made, empty for one-vs-rest with complete test sets. `n_splits` is how many a
+    mean should be of: those of the sweep, otherwise all, also where their names are too long to be known.
 
     `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are published figures of splits: method -> inlier class -> figure; there are none of another
@@ -51,11 +52,13 @@ class Corpus:
         self.has_words = bool(self.cells[[*OF_WORDS]].notna().any(axis=None))
         self.is_unranked = bool(key.known)  # outliers are known: no corpus to rank detectors on
         known = known_splits(self.cells)
-        self.has_one_split = len(known) == 1
+        n_known = max([len(known), *self.cells["n_splits"].dropna().astype(int)])
+        self.has_one_split = n_known == 1
         promised = [cell.split for cell in cells.promised]
         same = (each for each in promised if (each.dataset, each.variant) == (key.dataset, key.variant))
         of_sweep = dict.fromkeys(each.inlier for each in same)
         self.inliers = list(of_sweep) or known + sorted(set(self.cells["inlier"]).difference(known))
+        self.n_splits = len(self.inliers) if of_sweep else max(n_known, len(self.inliers))
         self.is_ranking = key.protocol == RANK_ALL
         # documents without outliers cannot be ranked, so this may be above the lowest level of the others
         self.lowest = levels_of(self.cells)[0] if self.is_ranking else comparison.lowest
@@ -143,7 +146,8 @@ class Corpus:
         """Return the figure of a split, or the mean over all splits; None if one is missing."""
         names = self.inliers if inlier is None else [inlier]
         present = [value for name in names if (value := figures.get(name)) is not None]
-        return mean(present) if present and len(present) == len(names) else None
+        is_complete = len(present) == (self.n_splits if inlier is None else 1)
+        return mean(present) if present and is_complete else None
 
 
 class Comparison:
@@ -200,7 +204,7 @@ class Comparison:
             best = self.metric.higher_is_better if name == self.metric.name else not is_lower_better(name)
             of_grid: Literal["max", "min", "sum"] = "sum" if is_cost else "max" if best else "min"
             values = self.cells.table[name] * (1 if is_cost else 100)
-            n_splits = {corpus.digest: len(corpus.inliers) for corpus in self.corpora}
+            n_splits = {corpus.digest: corpus.n_splits for corpus in self.corpora}
             self._means[name] = means(self.cells.table, values, n_splits, of_grid)
         return self._means[name]
 

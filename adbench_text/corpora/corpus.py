@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _PARTS = ("training", "test")
 _BY_UNICODE = "unicode 1"  # the cleaning of corpora that are not cleaned as the papers do; raise its number
+_MOST_CLASSES, _FEW_CLASSES, _LONGEST_NAME = 20, 3, 60  # with more classes, few are named
 _COLUMNS = ["part", "label", "text", "cleaned", "words"]  # of a table of documents
 
 
@@ -130,7 +131,10 @@ class Corpus:
     def counts(self) -> str:
         """Return the numbers of documents in one line for the reader of a report."""
         train, test = (Counter(part.labels.tolist()) for part in (self.train, self.test))
-        per_class = ", ".join(f"{name} {train[i]:,}/{test[i]:,}" for i, name in enumerate(self.classes))
+        n_classes = len(self.classes)
+        listed = self.classes if n_classes <= _MOST_CLASSES else self.classes[:_FEW_CLASSES]
+        per_class = ", ".join(f"{_short(name)} {train[i]:,}/{test[i]:,}" for i, name in enumerate(listed))
+        per_class += f" and {n_classes - len(listed):,} more classes" if len(listed) < n_classes else ""
         empty = f"; {self.n_empty:,} more are empty after cleaning" if self.n_empty else ""
         mended = f"; {self.n_mended:,} have lone surrogates, replaced by U+FFFD" if self.n_mended else ""
         seen = (
@@ -142,6 +146,10 @@ class Corpus:
             seen = f"{drawn} equal a training document when cleaned" if n_seen else ""
         sizes = f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class})"
         return f"{sizes}{empty}{mended}{seen}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:

@@ -53,7 +53,8 @@ COLUMNS: dict[str, Any] = {
     "documents": _TEXT,  # their numbers, for people
     "published": _FLAG,  # whether the corpus is the complete published one
     "limit": _NUMBER,  # maximum number of documents per class
-    "classes": _TEXT,  # names of all splits of the corpus in its order, as a list of JSON
+    "classes": _TEXT,  # names of all splits of the corpus in its order, as a list of JSON; empty if too long
+    "n_splits": _NUMBER,  # of the corpus
     "dataset_digest": _TEXT,
     "code_version": _TEXT,  # of the detector
     "harness_version": _TEXT,  # of this package, see `code_version.HARNESS_VERSION`
@@ -74,7 +75,8 @@ def row_of(run: Run, store_name: str) -> dict[str, Any]:
     definition, tags = definition_of(run), own_tags(run)
     try:
         key = SplitKey.of(definition)
-        limit, n_configurations = float(tags.get("limit", "nan")), int(tags.get("configurations", 1))
+        limit, n_splits = (float(tags.get(name, "nan")) for name in ("limit", "splits"))
+        n_configurations = int(tags.get("configurations", 1))
     except ValueError as error:
         raise changed_error(run, store_name, error) from error
     resources = sorted(item for item in definition.items() if item[0].startswith(RESOURCE))
@@ -91,6 +93,7 @@ def row_of(run: Run, store_name: str) -> dict[str, Any]:
         "published": tags.get("published") == "true",
         "limit": limit,
         "classes": json.dumps(tags["classes"].splitlines()) if tags.get("classes") else "",
+        "n_splits": n_splits,
         "resources": hashlib.sha256(repr(resources).encode()).hexdigest()[:16] if resources else "",
         "started": run.started / 1000,
         "run_id": run.run_id,

@@ -34,7 +34,7 @@ _NEEDED = ("detector", "dataset", "contamination", "seed", "status", "cell")
 _CHOICES = {"status": ("ok", "failed", *STOPPED), "protocol": PROTOCOLS}
 _FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _COUNTS = dict.fromkeys(("seed", "known", "n_train", "n_train_outliers", "n_test", "n_test_outliers"), 0)
-_COUNTS |= {"n_configurations": 1, "limit": 1}
+_COUNTS |= {"n_configurations": 1, "limit": 1, "n_splits": 1}
 # A number with a decimal comma, after a separator and before the next.
 _DECIMAL_COMMA = re.compile(r"[;\t]\"?(-?\d+),(\d+(?:[eE][-+]?\d+)?)\"?(?=[;\t\r\n]|$)")
 _LARGEST = 2**53  # whole number that a file may have

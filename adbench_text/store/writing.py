@@ -87,7 +87,8 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
-    classes = "\n".join(splits(corpus, result.cell.split.protocol))
+    names = splits(corpus, result.cell.split.protocol)
+    classes = "\n".join(names)
     failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
     ours = {
         "kind": "cell",
@@ -98,6 +99,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         "configurations": str(result.cell.n_configurations),
         # so that a report also knows splits without results
         "classes": classes if len(classes) <= LONGEST_TAG else "",
+        "splits": str(len(names)),
         "published": "true" if corpus.is_published else "",
         "limit": "" if corpus.limit is None else str(corpus.limit),
         "reason": result.reason[:LONGEST_TAG],
@@ -165,8 +167,8 @@ def run_of_summary(definition: Mapping[str, str], cells: "pd.DataFrame") -> Run:
     """
     newest = cells.iloc[-1]  # older ones may not know all splits
     n_splits = cells.loc[cells["status"] == "ok", "inlier"].nunique()
-    n_expected = len(json.loads(newest["classes"] or "[]"))
-    lacking = f" ({n_splits} of {n_expected} splits)" if n_splits < n_expected else ""
+    n_expected = max(newest["n_splits"], len(json.loads(newest["classes"] or "[]")))
+    lacking = f" ({n_splits} of {n_expected:.0f} splits)" if n_splits < n_expected else ""
     name = newest["name"]
     if (cells["n_configurations"] > 1).any():
         name = f"{format_name(newest['detector'], newest['preset'])}: {newest['configuration']}"

@@ -458,6 +458,18 @@ def test_documents_that_clean_to_nothing_are_counted_with_and_without_the_cache(
     assert corpus.load(Colours(), limit=1).n_empty == 2
 
 
+def test_of_many_classes_few_are_named_and_long_names_are_cut():
+    def counts(n_classes: int) -> str:
+        documents = Documents([str(i) for i in range(n_classes)], np.arange(n_classes))
+        names = ("law" * 50, *(f"class {i}" for i in range(1, n_classes)))
+        (listed,) = re.findall(r"\((.*)\)", corpus.Corpus("x", names, documents, documents, "").counts())
+        return listed
+
+    law = f"{'law' * 50:.59}… 1/1, class 1 1/1, class 2 1/1"
+    assert counts(20) == f"{law}, {', '.join(f'class {i} 1/1' for i in range(3, 20))}"
+    assert counts(398) == f"{law} and 395 more classes"
+
+
 def test_test_documents_that_are_training_documents_are_counted():
     train, test = (
         Documents(["a b", "c d"], np.array([0, 1])),

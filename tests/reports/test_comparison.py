@@ -78,6 +78,16 @@ def test_classes_without_any_result_are_left_out_but_counted():
     assert [row[1:3] for row in texts(table)][::3] == [["world", "–"], ["sci", "90.0"]]
 
 
+def test_a_mean_counts_the_splits_whose_names_are_too_long_to_be_known():
+    shares = {"n_test": 20.0, "n_test_outliers": 5.0}
+    records = [stored("x", inlier, n_splits=398.0, **shares) for inlier in "ab"]
+    assert split_texts(*records)[-1][1:] == ["mean", "90.0 (2 of 398)"]
+    assert split_texts(*records, metric="aupr_out")[-1][-1] == "–"  # the level of chance
+    assert build(records).headline == ""
+    cells = [Cell("x", "default", {}, SplitKey("made-up", inlier)) for inlier in "ab"]
+    assert texts(main_table(compare(records, "auroc", cells)))[-1][1:] == ["mean", "90.0"]
+
+
 def test_the_classes_that_are_logged_with_a_cell_are_those_of_its_corpus():
     older = stored("x", "b", 0.9, dataset="files:own.csv")
     cells = [older, stored("x", "c", 0.7, dataset="files:own.csv", classes='["d", "c", "b", "a"]')]

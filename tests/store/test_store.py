@@ -437,6 +437,9 @@ def test_the_classes_of_the_corpus_are_a_column(store):
     made = result(0.9, inlier=names[0], dataset="many", **test)
     log(store, made, edition=Corpus("many", names, documents, documents, "long names"))
     assert [*store.cells(["many"])["classes"]] == [""]  # more than a tag may hold
+    assert [*store.cells(["many"])["n_splits"]] == [50]
+    (summary,) = runs(store, "summary", "many")
+    assert summary.info.run_name.endswith("(1 of 50 splits)")
 
 
 @pytest.mark.parametrize("name", ["seed", "contamination", "known", "test_outliers"])
