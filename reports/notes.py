@@ -56,16 +56,25 @@ def _of_sources(comparison: Comparison) -> list[str]:
     cells = comparison.cells
     labels, notes = {corpus.digest: corpus.label for corpus in comparison.corpora}, []
     left_out = cells.given[~cells.given["is_first"]]
-    for (source, home), of_source in left_out.groupby(["source", "home"], sort=False):
-        names = ", ".join(of_source["name"].unique())
+    for _, of_source in left_out.groupby(["source", "home"], sort=False):
+        source, home, names = of_source["source"].iloc[0], _home(of_source), _names(of_source)
         difference = _difference(cells, of_source, comparison.metric)
-        notes.append(f"Not shown of {source}, because {home or 'the store'} has it: {names}.{difference}")
+        notes.append(f"Not shown of {source}, because {home} has it: {names}.{difference}")
     added = cells.in_time[cells.in_time["source"] != cells.in_time["home"]]
-    for (source, home, corpus), of_corpus in added.groupby(["source", "home", "corpus"], sort=False):
-        names, levels = (of_corpus[name].unique() for name in ("name", "contamination"))
-        place = f"{labels[corpus]} at {', '.join(map(percent, sorted(levels)))}"
-        notes.append(f"Of {source}, because {home or 'the store'} lacks it: {', '.join(names)} on {place}.")
+    for _, of_corpus in added.groupby(["source", "home", "corpus"], sort=False):
+        source, home, names = of_corpus["source"].iloc[0], _home(of_corpus), _names(of_corpus)
+        levels = ", ".join(map(percent, sorted(of_corpus["contamination"].unique())))
+        place = f"{labels[of_corpus['corpus'].iloc[0]]} at {levels}"
+        notes.append(f"Of {source}, because {home} lacks it: {names} on {place}.")
     return notes
+
+
+def _home(cells: pd.DataFrame) -> str:
+    return str(cells["home"].iloc[0] or "the store")
+
+
+def _names(cells: pd.DataFrame) -> str:
+    return ", ".join(cells["name"].unique())
 
 
 def _difference(cells: Cells, left_out: pd.DataFrame, metric: Metric) -> str:
@@ -135,10 +144,14 @@ def _seeds(comparison: Comparison) -> list[str]:
 def _ties(comparison: Comparison) -> list[str]:
     """Return the detectors that have many ties on a corpus."""
     cells = comparison.cells.table
-    shares = cells.groupby(["corpus", "column"], sort=False)[TIED].mean()
-    labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
-    named = {f"{comparison.labels[n]} on {labels[corpus]}": share for (corpus, n), share in shares.items()}
-    note = note_on_ties(named)
+    of_corpora = cells.groupby(["corpus", "column"], sort=False)[TIED].mean()
+    note = note_on_ties(
+        {
+            f"{comparison.labels[number]} on {corpus.label}": share
+            for corpus in comparison.corpora
+            for number, share in of_corpora[corpus.digest].items()
+        }
+    )
     return [note] if note else []
 
 

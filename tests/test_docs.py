@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shlex
 import textwrap
 from itertools import pairwise, takewhile
@@ -123,6 +124,10 @@ def test_the_sweeps_that_a_page_lists_are_those_of_the_code(page, start, end, kn
     _, _, after = (ROOT / "docs" / page).read_text().partition(start)
     listed = re.findall(r"`(\w+)`(?! trains)", after.partition(end)[0])
     assert sorted(listed) == sorted(known)
+
+
+def test_the_site_shows_options_and_quotes_as_they_are_typed():
+    assert runpy.run_path(str(ROOT / "docs" / "conf.py"))["smartquotes"] is False
 
 
 def test_the_reference_has_a_page_for_every_public_name():

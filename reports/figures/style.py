@@ -141,13 +141,14 @@ def add_legend(
     around = figure.get_tightbbox().width - figure.get_figwidth()
     figure.set_figwidth(min(figure.get_figwidth(), max(_WIDTH - around, _NARROWEST)))
     plots = figure.get_tightbbox()  # with the labels of their axes
-    loc, y = ("lower left", plots.y1 + LINE) if is_above else ("upper left", plots.y0 - LINE)
-    place = plots.x0 / figure.get_figwidth(), y / figure.get_figheight()
+    corner, y = ("lower left", plots.y1 + LINE) if is_above else ("upper left", plots.y0 - LINE)
+    at = plots.x0 / figure.get_figwidth(), y / figure.get_figheight()
+    place: dict[str, Any] = {"loc": corner, "bbox_to_anchor": at}
     # a label that begins with _ would be left out
     labels = [f" {in_lines(name, _NAME)}" for name in shown]
 
     def added(n_columns: int) -> Legend:
-        legend = figure.legend(handles, labels, loc=loc, bbox_to_anchor=place, ncols=n_columns)
+        legend: Legend = figure.legend(handles, labels, ncols=n_columns, **place)
         for text, name in zip(legend.get_texts(), shown, strict=True):
             text.set_fontweight("bold" if name in ours else "normal")
         return legend
