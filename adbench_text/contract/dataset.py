@@ -179,6 +179,8 @@ class Dataset(ABC):
     inliers : tuple of str, default ()
         The classes that are normal together, if only these can be: then there is one split. The other
         classes need no training documents.
+    outliers : tuple of str, default ()
+        The classes that are never normal, also without `inliers`. They need no training documents.
     protocol : str, default "one-vs-rest"
         How its splits are made if nothing else is asked for: a name of
         `adbench_text.contract.protocols`. With ``"rank-all"`` it needs no training documents.
@@ -218,6 +220,7 @@ class Dataset(ABC):
     files: ClassVar[tuple[RemoteFile, ...]] = ()
     variants: ClassVar[tuple[str, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
+    outliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[ProtocolName] = ONE_VS_REST
     contamination: ClassVar[tuple[float, ...]] = ()
     redraw: ClassVar[Redraw | None] = None
@@ -250,6 +253,9 @@ def check_facts(dataset: Dataset) -> None:
         raise ValueError(f"its protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r:.40}")
     if not isinstance(inliers, tuple) or not set(inliers) < {*dataset.classes}:
         raise ValueError(f"its inliers must be a tuple of some of its classes, got {inliers!r:.60}")
+    outliers = dataset.outliers
+    if not isinstance(outliers, tuple) or not set(outliers) < {*dataset.classes} or {*inliers} & {*outliers}:
+        raise ValueError(f"its outliers must be a tuple of some other classes, got {outliers!r:.60}")
     if not (isinstance(levels, tuple) and all(isinstance(level, int | float) for level in levels)):
         raise ValueError(f"its contamination must be a tuple of numbers, got {levels!r:.60}")
     if isinstance(dataset.redraw, Redraw) != (protocol == REDRAWN):

@@ -3,7 +3,7 @@
 import json
 import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,6 @@ from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.reading.documents import DocumentFile, DocumentTable, named
 from adbench_text.reading.hub import FOLDERS, HUB
-from adbench_text.reading.values import of_categories
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.languages import standard
 from adbench_text.text.words import digest
@@ -33,9 +32,40 @@ _SPLITS = {"train", "test"}  # of a data set of Hugging Face
 _LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets have names beside the numbers
 
 
+class _Labelled(NamedTuple):
+    """Documents with a class and words: a value for each of them."""
+
+    rows: list[int]  # in the table
+    names: list[str]  # of their classes
+    texts: list[str]  # cleaned
+    families: list[int]  # see `numbered_families`
+    is_test: NDArray[np.bool_] | None  # None if the parts are drawn here
+
+    def of_classes(self, names: Collection[str]) -> "_Labelled":
+        """Return the documents of some classes."""
+        places = [place for place, name in enumerate(self.names) if name in names]
+        rows, classes, texts, families = ([values[place] for place in places] for values in self[:4])
+        is_test = None if self.is_test is None else self.is_test[places]
+        return _Labelled(rows, classes, texts, families, is_test)
+
+
+class _Classes(NamedTuple):
+    """The classes that are measured, and others; each in the order of the alphabet."""
+
+    names: list[str]
+    normal: list[str]  # those that can be normal
+    untrained: list[str]  # those without training documents
+    small: list[str]  # left out, with too few texts
+    untested: list[str]  # left out, without test documents
+
+    @property
+    def only_normal(self) -> list[str]:
+        """The only class that can be normal; empty if several can."""
+        return self.normal if len(self.normal) == 1 else []
+
+
 class _Content(NamedTuple):
-    classes: tuple[str, ...]
-    inliers: tuple[str, ...]  # the only class that can be normal; empty if each can
+    classes: _Classes
     train: Documents
     test: Documents
     notes: str
@@ -56,11 +86,14 @@ def name_of(text: str) -> str:
 class ClassFiles(Dataset):
     """Documents with classes of a file or folder, or of a data set of Hugging Face.
 
-    Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out. If
-    only one class has as many, the others are its outliers, whatever their number, and all of them are for
-    testing. Without splits train and test, or a column of them, 70 % of the different texts of each class are
-    for training, drawn with seed 0; copies and near-copies, see `adbench_text.text.copies`, go with the first
-    and count once.
+    Texts that are equal after cleaning are copies. A class can be normal if it has 20 different texts, and
+    documents in both parts. If only one can be, all classes in the test part are its outliers, whatever their
+    number. If several can be, a class of fewer than 20 different texts is left out, and one without training
+    documents is always an outlier. A class without test documents is left out.
+
+    Without splits train and test, or a column of them, 70 % of the different texts of each class that can be
+    normal are for training, drawn with seed 0; those of other classes are for testing. Copies and
+    near-copies, see `adbench_text.text.copies`, go with the first and count once.
     """
 
     path: str  # see `DocumentFile`
@@ -82,13 +115,18 @@ class ClassFiles(Dataset):
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
-        """Names of the classes that are large enough, in the order of the alphabet."""
-        return self._content.classes
+        """Names of the classes, in the order of the alphabet."""
+        return tuple(self._content.classes.names)
 
     @property
     def inliers(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
-        """Name of the only class that is large enough; empty if there are several."""
-        return self._content.inliers
+        """Name of the only class that can be normal; empty if several can."""
+        return tuple(self._content.classes.only_normal)
+
+    @property
+    def outliers(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
+        """Names of the classes without training documents."""
+        return tuple(self._content.classes.untrained)
 
     @property
     def contamination(self) -> tuple[float, ...]:  # type: ignore[override]  # likewise
@@ -109,61 +147,31 @@ class ClassFiles(Dataset):
 
     @cached_property
     def _content(self) -> _Content:
-        as_written = bool(self.odd_words)  # whose places are of the text as it was written
-        file = DocumentFile(self.path, self.text, "", as_written=as_written, **self.reading)
-        label, clean = self._label_column(file), Cleaner(self.language)
+        file = DocumentFile(self.path, self.text, "", **self.reading)
+        label = self._label_column(file)
         table = file.table([*filter(None, [label, self.split, self.odd_words])])
-        written, parts = [*table.texts()], self._parts(table)
-        labels_of_rows, on_labels = table.values(label), list[str]()
-        if label not in file.class_columns:  # whose names somebody has declared
-            labels_of_rows, on_labels = of_categories(labels_of_rows, label)
-        labelled = [
-            (row, _printable(name), text)
-            for row, name in enumerate(labels_of_rows)
-            if name and (text := clean(written[row]))
-        ]
-        is_split = self.split is None and {parts[row] for row, *_ in labelled} >= _SPLITS
-        is_drawn = self.split is None and not is_split
-        families = numbered_families([text for *_, text in labelled]).tolist()
-        different = families if is_drawn else [text for *_, text in labelled]
-        names = [name for _, name, _ in labelled]
-        sizes = Counter(name for name, _ in set(zip(names, different, strict=True)))
-        large = sorted(name for name, size in sizes.items() if size >= _LEAST)
-        is_test_row = np.zeros(len(table), dtype=np.bool_)
-        if not is_drawn:
-            is_test_row[[row for row, *_ in labelled]] = [
-                self._is_test(table, parts, row) for row, *_ in labelled
-            ]
-        tested = {name for row, name, _ in labelled if is_drawn or is_test_row[row]}
-        small = sorted(tested - {*large}) if len(large) == 1 else []
-        classes = tuple(sorted([*large, *small]))
-        if len(classes) < 2:
-            listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
-            once = " (near-copies count once)" if is_drawn else ""
-            raise DataError(
-                f"{self.name} needs a class of {_LEAST} different texts{once} in the column {label!r}, and "
-                f"another class. The largest: {listed}."
-            )
-        number_of = {name: number for number, name in enumerate(classes)}
-        kept = [
-            (*each, family)
-            for each, family in zip(labelled, families, strict=True)
-            if each[1] in number_of and (not is_split or parts[each[0]] in _SPLITS)
-        ]
-        rows, of_kept = [row for row, *_ in kept], [family for *_, family in kept]
-        labels = np.array([number_of[name] for _, name, *_ in kept], dtype=np.int64)
-        is_outlier = np.isin(labels, [number_of[name] for name in small])
-        is_test = _drawn(labels, of_kept) | is_outlier if is_drawn else is_test_row[rows]
-        words = self._odd_words(table, written, rows) if self.odd_words else ()
-        every = Documents([written[row] for row in rows], labels, words)
+        written = [*table.texts()]
+        labelled, notes = self._labelled(table, label, written)
+        classes = self._classes(labelled, label)
+        number_of = {name: number for number, name in enumerate(classes.names)}
+        kept = labelled.of_classes(number_of.keys())
+        labels = np.array([number_of[name] for name in kept.names], dtype=np.int64)
+        is_test = kept.is_test
+        if is_test is None:
+            is_untrained = np.isin(labels, [number_of[name] for name in classes.untrained])
+            is_test = _drawn(labels, kept.families) | is_untrained
+        words = self._odd_words(table, written, kept.rows) if self.odd_words else ()
+        every = Documents([written[row] for row in kept.rows], labels, words)
         train, test = (every.take(np.flatnonzero(chosen)) for chosen in (~is_test, is_test))
-        left_out = sorted(sizes.keys() - set(classes))
-        notes = self._notes(label, test, left_out, len(table) - len(labelled), is_split)
-        few = _few_outliers(large[0], int((is_outlier & is_test).sum())) if small else []
-        near = _near_copies([text for _, _, text, _ in kept], of_kept, None if is_drawn else is_test)
-        lost = [note.rstrip(".") for note in (*file.notes, *file.late_notes, *on_labels)]
-        every_note = "; ".join([f"read as {file.description}", notes, *few, *near, *lost])
-        return _Content(classes, tuple(large) if small else (), train, test, every_note)
+        notes = [
+            f"read as {file.description}",
+            *notes,
+            *self._on_words(test),
+            *_on_classes(classes, test),
+            *_near_copies(kept),
+            *(note.rstrip(".") for note in (*file.notes, *file.late_notes)),
+        ]
+        return _Content(classes, train, test, "; ".join(notes))
 
     def _label_column(self, file: DocumentFile) -> str:
         for column in (self.label, self.split, self.odd_words):
@@ -183,10 +191,39 @@ class ClassFiles(Dataset):
         file.check_single(label)
         return label
 
-    def _parts(self, table: DocumentTable) -> list[str]:
-        """Return for each document what says whether it is for testing."""
+    def _labelled(
+        self, table: DocumentTable, label: str, written: Sequence[str]
+    ) -> tuple[_Labelled, list[str]]:
+        """Return the documents with a class and words, and notes on how they are split."""
+        clean = Cleaner(self.language)
+        found = [
+            (row, _printable(name), text)
+            for row, name in enumerate(table.values(label))
+            if name and (text := clean(written[row]))
+        ]
+        n_unused, n_labelled = len(table) - len(found), len(found)
         values = table.values(self.split) if self.split else table.splits
-        return [str(value).strip().lower() for value in values]
+        parts = [str(value).strip().lower() for value in values]
+        is_drawn, split = False, f"split by the column {self.split!r}"
+        if self.split is None:
+            is_drawn = not {parts[row] for row, *_ in found} >= _SPLITS
+            split = (
+                f"{100 * _TRAIN_SHARE:g} % of the different texts of each class for training, drawn with "
+                f"seed {_SEED}"
+                if is_drawn
+                else "split as published, into train and test"
+            )
+            found = [each for each in found if is_drawn or parts[each[0]] in _SPLITS]
+        rows, names, texts = ([each[place] for each in found] for place in range(3))
+        is_test = None if is_drawn else np.array([self._is_test(table, parts, row) for row in rows], np.bool_)
+        notes = [f"classes of the column {label!r}, {split}"]
+        if self.language != "en":
+            notes.append(f"cleaned for the language {self.language!r}")
+        if n_unused:
+            notes.append(f"documents left out, without a class or words: {n_unused:,}")
+        if len(found) < n_labelled:
+            notes.append(f"documents left out, of other splits: {n_labelled - len(found):,}")
+        return _Labelled(rows, names, texts, numbered_families(texts).tolist(), is_test), notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
         """Return whether a document is for testing."""
@@ -195,6 +232,39 @@ class ClassFiles(Dataset):
                 f"{table.place(row)}: {self.split!r} must be train or test, got {parts[row]!r:.40}."
             )
         return _PARTS.get(parts[row], False)
+
+    def _classes(self, labelled: _Labelled, label: str) -> _Classes:
+        """Return the classes that are measured; raise DataError if none can be."""
+        is_drawn = labelled.is_test is None
+        different = labelled.families if is_drawn else labelled.texts
+        sizes = Counter(name for name, _ in set(zip(labelled.names, different, strict=True)))
+        large = {name for name, size in sizes.items() if size >= _LEAST}
+        if not large or len(sizes) < 2:
+            listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
+            once = " (near-copies count once)" if is_drawn else ""
+            raise DataError(
+                f"{self.name} needs a class of {_LEAST} different texts{once} in the column {label!r}, and "
+                f"another class. The largest: {listed}."
+            )
+        n_of_part = [Counter(labelled.names)] * 2
+        if labelled.is_test is not None:
+            pairs = [*zip(labelled.names, labelled.is_test.tolist(), strict=True)]
+            n_of_part = [Counter(name for name, tested in pairs if tested == part) for part in (False, True)]
+        trained, tested = ({*of_part} for of_part in n_of_part)
+        normal = large & trained & tested
+        names = tested if len(normal) == 1 else large & tested  # all that is not normal is odd
+        if not normal or len(names) < 2:
+            in_parts = (
+                f"{name} {'/'.join(f'{n[name]:,}' for n in n_of_part)}" for name, _ in sizes.most_common(5)
+            )
+            raise DataError(
+                f"{self.name} needs normal and odd test documents, which AUROC compares: a class of {_LEAST} "
+                "different texts with documents in both parts, and another class in the test part. Documents "
+                f"for training and testing: {', '.join(in_parts)}."
+            )
+        untrained = names - (large if is_drawn else trained)
+        others = tested - names, sizes.keys() - tested
+        return _Classes(*map(sorted, (names, normal, untrained, *others)))
 
     def _odd_words(self, table: DocumentTable, texts: list[str], rows: list[int]) -> list[OddWords | None]:
         """Return the odd words of some documents; None where a row has none."""
@@ -221,28 +291,12 @@ class ClassFiles(Dataset):
             found.append(words)
         return found
 
-    def _notes(self, label: str, test: Documents, left_out: list[str], n_unused: int, is_split: bool) -> str:
-        split = (
-            "split as published, into train and test"
-            if is_split
-            else f"split by the column {self.split!r}"
-            if self.split is not None
-            else f"{100 * _TRAIN_SHARE:g} % of the different texts of each class for training, "
-            f"drawn with seed {_SEED}"
-        )
-        notes = [f"classes of the column {label!r}, {split}"]
-        if self.language != "en":
-            notes.append(f"cleaned for the language {self.language!r}")
-        if test.words:
-            known = f"odd words of the column {self.odd_words!r}"
-            unknown = sum(of_text is None for of_text in test.words)
-            notes.append(f"{known}, unknown in {unknown:,} test documents" if unknown else known)
-        if left_out:
-            listed = ", ".join(left_out[:10]) + (", ..." if len(left_out) > 10 else "")
-            notes.append(f"classes left out, with fewer than {_LEAST} different texts: {listed}")
-        if n_unused:
-            notes.append(f"documents left out, without a class or words: {n_unused:,}")
-        return "; ".join(notes)
+    def _on_words(self, test: Documents) -> list[str]:
+        """Return a note on the odd words of test documents."""
+        if not test.words:
+            return []
+        known, unknown = f"odd words of the column {self.odd_words!r}", test.words.count(None)
+        return [f"{known}, unknown in {unknown:,} test documents" if unknown else known]
 
 
 def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:
@@ -257,18 +311,33 @@ def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:
     return of_rows
 
 
-def _few_outliers(normal: str, n_outliers: int) -> list[str]:
-    """Return a note on outliers that are no class of their own."""
-    few = "" if n_outliers >= _FEW else ", which is few: the figures are uncertain"
-    return [f"only {normal} can be normal; outliers for testing: {n_outliers:,}{few}"]
+def _on_classes(classes: _Classes, test: Documents) -> list[str]:
+    """Return notes on the classes that are left out or always odd, and on few outliers."""
+    kinds = {
+        f"left out, with fewer than {_LEAST} different texts": classes.small,
+        "left out, without test documents": classes.untested,
+    }
+    notes = []
+    if classes.only_normal:
+        (normal,) = classes.only_normal
+        n_outliers = int((test.labels != classes.names.index(normal)).sum())
+        few = "" if n_outliers >= _FEW else ", which is few: the figures are uncertain"
+        notes.append(f"only {normal} can be normal; outliers for testing: {n_outliers:,}{few}")
+    else:
+        kinds["without training documents, always outliers"] = classes.untrained
+    for kind, names in kinds.items():
+        if names:
+            notes.append(f"classes {kind}: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
+    return notes
 
 
-def _near_copies(texts: list[str], families: list[int], is_test: NDArray[np.bool_] | None) -> list[str]:
+def _near_copies(documents: _Labelled) -> list[str]:
     """Return a note on near-copies: of how many texts; or, in a given split, across its two parts."""
+    texts, families, is_test = documents.texts, documents.families, documents.is_test
     if is_test is None:
         n_near = len(set(texts)) - len(set(families))
         return [f"{n_near:,} near-copies, in the part of the text that they are like"] if n_near else []
-    training = [row for row, tested in enumerate(is_test) if not tested]
+    training = np.flatnonzero(~is_test)
     known, trained = {texts[row] for row in training}, {families[row] for row in training}
     n_near = sum(families[row] in trained and texts[row] not in known for row in np.flatnonzero(is_test))
     return [f"{n_near:,} test documents are near-copies of training documents"] if n_near else []

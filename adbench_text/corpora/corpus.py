@@ -52,12 +52,13 @@ class Corpus:
     is_cleaned: bool = Dataset.is_cleaned
     as_papers: bool = Dataset.as_papers
     inliers: tuple[str, ...] = ()
+    outliers: tuple[str, ...] = ()
     protocol: ProtocolName = Dataset.protocol
     redraw: Redraw | None = None
 
     def __post_init__(self) -> None:
         is_trained = self.protocol not in (RANK_ALL, REDRAWN)
-        trained = set(self.inliers or self.classes) if is_trained else set()
+        trained = set(self.inliers or self.classes) - set(self.outliers) if is_trained else set()
         for part, documents in zip(_PARTS, (self.train, self.test), strict=True):
             needed = trained if part == _PARTS[0] else set(self.classes)
             present = set(documents.labels.tolist())
@@ -213,6 +214,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         is_cleaned=dataset.is_cleaned,
         as_papers=dataset.as_papers,
         inliers=dataset.inliers,
+        outliers=dataset.outliers,
         protocol=dataset.protocol,
         redraw=dataset.redraw,
     )

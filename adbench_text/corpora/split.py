@@ -1,6 +1,6 @@
 """Splits of a corpus into inliers and outliers, and outliers mixed into the training data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,11 +68,15 @@ def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...
     """Return the inlier classes of each split of a dataset or corpus, by the name of the split.
 
     >>> from types import SimpleNamespace
-    >>> weather = SimpleNamespace(name="weather", classes=("rain", "sun", "snow"), inliers=())
+    >>> weather = SimpleNamespace(name="weather", classes=("rain", "sun", "snow"), inliers=(), outliers=())
     >>> splits(weather, "leave-one-out")["not-rain"]
     ('sun', 'snow')
+    >>> weather.outliers = ("snow",)
+    >>> list(splits(weather)), splits(weather, "leave-one-out")["not-rain"]
+    (['rain', 'sun'], ('sun',))
     """
     classes, inliers = tuple(source.classes), tuple(source.inliers)
+    normal = tuple(name for name in classes if name not in source.outliers)
     if unknown := set(inliers).difference(classes):
         raise UnknownNameError(f"inlier class of {source.name}", min(unknown), classes)
     if protocol == LEAVE_ONE_OUT:
@@ -80,8 +84,22 @@ def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...
             raise InvalidValueError(
                 f"{source.name} has no protocol {protocol}: only {', '.join(inliers)} can be normal."
             )
-        return {f"not-{odd}": tuple(name for name in classes if name != odd) for odd in classes}
-    return {"+".join(inliers): inliers} if inliers else {name: (name,) for name in classes}
+        named = {f"not-{odd}": tuple(name for name in normal if name != odd) for odd in classes}
+        return {name: of_split for name, of_split in named.items() if of_split}
+    return {"+".join(inliers): inliers} if inliers else {name: (name,) for name in normal}
+
+
+def unknown_split(name: str, sources: Sequence[Any], names: Iterable[str]) -> UnknownNameError:
+    """Return the error for a name that no split of datasets or corpora has; `names` are those that exist."""
+    reasons = [
+        f"{name!r} is always an outlier: a normal class needs training documents."
+        if name in source.outliers
+        else f"{name!r} is always an outlier: only {' and '.join(source.inliers)} can be normal."
+        for source in sources
+        if name in source.outliers or (source.inliers and name in source.classes)
+    ]
+    of_sources = ", ".join(source.name for source in sources)
+    return UnknownNameError(f"inlier class of {of_sources}", name, names, " ".join(dict.fromkeys(reasons)))
 
 
 def levels_of(dataset: Any, protocol: str) -> tuple[float, ...]:
@@ -105,7 +123,7 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
     check_key(key)
     named = splits(corpus, protocol)
     if key.inlier not in named:
-        raise UnknownNameError(f"inlier class of {corpus.name}", key.inlier, named)
+        raise unknown_split(key.inlier, [corpus], named)
     inliers = named[key.inlier]
     if protocol == RANK_ALL:
         split = divided(corpus, inliers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from adbench_text.corpora.split import check_key, levels_of, protocol_of, splits
+from adbench_text.corpora.split import check_key, levels_of, protocol_of, splits, unknown_split
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
@@ -89,14 +89,14 @@ class Sweep:
 
     def _inliers(self) -> dict[str, list[str]]:
         """Return the splits to run, by dataset; each of `inliers` must be in some dataset."""
-        names = {}
-        for name in self.datasets:
-            source = registry.dataset(name)
-            names[name] = list(splits(source, protocol_of(source, self.protocol)))
+        sources = {name: registry.dataset(name) for name in self.datasets}
+        names = {
+            name: list(splits(source, protocol_of(source, self.protocol))) for name, source in sources.items()
+        }
         choices = [inlier for of_dataset in names.values() for inlier in of_dataset]
         for inlier in self.inliers:
             if inlier not in choices:
-                raise UnknownNameError(f"inlier class of {', '.join(names)}", inlier, choices)
+                raise unknown_split(inlier, [*sources.values()], choices)
         if not self.inliers:
             return names
         return {name: [inlier for inlier in own if inlier in self.inliers] for name, own in names.items()}

@@ -61,8 +61,8 @@ def has_an_edition(source: ReadDataset) -> Iterator[str]:
 def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     """Both parts have documents of every class, with words that are left after cleaning.
 
-    With `inliers`, the other classes need no training documents. If all documents are ranked, or each seed
-    draws the training documents, the training part is empty.
+    With `inliers`, the other classes need no training documents, and `outliers` never do. If all documents
+    are ranked, or each seed draws the training documents, the training part is empty.
     """
     dataset, corpus = source.dataset, source.corpus
     draws_training = dataset.redraw is not None and dataset.redraw.train_share > 0

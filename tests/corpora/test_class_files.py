@@ -13,7 +13,7 @@ from commands import adbench, dry_run
 
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.corpus import load
-from adbench_text.corpora.split import draw
+from adbench_text.corpora.split import draw, splits
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
@@ -110,7 +110,7 @@ def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert corpus.classes == ("law", "sea")
-    assert re.search("; classes [^;]* 20 [^;]*: tiny; documents [^;]*: 2(;|$)", corpus.edition)
+    assert re.search("; documents [^;]*: 2; classes [^;]* 20 [^;]*: tiny(;|$)", corpus.edition)
 
 
 def test_an_edited_text_is_another_edition(home, tmp_path):
@@ -258,6 +258,71 @@ def test_few_outliers_of_a_given_split_stay_in_their_part(home, tmp_path):
     split = draw(corpus, SplitKey(corpus.name, "normal"))
     assert (len(split.train), split.outlier.sum(), len(split.pool)) == (20, 6, 6)
     assert source.contamination == ()
+
+
+SKY = texts_about("sky", 30, 1, compounds=True)
+IN_PARTS = [(text, "normal", "train" if n % 2 else "test") for n, text in enumerate(SEA)]
+LAW_IN_PARTS = [(text, "law", "train" if n % 2 else "test") for n, text in enumerate(LAW)]
+
+
+@pytest.mark.parametrize("n_odd", [15, 30])
+def test_odd_documents_may_be_for_testing_alone(here, tmp_path, n_odd):
+    rows = [*IN_PARTS, *((text, "odd", "test") for text in SKY[:n_odd])]
+    source = ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", split="part")
+    corpus = load(source)
+    assert (corpus.inliers, corpus.outliers, source.contamination) == (("normal",), ("odd",), (0,))
+    split = draw(corpus, SplitKey(corpus.name, "normal"))
+    assert (len(split.train), len(split.test), split.outlier.sum()) == (20, 20 + n_odd, n_odd)
+    options = f"-s files:{tmp_path / 'a.csv'} --label queue --text body --split part --no-report --jobs 0"
+    done = adbench(f"run -d knn-words {options}")
+    assert done.exit_code == 0, done.output
+    assert "files:a.csv/normal at 0%, seed 0: AUROC 100.0%" in done.output
+    for option, quoted in {
+        "--inlier odd": "'odd' is always an outlier",
+        "--contamination 0.05": "0 training documents",
+        "--known-outliers 1": "only 0",
+    }.items():
+        refused = adbench(f"run -d llr {options} {option}")
+        assert refused.exit_code == 2
+        assert quoted in refused.stderr.splitlines()[-1]
+
+
+def test_a_class_without_training_documents_is_an_outlier_of_each_other_class(home, tmp_path):
+    rows = [*IN_PARTS, *LAW_IN_PARTS, *((text, "odd", "test") for text in SKY)]
+    path = write(tmp_path / "a.csv", rows)
+    corpus = load(ClassFiles(path, "body", "queue", split="part"))
+    assert (corpus.classes, corpus.outliers) == (("law", "normal", "odd"), ("odd",))
+    assert [*splits(corpus)] == ["law", "normal"]
+    assert splits(corpus, "leave-one-out")["not-odd"] == ("law", "normal")
+    assert splits(corpus, "leave-one-out")["not-law"] == ("normal",)
+    split = draw(corpus, SplitKey(corpus.name, "law"))
+    assert split.outlier.sum() == 20 + 30
+    assert set(split.pool) <= {*SEA}
+    assert "always outliers: odd" in corpus.edition
+    assert load(ClassFiles(path, "body", "queue", split="part"), limit=5).outliers == ("odd",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "counted"),
+    [
+        (
+            [*((text, "normal", "train") for text in SEA), *((text, "odd", "test") for text in SKY)],
+            "odd 0/30",
+        ),
+        ([*IN_PARTS, *((text, "odd", "train") for text in SKY)], "odd 30/0"),
+    ],
+)
+def test_a_split_without_normal_or_odd_test_documents_has_no_auroc(tmp_path, rows, counted):
+    with pytest.raises(DataError, match=rf"^files:a\.csv .*AUROC .*{counted}") as caught:
+        ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", split="part").edition()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_class_without_test_documents_is_left_out_and_named(home, tmp_path):
+    rows = [*IN_PARTS, *LAW_IN_PARTS, *((text, "odd", "train") for text in SKY)]
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", split="part"))
+    assert corpus.classes == ("law", "normal")
+    assert re.search("; classes [^;]*without test documents: odd(;|$)", corpus.edition)
 
 
 def test_small_classes_are_left_out_where_several_can_be_normal(home, tmp_path):

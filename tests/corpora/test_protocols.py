@@ -205,6 +205,8 @@ def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
         ({"contamination": 0.0}, r"contamination .*tuple .*, got 0\.0"),
         ({"inliers": "red"}, "inliers .*tuple .*, got 'red'"),
         ({"inliers": CLASSES}, r"inliers .*tuple .*, got \('red', 'green', 'blue'\)"),
+        ({"outliers": CLASSES}, r"outliers .*tuple .*, got \('red', 'green', 'blue'\)"),
+        ({"inliers": ("red",), "outliers": ("red",)}, r"outliers .*tuple .*, got \('red',\)"),
     ],
 )
 def test_wrong_facts_of_a_dataset_are_named(facts, quoted):
