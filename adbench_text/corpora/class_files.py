@@ -44,9 +44,13 @@ class _Labelled(NamedTuple):
     def of_classes(self, names: Collection[str]) -> "_Labelled":
         """Return the documents of some classes."""
         places = [place for place, name in enumerate(self.names) if name in names]
-        rows, classes, texts, families = ([values[place] for place in places] for values in self[:4])
-        is_test = None if self.is_test is None else self.is_test[places]
-        return _Labelled(rows, classes, texts, families, is_test)
+        return _Labelled(
+            [self.rows[place] for place in places],
+            [self.names[place] for place in places],
+            [self.texts[place] for place in places],
+            [self.families[place] for place in places],
+            None if self.is_test is None else self.is_test[places],
+        )
 
 
 class _Classes(NamedTuple):
@@ -214,7 +218,7 @@ class ClassFiles(Dataset):
                 else "split as published, into train and test"
             )
             found = [each for each in found if is_drawn or parts[each[0]] in _SPLITS]
-        rows, names, texts = ([each[place] for each in found] for place in range(3))
+        rows, texts = [row for row, *_ in found], [text for *_, text in found]
         is_test = None if is_drawn else np.array([self._is_test(table, parts, row) for row in rows], np.bool_)
         notes = [f"classes of the column {label!r}, {split}"]
         if self.language != "en":
@@ -223,7 +227,8 @@ class ClassFiles(Dataset):
             notes.append(f"documents left out, without a class or words: {n_unused:,}")
         if len(found) < n_labelled:
             notes.append(f"documents left out, of other splits: {n_labelled - len(found):,}")
-        return _Labelled(rows, names, texts, numbered_families(texts).tolist(), is_test), notes
+        families = numbered_families(texts).tolist()
+        return _Labelled(rows, [name for _, name, _ in found], texts, families, is_test), notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
         """Return whether a document is for testing."""
