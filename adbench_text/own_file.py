@@ -61,6 +61,12 @@ def _replaced(text: str, by: Callable[[re.Match[str]], str]) -> str:
     return _PARTS.sub(lambda found: by(found) if found[1] else found[0], text)
 
 
+def written_in(settings: Mapping[str, Any]) -> list[str]:
+    """Return the objects in files that the settings of a detector name, as they are written there."""
+    texts = (value for value in settings.values() if isinstance(value, str))
+    return [found[0] for text in texts for found in WRITTEN.finditer(text)]
+
+
 def known() -> dict[str, Path]:
     """Return the files that are known, by the names of their objects."""
     return dict(_paths)

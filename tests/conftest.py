@@ -233,7 +233,9 @@ def own_files() -> Iterator[Callable[[], None]]:
         for name in {"mine", "beside", "other", "server", "openai"} - modules:
             sys.modules.pop(name, None)
         own_file._paths.clear()
-        own_encoder.digest.cache_clear()
+        own_encoder._identity_by.cache_clear()
+        own_encoder._identities.clear()
+        own_encoder._lengths.clear()
         own_encoder._function.cache_clear()
         code_of.cache_clear()
 

@@ -70,6 +70,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     )
     from adbench_text.documents.models.model import FORM
     from adbench_text.documents.own_detector import own_detector
+    from adbench_text.text.own_encoder import unidentified
 
     registered, alias = options["registered"], options["alias"]
     if alias and not registered:
@@ -113,7 +114,12 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     if other := facts.get("other_language"):
         of_language.append(forgotten_language(other, choice["language"]))
     of_language += language_notes(choice)
-    print_notes([*source.late_notes, *of_language, *form_notes(len(of_form))])
+    of_encoder = [
+        f"the encoder {reason}, so score cannot see whether it has changed."
+        for identity in fitted.detector.resources().values()
+        if (reason := unidentified(identity))
+    ]
+    print_notes([*source.late_notes, *of_language, *form_notes(len(of_form)), *of_encoder])
     say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from adbench_text import own_file
 from adbench_text.calibration import joined, p_values_within, p_without_words
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import KnownLabels
@@ -27,6 +28,7 @@ from adbench_text.plugins.foreign import Detector
 from adbench_text.text.copies import OF_MODEL
 from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
+from adbench_text.text.own_encoder import shared_words
 
 _LEAST_SINGLE = 0.5  # of the different documents
 
@@ -109,6 +111,8 @@ def fit_model(
         **_facts_of(found),
         "n_outliers": len(known_odd),
     }
+    if own_file.written_in(own.detector.get_params()):
+        facts["probes"] = shared_words(found.cleaned)
     if spoken:
         facts["languages"] = spoken.counts.named()
     elif other := LanguageCounts.of_some(found.raw.tolist()).other_than(language):

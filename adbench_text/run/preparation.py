@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Timer
 
 from adbench_text.contract.detector import TextDetector
@@ -17,6 +17,7 @@ from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector, definition, identified
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
+from adbench_text.text.own_encoder import unidentified
 from adbench_text.text.pretrained import caching
 
 _PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
@@ -37,16 +38,17 @@ def prepare(
         configured[cell.detector, cell.configuration].append(cell)
     definitions: dict[Cell, dict[str, str]] = {}
     reasons: dict[Cell, str] = {}
-    turned: set[str] = set()
+    noted: set[str] = set()
     unlabelled: dict[str, None] = {}
     for of_configuration in configured.values():
         first = of_configuration[0]
+        identities = {}
         try:
             built = build_detector(first)
             for name in dict.fromkeys(cell.split.dataset for cell in of_configuration):
                 _prepare(built, first.name, corpora[name], progress)
-            known = declared(built, first.detector)
-            identity = identified(known, first)
+                known = declared(built, first.detector)  # of an encoder in a file, by this corpus
+                identities[name] = identified(known, first)
         except PluginError as error:
             if str(error) not in reasons.values():
                 progress.message(f"failed: {first} and its other splits: {error}", "error")
@@ -54,18 +56,28 @@ def prepare(
             continue
         if not known.takes_labels and any(cell.split.known for cell in of_configuration):
             unlabelled[first.detector] = None
-        # of a member, the name of the resource follows its number
-        is_turned = any(name.startswith("resource.") and name.endswith(f".{SIGN}") for name in identity)
-        if is_turned and first.detector not in turned:
-            turned.add(first.detector)
-            progress.message(f"{first.detector}: {TURNED}")
+        notes = {f"{first.detector}: {note}" for each in identities.values() for note in _notes(each)}
+        for note in sorted(notes - noted):
+            progress.message(note)
+        noted |= notes
         definitions |= {
-            cell: definition(cell, corpora[cell.split.dataset], identity) for cell in of_configuration
+            cell: definition(cell, corpora[cell.split.dataset], identities[cell.split.dataset])
+            for cell in of_configuration
         }
     if unlabelled:
         progress.message(f"without known outliers, from which they learn nothing: {', '.join(unlabelled)}")
     failed = [Result(cell, time.time(), {}, reason=reasons[cell]) for cell in cells if cell in reasons]
     return {cell: definitions[cell] for cell in cells if cell in definitions}, failed
+
+
+def _notes(identity: Mapping[str, str]) -> Iterator[str]:
+    """Yield what a user should know of an identified detector."""
+    for name, value in identity.items():
+        # of a member, the name of the resource follows its number
+        if name.startswith("resource.") and name.endswith(f".{SIGN}"):
+            yield TURNED
+        if reason := unidentified(value):
+            yield f"its encoder {reason}, so no vectors are kept, and its cells run each time"
 
 
 def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:

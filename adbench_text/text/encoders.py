@@ -201,9 +201,9 @@ class Pretrained(Encoder):
         self._model.prepare(texts)
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of the model and of its settings, and the libraries that compute with it."""
+        """Return what identifies the model and its settings, and the libraries that compute with it."""
         model = self._model
-        return {"encoder": model.digest, LIBRARIES: model.libraries}
+        return {"encoder": model.identity, LIBRARIES: model.libraries}
 
     def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         return self._model.look_up(texts)

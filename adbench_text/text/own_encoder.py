@@ -1,49 +1,69 @@
 """Vectors of a function in a file of the user's own: ``embed(texts) -> (n_texts, n_dimensions)``.
 
-The function may ask a server, whose model may change. So an encoder is known by the code of its file, and by
-a sketch of its vectors of some texts. Sketches are compared with a tolerance: batches and threads change the
-last digits of vectors.
+The function may read data, or ask a server whose model may change. So an encoder is identified by the code
+of its file, and by its vectors of some texts, the probes. Where a corpus is prepared, the probes are
+documents of the corpus. A saved model has no documents: its probes are words that several of them share.
+
+Vectors are compared with a tolerance, since batches and threads change their last digits. A function that
+gives all probes the same vector, or other vectors at each call, cannot be identified: its vectors are not
+kept, and its cells run each time.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import code_version, own_file, storage
+from adbench_text import code_version, own_file
 from adbench_text.errors import DataError
+from adbench_text.escaping import utf8
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.text.words import in_blocks
 
+Matrix = NDArray[np.float32]
+
 _MOST_TEXTS = 32  # of a call: text-embeddings-inference refuses more by default
 _MOST_CHARACTERS = 100_000  # of a call, before its last text
 
-_PROBES = [
+#: Number of documents of a corpus by which its encoder is identified.
+N_PROBES = 128
+#: Number of these that are encoded a second time.
+N_TWICE = 8
+_GENERAL = [
     "The committee approved the annual budget after a long debate.",
     "Der Zug nach Hamburg fährt heute eine Stunde später ab.",
     "患者は来週の月曜日に再診の予約をしました。",
     "WIN a free prize now!!! Click http://example.com",
 ]
-_ALIKE = 0.9995  # cosine of sketches; noise of 1 % in the vectors leaves more, 5 % less
+_N_DOCUMENTS = 5  # that share a word, where a model is saved with it
+_N_LINES, _N_WORDS = 16, 10  # of shared words
+
+_ROUNDING = 0.02  # of the length of a vector
+_N_NUMBERS = 64  # of a sketch
+_DIFFERENCE = 6  # of two numbers of a sketch, of at most 127; noise of 1 % in the vectors makes less
+_STEPS = 8  # of the scale of a sketch, for a factor of two
+_WRITTEN = re.compile(r"(own-[0-9a-f]+-\d+)-(?:(constant|random)-[0-9a-f]+|((?:[0-9a-f]{2}){3,}))")
+_UNIDENTIFIED = {
+    "constant": "gives all texts the same vector",
+    "random": "gives a text another vector at each call",
+}
+
+_identities: dict[str, str] = {}  # of encoders, by the probes that were used last
+_lengths: dict[str, int] = {}  # of their vectors
 
 
-@lru_cache(4)
-def digest(name: str) -> str:
-    """Return the digest of an encoder: the one of vectors in the cache, if they are alike."""
-    vectors = _call(name, _PROBES).astype(np.float64)
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
-    # six numbers for each text, to which all dimensions contribute, without what the texts share
-    numbers = (unit - unit.mean(axis=0)) @ np.cos(np.outer(np.arange(unit.shape[1]), range(1, 7)))
-    sketch = np.rint(127 * numbers / abs(numbers).max().clip(1e-12)).astype(np.int8)
-    code = f"{code_version.code_version(_module(name))} {name}"  # a file may have several functions
-    new = f"own-{hashlib.sha256(code.encode()).hexdigest()[:16]}-{unit.shape[1]}-{sketch.tobytes().hex()}"
-    folders = (storage.cache_dir() / "encodings").glob("own-*")
-    cached = sorted(folder.name.rpartition("-")[0] for folder in folders)
-    return next((each for each in cached if is_same(each, new)), new)
+def code(name: str) -> str:
+    """Return the digest of the code of an encoder, and of its name: a file may have several functions."""
+    _function(name)  # its folder is on Python's path from now on, where its code is looked for
+    text = f"{code_version.code_version(_module(name))} {name}"
+    return f"own-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def libraries(name: str) -> str:
@@ -51,20 +71,99 @@ def libraries(name: str) -> str:
     return code_version.libraries(_module(name))
 
 
+def sample(texts: Iterable[str], most: int = N_PROBES) -> list[str]:
+    """Return some different texts, the same in any order of `texts`: those with the lowest digests."""
+    return sorted({*texts}, key=lambda text: hashlib.sha256(utf8(text)).digest())[:most]
+
+
+def shared_words(texts: Iterable[str]) -> list[str]:
+    """Return lines of words that several cleaned documents share, as probes for a saved model."""
+    n_documents = Counter(word for text in texts for word in {*text.split()})
+    often = (word for word, n in n_documents.items() if n >= _N_DOCUMENTS)
+    words = sample(often, _N_LINES * _N_WORDS)
+    return [" ".join(words[begin : begin + _N_WORDS]) for begin in range(0, len(words), _N_WORDS)]
+
+
+def are_alike(vectors: Matrix, others: Matrix) -> bool:
+    """Return whether two matrices of vectors of the same texts differ by rounding alone."""
+    if vectors.shape != others.shape:
+        return False
+    lengths = np.linalg.norm(others, axis=1)
+    return bool((np.linalg.norm(vectors - others, axis=1) <= _ROUNDING * lengths).all())
+
+
+def identify(name: str, vectors: Matrix, again: Matrix) -> str:
+    """Return the identity of an encoder with these vectors of the probes; `identity` returns it from now on.
+
+    `again` are its vectors of the first probes at a second call.
+    """
+    is_stable = are_alike(again, vectors[: len(again)])
+    sketch, reason = (_sketch(vectors), "constant") if is_stable else (b"", "random")
+    # no second identity equals one without a sketch, so that stored cells are never taken for finished
+    known_by = sketch.hex() if sketch else f"{reason}-{secrets.token_hex(4)}"
+    _identities[name] = f"{code(name)}-{vectors.shape[1]}-{known_by}"
+    return _identities[name]
+
+
+def identify_by(name: str, probes: Sequence[str] = ()) -> str:
+    """Return the identity of an encoder by its vectors of general texts, and of probes; see `identify`."""
+    _identities[name] = _identity_by(name, (*_GENERAL, *probes))
+    return _identities[name]
+
+
+@lru_cache(4)
+def _identity_by(name: str, probes: tuple[str, ...]) -> str:
+    return identify(name, encode(name, probes), encode(name, probes[:N_TWICE]))
+
+
+def identity(name: str) -> str:
+    """Return the identity of an encoder: by the corpus that was prepared last, or by general texts."""
+    return _identities.get(name) or identify_by(name)
+
+
+def unidentified(identity: str) -> str:
+    """Return why an encoder with this identity cannot be recognised; empty if it can."""
+    found = _WRITTEN.fullmatch(identity)
+    return _UNIDENTIFIED[found[2]] if found and found[2] else ""
+
+
 def is_same(first: str | None, second: str | None) -> bool:
     """Return whether two digests are equal, or of an encoder in a file whose vectors differ by rounding."""
-    (kind, one), (other_kind, other) = ((each or "").rpartition("-")[::2] for each in (first, second))
-    if first == second or kind != other_kind or not kind.startswith("own-"):
+    one, other = (_WRITTEN.fullmatch(each or "") for each in (first, second))
+    if first == second or one is None or other is None or one[1] != other[1]:
         return first == second
-    a, b = (np.frombuffer(bytes.fromhex(sketch), np.int8).astype(np.float64) for sketch in (one, other))
-    return bool(a @ b > _ALIKE * np.linalg.norm(a) * np.linalg.norm(b))
+    if one[2] or other[2] or len(one[3]) != len(other[3]):
+        return bool(one[2]) and one[2] == other[2]
+    (scale, numbers), (other_scale, others) = (_read(bytes.fromhex(each[3])) for each in (one, other))
+    return abs(scale - other_scale) <= 1 and bool((abs(numbers - others) <= _DIFFERENCE).all())
 
 
-def encode(name: str, digest: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the vectors of texts by an encoder with a digest, of shape (n_texts, n_dimensions)."""
+def _sketch(vectors: Matrix) -> bytes:
+    """Return some numbers in which all vectors and dimensions take part; empty if all vectors are equal."""
+    vectors = vectors.astype(np.float64)
+    n_texts, n_dimensions = vectors.shape
+    directions = np.cos(np.outer(np.arange(n_dimensions), range(1, max(_N_NUMBERS // n_texts, 1) + 1)))
+    of_texts = ((vectors - vectors.mean(axis=0)) @ directions).ravel()
+    numbers = np.zeros(-(-len(of_texts) // _N_NUMBERS) * _N_NUMBERS)
+    numbers[: len(of_texts)] = of_texts
+    numbers = numbers.reshape(-1, _N_NUMBERS).sum(axis=0)
+    largest = abs(numbers).max()
+    if largest <= 1e-6 * abs(vectors).max():
+        return b""
+    scale = np.rint(_STEPS * np.log2(largest)).astype("<i2")
+    return bytes(scale.tobytes() + np.rint(127 * numbers / largest).astype(np.int8).tobytes())
+
+
+def _read(sketch: bytes) -> tuple[int, NDArray[np.float64]]:
+    """Return the scale and the numbers of a sketch."""
+    return int(np.frombuffer(sketch[:2], "<i2")[0]), np.frombuffer(sketch[2:], np.int8).astype(np.float64)
+
+
+def encode(name: str, texts: Sequence[str]) -> Matrix:
+    """Return the vectors of texts, of shape (n_texts, n_dimensions)."""
     batches = in_blocks(texts, _MOST_CHARACTERS, _MOST_TEXTS)
     vectors = [vector for batch in batches for vector in _call(name, batch)]
-    length = int(digest.split("-")[2])
+    length = _lengths.setdefault(name, len(vectors[0]))
     if other := next((len(vector) for vector in vectors if len(vector) != length), 0):
         raise DataError(f"The encoder {name!r} returned vectors of length {length}, and now of {other}.")
     return np.array(vectors)

@@ -5,18 +5,22 @@ come from installed packages, from folders, or from Hugging Face. Only safetenso
 and no code that comes with a model is run. The token vectors of wordllama are read here, and `encoders`
 takes their mean.
 
-A corpus is encoded once for all cells, by these libraries or by a function of the user: each file of
-``encodings/<identity>`` in the cache directory has digests of texts, their vectors, and the seconds that a
-text took. The seconds are added to those of every cell that uses the vectors, so that no detector looks
-faster for it.
+A corpus is encoded once for all cells, by these libraries or by a function of the user: each file of a folder
+of ``encodings`` in the cache directory has digests of texts, their vectors, and the seconds that a text took.
+The seconds are added to those of every cell that uses the vectors, so that no detector looks faster for it.
+
+A library computes what the files of its model say, so their digest is the name of the folder. A function of
+the user may have changed without a trace, so a folder is used if some vectors in it are those of now.
 """
 
 import hashlib
 import json
+import os
+import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,7 +35,7 @@ from adbench_text.devices import Device
 from adbench_text.errors import DataError, PluginError
 from adbench_text.escaping import utf8
 from adbench_text.failures import described
-from adbench_text.text import own_encoder, words
+from adbench_text.text import own_encoder
 from adbench_text.text.wheels import Wheel, digest_of
 
 if TYPE_CHECKING:
@@ -76,6 +80,7 @@ _FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model, without 
 _BATCH = 32  # texts; sentence-transformers sorts them by length before
 _CHUNK = 1_024  # texts in a file of the cache: an interrupted preparation keeps those that are finished
 _N_BYTES = 16  # of a text's digest
+_N_CHECKED = 8  # vectors of a function that a worker checks; the first process has checked more
 
 _is_caching = False
 
@@ -97,7 +102,7 @@ class PretrainedModel:
 
     library: Library
     place: str  # its folder, or the name of a function in a file
-    digest: str  # of its files, with all that changes its vectors
+    digest: str  # of its files, with all that changes its vectors; of a function, the one of its code
     max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's own
     device: Device
     precision: EncoderPrecision
@@ -105,9 +110,12 @@ class PretrainedModel:
     @property
     def libraries(self) -> str:
         """The releases of the packages that compute its vectors."""
-        if self.library == "file":
-            return own_encoder.libraries(self.place)
         return releases(*_COMPUTE[self.library])
+
+    @property
+    def identity(self) -> str:
+        """What identifies its vectors: those of equal identities differ by rounding alone."""
+        return self.digest
 
     @property
     def _folder(self) -> Path:
@@ -116,37 +124,40 @@ class PretrainedModel:
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode the texts of a corpus, and keep their vectors."""
-        known, new = self._known(texts)
+        kept, new = self._known(texts)
         listed = list(new.items())
         for begin in range(0, len(listed), _CHUNK):
-            digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
-            start = time.perf_counter()
-            matrix = self.encode(chunk)
-            seconds = np.full(len(chunk), (time.perf_counter() - start) / len(chunk))
-            row = [("text", f"V{_N_BYTES}"), ("vector", np.float32, matrix.shape[1]), ("seconds", np.float64)]
-            rows = np.rec.fromarrays([np.array(digests, row[0][1]), matrix, seconds], dtype=row)
-            if _is_caching:
-                storage.write_array(self._folder / f"{words.digest(chunk)}.npy", rows)
-            known |= _by_digest(rows)
+            kept.add(self._encoded(dict(listed[begin : begin + _CHUNK])))
+
+    def _encoded(self, texts: Mapping[bytes, str]) -> NDArray[Any]:
+        """Return a row for each text, with its digest, its vector, and the seconds that it took."""
+        start = time.perf_counter()
+        matrix = self.encode([*texts.values()])
+        seconds = np.full(len(texts), (time.perf_counter() - start) / len(texts))
+        row = [("text", f"V{_N_BYTES}"), ("vector", np.float32, matrix.shape[1]), ("seconds", np.float64)]
+        return np.rec.fromarrays([np.array([*texts], row[0][1]), matrix, seconds], dtype=row)
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
-        known, new = self._known(texts)
+        kept, new = self._known(texts)
         encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
-        memo.credit(float(sum(known[digest]["seconds"] for digest in {*digests} - new.keys())))
-        rows = [encoded[digest] if digest in encoded else known[digest]["vector"] for digest in digests]
+        memo.credit(float(sum(kept.rows[digest]["seconds"] for digest in {*digests} - new.keys())))
+        rows = [encoded[each] if each in encoded else kept.rows[each]["vector"] for each in digests]
         return np.array(rows) if rows else self.encode([])
 
-    def _known(self, texts: Sequence[str]) -> tuple[dict[bytes, Any], dict[bytes, str]]:
-        """Return all rows that are known, and the texts without one, by the digests of their texts."""
-        known = _remembered(self._folder)
+    def _known(self, texts: Sequence[str]) -> tuple["_Kept", dict[bytes, str]]:
+        """Return what is known, and the texts that are not, by their digests."""
+        kept = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
-        if not wanted.keys() <= known.keys():
-            for file in self._folder.glob("*.npy"):  # other processes may have written more
-                rows = storage.read_array(file)
-                known |= {} if rows is None else _by_digest(rows)
-        return known, {digest: text for digest, text in wanted.items() if digest not in known}
+        if new := {digest: text for digest, text in wanted.items() if digest not in kept.rows}:
+            self._read(kept, new)
+        return kept, {digest: text for digest, text in new.items() if digest not in kept.rows}
+
+    def _read(self, kept: "_Kept", new: Mapping[bytes, str]) -> None:
+        """Read what the disk has of new texts: other processes may have written it."""
+        kept.folder = self._folder
+        kept.rows |= _rows_in(self._folder)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Compute the vectors of texts, zeros for a text without a letter."""
@@ -159,13 +170,81 @@ class PretrainedModel:
         return matrix
 
 
+class _Function(PretrainedModel):
+    """A function in a file, which may have changed without a trace; see `own_encoder`.
+
+    Its vectors are in several folders, one for each change. One is used if some vectors in it are those that
+    the function gives now.
+    """
+
+    @property
+    def libraries(self) -> str:
+        """The releases of the packages that the file imports."""
+        return own_encoder.libraries(self.place)
+
+    @property
+    def identity(self) -> str:
+        """What identifies it: its code, and its vectors of the corpus that was prepared last."""
+        return own_encoder.identity(self.place)
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Encode the texts of a corpus; keep their vectors if they identify the function."""
+        if not _is_caching or self._is_identified(texts):
+            super().prepare(texts)
+
+    def _is_identified(self, texts: Sequence[str]) -> bool:
+        """Identify the function by its vectors of a corpus; return whether that is possible.
+
+        The vectors are those on the disk if there are any: a rounded one would be another identity.
+        """
+        probes = own_encoder.sample(text for text in texts if text.strip())
+        if not probes:
+            return True
+        kept, new = self._known(texts)
+        wanted = {digest: new[digest] for digest in map(_digest, probes) if digest in new}
+        rows = self._encoded(wanted) if wanted else None
+        known = kept.rows if rows is None else kept.rows | _by_digest(rows)
+        vectors = np.array([known[_digest(text)]["vector"] for text in probes])
+        # the vectors of a folder were compared with those of now
+        again = vectors if kept.folder else self.encode(probes[: own_encoder.N_TWICE])
+        identity = own_encoder.identify(self.place, vectors, again)
+        if own_encoder.unidentified(identity):
+            return False
+        kept.folder = kept.folder or self._folder.with_name(f"{self._folder.name}-{secrets.token_hex(4)}")
+        if rows is not None:
+            kept.add(rows)
+        return True
+
+    def _read(self, kept: "_Kept", new: Mapping[bytes, str]) -> None:
+        """Read the vectors of new texts from a folder where some are those that the function gives now."""
+        start = time.perf_counter()
+        n_checked = own_encoder.N_PROBES if _is_caching else _N_CHECKED
+        folders = self._folder.parent.glob(f"{self._folder.name}-*")
+        for folder in sorted(folders, key=lambda each: each.stat().st_mtime, reverse=True):
+            rows = _rows_in(folder)
+            probes = own_encoder.sample((new[digest] for digest in new.keys() & rows.keys()), n_checked)
+            if not probes:
+                continue
+            vectors = np.array([rows[_digest(text)]["vector"] for text in probes])
+            if own_encoder.are_alike(self.encode(probes), vectors):
+                kept.folder = folder
+                # no others: texts of another corpus may be older there
+                kept.rows |= {digest: rows[digest] for digest in new.keys() & rows.keys()}
+                with suppress(OSError):  # it may belong to another user
+                    os.utime(folder)  # other processes of this command look at it first
+                break
+            kept.folder = None if kept.folder == folder else kept.folder
+        memo.credit(start - time.perf_counter())  # no work of the cell that looks them up
+
+
 def locate(name: str, max_pieces: int | None, device: Device, precision: EncoderPrecision) -> PretrainedModel:
     """Locate a model: ``minilm``, a folder, ``model2vec:NAME`` of Hugging Face, or a function in a file."""
     library, place, digest = _find(name)
     if library in _COMPUTE and find_spec(library.replace("-", "_")) is None:
         raise PluginError(f"The encoder {name!r} needs the package {library}; run: {_INSTALL}")
     if library != "sentence-transformers":
-        return PretrainedModel(library, place, digest, None, "cpu", "fp32")
+        kind = _Function if library == "file" else PretrainedModel
+        return kind(library, place, digest, None, "cpu", "fp32")
     if name == "minilm":
         max_pieces = max_pieces or MINILM_PIECES
     settings = [str(max_pieces)] if max_pieces else []
@@ -179,7 +258,7 @@ def _find(name: str) -> tuple[Library, str, str]:
         return "sentence-transformers", str(MINILM.locate("The encoder 'minilm'")), MINILM.digest
     if own_file.WRITTEN.fullmatch(name):
         name = own_file.without_folders(name)
-        return "file", name, own_encoder.digest(name)
+        return "file", name, own_encoder.code(name)
     prefix, _, place = name.partition(":")
     library = next((each for each in LIBRARIES if each == prefix), None)
     folder = Path(place if library else name).expanduser()
@@ -230,7 +309,7 @@ def _digest_of_files(folder: Path) -> str:
 def _load(model: PretrainedModel) -> Callable[[list[str]], NDArray[Any]]:
     """Return the function that encodes texts."""
     if model.library == "file":
-        return partial(own_encoder.encode, model.place, model.digest)
+        return partial(own_encoder.encode, model.place)
     try:
         if model.library == "model2vec":
             from model2vec import StaticModel
@@ -279,10 +358,31 @@ def word_pieces() -> tuple[Matrix, Callable[[str], list[int]]]:
     return matrix.astype(np.float32), cut
 
 
+@dataclass
+class _Kept:
+    """Rows of a model that this process knows, by the digests of their texts."""
+
+    folder: Path | None = None  # where they are on the disk; None if that is not known yet
+    rows: dict[bytes, Any] = field(default_factory=dict)
+
+    def add(self, rows: NDArray[Any]) -> None:
+        """Keep rows, those of a corpus on the disk, too."""
+        self.rows |= _by_digest(rows)
+        if _is_caching and self.folder:
+            name = hashlib.sha256(rows["text"].tobytes()).hexdigest()[:32]
+            storage.write_array(self.folder / f"{name}.npy", rows)
+
+
 @lru_cache(4)
-def _remembered(folder: Path) -> dict[bytes, Any]:
-    """Return the rows of a folder of the cache, by the digests of their texts."""
-    return {}
+def _remembered(folder: Path) -> _Kept:
+    """Return what this process knows of a model, by the folder of its vectors."""
+    return _Kept()
+
+
+def _rows_in(folder: Path) -> dict[bytes, Any]:
+    """Return the rows on the disk, by the digests of their texts."""
+    files = map(storage.read_array, folder.glob("*.npy"))
+    return {digest: row for rows in files if rows is not None for digest, row in _by_digest(rows).items()}
 
 
 def _by_digest(rows: NDArray[Any]) -> dict[bytes, Any]:

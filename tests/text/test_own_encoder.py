@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +25,9 @@ from adbench_text.documents.models.model import Scorer
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, ModelError, PluginError
 from adbench_text.plugins.registry import dataset
 from adbench_text.run.cell import Cell
-from adbench_text.run.definition import definition
 from adbench_text.run.engine import _check_definition, _checked
 from adbench_text.run.names import choices_of
+from adbench_text.run.preparation import prepare
 from adbench_text.store.logged_model import log_model
 from adbench_text.store.run import definition_of
 from adbench_text.store.store import Store
@@ -68,6 +68,10 @@ def half(texts):
     return embed(texts)[:, :128]
 
 
+def twice(texts):
+    return 2 * embed(texts)
+
+
 def constant(texts):
     return [[1, 1, 1]] * len(texts)
 """
@@ -99,10 +103,9 @@ class Mine:
 
     @property
     def batches(self) -> list[list[str]]:
-        """The texts of each call, without those that identify the encoder."""
+        """The texts of each call."""
         calls = self.folder / "calls"
-        listed = map(json.loads, calls.read_text().splitlines()) if calls.exists() else ()
-        return [texts for texts in listed if texts != own_encoder._PROBES]
+        return [*map(json.loads, calls.read_text().splitlines())] if calls.exists() else []
 
     @property
     def texts(self) -> list[str]:
@@ -120,8 +123,17 @@ def vectors_of(method: str, texts: Sequence[str]) -> np.ndarray:
     return fit_encoder(encoding, ["ship"])(texts)
 
 
-def digest(written: str = WRITTEN) -> str:
-    return own_encoder.digest(own_file.named(written))
+def identity(written: str = WRITTEN) -> str:
+    """The identity by general texts, which nothing keeps."""
+    return own_encoder.identify_by(own_file.named(written))
+
+
+def prepared(texts: Sequence[str], written: str = WRITTEN) -> KNNVectors:
+    """A detector that has looked up a corpus, as in a sweep."""
+    detector = KNNVectors(encoder=written)
+    with pretrained.caching():
+        detector.prepare(texts)
+    return detector
 
 
 # -- vectors
@@ -191,23 +203,19 @@ def test_another_process_knows_the_file(monkeypatch):
         ("def embed(texts): return None", DataError, "got None"),
         ("def embed(texts): return ['a'] * len(texts)", DataError, "'a'"),
         ("def embed(texts): return [[1.0], [1.0, 2.0], [1.0], [1.0]]", DataError, "inhomogeneous"),
-        ("def embed(texts): return [1.0] * len(texts)", DataError, "(4,)"),
+        ("def embed(texts): return [1.0] * len(texts)", DataError, "(32,)"),
         ("def embed(texts): return [[1.0, 2.0]] * 3", DataError, "(3, 2)"),
         ("def embed(texts): return [[1.0, 2j]] * len(texts)", DataError, "complex"),
-        ("def embed(texts): return [[]] * len(texts)", DataError, "(4, 0)"),
-        ("def embed(texts): return [[1.0, float('nan')]] * len(texts)", DataError, "got nan for 'The comm"),
-        ("def embed(texts): return [[1.0], [1.0], [1e300], [1.0]]", DataError, "got inf for '患者は"),
-        (
-            "def embed(texts): return [[1.0] * (2 + (len(texts) == 1))] * len(texts)",
-            DataError,
-            "now of 3",
-        ),
+        ("def embed(texts): return [[]] * len(texts)", DataError, "(32, 0)"),
+        ("def embed(texts): return [[1.0, float('nan')]] * len(texts)", DataError, "got nan for 'ship"),
+        ("def embed(texts): return [[1.0 + 1e300 * ('é' in text)] for text in texts]", DataError, "for 'é"),
+        ("def embed(texts): return [[1.0] * (2 + (len(texts) < 9))] * len(texts)", DataError, "now of 3"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_line(mine, code, kind, quoted):
     mine.write(code)
     with pytest.raises(kind) as caught:
-        vectors_of(WRITTEN, ["ship"])
+        vectors_of(WRITTEN, ["ship", "é", *map(str, range(38))])
     assert quoted in str(caught.value)
     assert "mine.py" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -237,44 +245,147 @@ def test_two_files_of_one_name_are_refused(here):
 # -- identity
 
 
-def test_rounding_leaves_the_digest_and_another_model_has_another(mine):
-    first = digest()
-    assert re.fullmatch("own-[0-9a-f]{16}-256-[0-9a-f]{48}", first)
+def test_rounding_leaves_the_identity_and_another_model_has_another(mine):
+    first = identity()
+    assert re.fullmatch("own-[0-9a-f]{16}-256-[0-9a-f]{132}", first)
     for amount in (1e-5, 1e-3, 1e-2):
         mine.noise(amount)
-        assert is_same(first, digest())
+        assert is_same(first, identity())
     for amount in (0.1, 1.0):
         mine.noise(amount)
-        assert not is_same(first, digest())
+        assert not is_same(first, identity())
 
 
-def test_another_code_or_function_has_another_digest_and_a_comment_has_not(mine):
-    first = digest()
-    for other in ("reversed", "half", "constant"):
-        assert not is_same(first, digest(f"./mine.py:{other}"))
-    assert digest("./mine.py:constant").endswith(f"-3-{'0' * 48}")  # of no use, but no crash
+def test_another_code_or_function_has_another_identity_and_a_comment_has_not(mine):
+    first = identity()
+    for other in ("reversed", "half", "constant", "twice"):
+        assert not is_same(first, identity(f"./mine.py:{other}"))
     mine.write(f"{MINE}\nembed_too = embed\n")
-    assert not is_same(first, changed := digest())
-    assert not is_same(changed, digest("./mine.py:embed_too"))
+    assert not is_same(first, changed := identity())
+    assert not is_same(changed, identity("./mine.py:embed_too"))
     mine.write(f"# A comment.\n{MINE}")
-    assert digest() == first
+    assert identity() == first
 
 
-@pytest.mark.parametrize("other", [None, "", "none", "own-a0-128-7f00", "own-b0-256-7f00", "a-128"])
-def test_other_digests_are_the_same_only_if_they_are_equal(other):
-    assert not is_same("own-a0-256-7f00", other)
+@pytest.mark.parametrize("other", [None, "", "none", "own-a0-128-7f0000", "own-b0-256-7f0000", "a-128"])
+def test_other_identities_are_the_same_only_if_they_are_equal(other):
+    assert not is_same("own-a0-256-7f0000", other)
     assert is_same(other, other)
 
 
-@pytest.mark.usefixtures("caching")
-def test_the_digest_of_vectors_that_were_kept_is_kept_despite_rounding(mine):
-    first = digest()
-    KNNVectors(encoder=WRITTEN).prepare(TRAIN)
+def test_without_a_sketch_the_code_and_the_reason_are_compared():
+    assert is_same("own-a0-256-random-00", "own-a0-256-random-11")
+    for other in ("own-a0-256-constant-00", "own-b0-256-random-00", "own-a0-256-7f0000"):
+        assert not is_same("own-a0-256-random-00", other)
+        assert not is_same(other, "own-a0-256-random-00")
+
+
+def test_vectors_that_were_kept_are_used_despite_rounding_and_the_identity_stays(mine):
+    first = prepared(TRAIN)
+    expected, identity = first.fit(TRAIN).decision_function(TRAIN), first.resources()
     mine.noise(1e-2)
-    assert digest() == first
+    again = prepared(TRAIN)
+    assert again.resources() == identity
+    np.testing.assert_array_equal(again.fit(TRAIN).decision_function(TRAIN), expected)
     shutil.rmtree(storage.cache_dir())
     mine.forget()
-    assert digest() != first
+    assert prepared(TRAIN).resources() != identity
+
+
+#: Knows the words in its file of data alone, as an encoder of a field does; the sentences have none of them.
+OF_A_FIELD = """
+import json
+from pathlib import Path
+
+import numpy as np
+
+VECTORS, ZERO = json.loads(Path(__file__).with_name("words.json").read_text()), np.zeros(8)
+
+
+def embed(texts):
+    return [sum((np.array(VECTORS.get(word, ZERO)) for word in text.split()), ZERO) for text in texts]
+"""
+
+
+class OfAField:
+    """An encoder with a vector for each word of some texts."""
+
+    def __init__(self, mine: Mine) -> None:
+        self.mine = mine
+        self.words = sorted({word for text in TRAIN + TEST for word in text.split()})
+        mine.write(OF_A_FIELD)
+        self.data(0)
+
+    def data(self, seed: int, words: Collection[str] = ()) -> None:
+        """Write other vectors, of some words or of all."""
+        vectors, others = (
+            np.random.default_rng(each).normal(size=(len(self.words), 8)) for each in (0, seed)
+        )
+        for row, word in enumerate(self.words):
+            vectors[row] = others[row] if not words or word in words else vectors[row]
+        listed = dict(zip(self.words, vectors.tolist(), strict=True))
+        (self.mine.folder / "words.json").write_text(json.dumps(listed))
+        self.mine.forget()
+
+
+@pytest.fixture
+def of_a_field(mine) -> OfAField:
+    return OfAField(mine)
+
+
+@pytest.mark.parametrize("is_of_one", [False, True])
+def test_a_change_of_its_data_is_seen_in_the_documents_of_a_corpus(of_a_field, is_of_one):
+    corpus = [*TRAIN, "heute kein wort davon"]
+    first = prepared(corpus)
+    before, scores = first.resources()["encoder"], first.fit(TRAIN).decision_function(TRAIN)
+    of_a_field.data(1, [TRAIN[0].split()[0]] if is_of_one else ())
+    changed = prepared(corpus)
+    assert not is_same(changed.resources()["encoder"], before)
+    assert (changed.fit(TRAIN).decision_function(TRAIN) != scores).any()
+    np.testing.assert_array_equal(changed._encoder(TRAIN), vectors_of_now(TRAIN))
+    of_a_field.data(0)
+    assert prepared(corpus).resources()["encoder"] == before  # its vectors were kept, too
+
+
+def vectors_of_now(texts: Sequence[str]) -> np.ndarray:
+    """Unit vectors, from no cache."""
+    made = own_encoder.encode(NAME, texts)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def test_each_corpus_identifies_its_encoder(of_a_field):
+    sea, law = texts_about("sea", 60, seed=0), texts_about("law", 60, seed=0)
+    first, second = (prepared(corpus).resources()["encoder"] for corpus in (sea, law))
+    assert not is_same(first, second)
+    of_a_field.mine.forget()
+    of_a_field.data(1, {*" ".join(law).split()} - {*" ".join(sea).split()})
+    assert prepared(sea).resources()["encoder"] == first
+    assert not is_same(prepared(law).resources()["encoder"], second)
+
+
+@pytest.mark.parametrize(
+    ("code", "quoted"),
+    [
+        ("return np.random.default_rng().normal(size=(len(texts), 4))", "at each call"),
+        ("return np.zeros((len(texts), 4), dtype=np.float16)", "the same vector"),
+        ("return [[2]] * len(texts)", "the same vector"),
+    ],
+)
+def test_an_encoder_that_cannot_be_identified_keeps_nothing_and_runs_each_time(mine, store, code, quoted):
+    mine.write(f"import numpy as np\ndef embed(texts): {code}")
+    for _ in range(2):
+        mine.forget()
+        result = adbench(f"{RUN} --no-report -d", f"ensemble(members=llr,knn-vectors(encoder={WRITTEN}))")
+        assert quoted in result.stderr
+        assert "1 cell to run" in result.stderr
+    assert not (storage.cache_dir() / "encodings").exists()
+
+
+def test_one_dimension_lists_and_few_digits_are_identified(mine):
+    code = "def embed(texts): return [[float(len(text))] for text in texts]"
+    mine.write(f"{code}\nimport numpy as np\ndef few(texts): return np.array(embed(texts), np.float16)")
+    for name in (WRITTEN, "./mine.py:few"):
+        assert not own_encoder.unidentified(prepared(TRAIN, name).resources()["encoder"])
 
 
 @pytest.mark.usefixtures("toy_path")
@@ -284,7 +395,7 @@ def test_a_worker_of_a_cluster_may_round_and_may_not_have_another_model(mine):
         Cell("knn-vectors", "default", {"encoder": NAME}, SplitKey("tiny", "sea")),
         load(dataset("tiny")),
     )
-    expected = definition(cell, tiny)
+    expected = prepare([cell], {"tiny": tiny})[0][cell]
     mine.noise(1e-2)
     _check_definition(cell, tiny, expected)
     shutil.rmtree(storage.cache_dir())
@@ -325,8 +436,10 @@ def test_it_is_written_wherever_an_encoder_is(here):
 def test_a_sweep_has_the_figures_of_the_local_encoder_and_encodes_a_corpus_once(mine, here, monkeypatch):
     first = adbench(f"{RUN} -d knn-vectors --encoder {WRITTEN} --seed 0,1 --jobs 2")
     assert first.exit_code == 0, first.output
-    n_texts = len(mine.texts)
-    assert len(set(mine.texts)) == n_texts > 0
+    asked = set(mine.texts)
+    assert (
+        len(mine.texts) - len(asked) <= 8 + 2 * 5 * 8
+    )  # some again: vectors are stable, and of this encoder
     assert adbench(f"{RUN} -d knn-vectors --encoder wordllama --seed 0,1").exit_code == 0
     store = Store("sqlite:///mlflow.db")
     figures = store.cells(["tiny"])["auroc"].tolist()
@@ -339,7 +452,7 @@ def test_a_sweep_has_the_figures_of_the_local_encoder_and_encodes_a_corpus_once(
     command = f"{RUN} --seed 0,1 --tracking-uri sqlite:///{here}/mlflow.db -d knn-vectors --encoder"
     mine.forget()
     assert "0 cells to run, 2 finished before" in adbench(command, "../mine.py:embed").stderr
-    assert len(mine.texts) == n_texts
+    assert set(mine.texts) == asked
     mine.noise(0.5)
     assert "2 cells to run" in adbench(command, "../mine.py:embed").stderr
 
@@ -380,6 +493,24 @@ def test_own_documents_are_ranked_kept_and_scored_with_the_file_given_again(mine
     mine.write(MINE)
     mine.noise(0.5)
     assert adbench(score, "../mine.py:embed").exit_code == 1
+
+
+def test_a_model_knows_the_encoder_of_a_field_by_words_that_documents_share(of_a_field, here):
+    save_model(fit_model(TRAIN, KNNVectors(encoder=WRITTEN)), here / "kept")
+    (probes,) = [json.loads((here / "kept" / "model.json").read_text())["training"]["options"]["probes"]]
+    for word in " ".join(probes).split():
+        assert sum(word in text.split() for text in TRAIN) >= 5
+    load_model(here / "kept", encoder=WRITTEN)
+    of_a_field.data(1)
+    with pytest.raises(ModelError, match=f"encoder '{NAME}' own-"):
+        load_model(here / "kept", encoder=WRITTEN)
+
+
+def test_fit_notes_an_encoder_that_cannot_be_identified(mine, here):
+    mine.write("def embed(texts): return [[1.0, 2.0]] * len(texts)")
+    (here / "posts.csv").write_text("\n".join(["body", *TRAIN]))
+    fitted = adbench(f"fit posts.csv -d knn-vectors --encoder {WRITTEN} --model kept")
+    assert "the same vector" in fitted.stderr
 
 
 def test_a_model_never_executes_a_file_that_is_not_given(mine, here):

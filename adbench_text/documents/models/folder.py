@@ -12,6 +12,7 @@ The folder:
 The training documents are not saved. A digest of 64 bits of each is, by which copies are known, 100 bytes by
 which near-copies are known, and its words, where a detector needs them. Some detectors also need the word
 counts of each document (``knn-words``) or its vector (``form`` and those of PyOD that look for neighbours).
+With an encoder in a file, up to 160 words that five documents share are saved, which recognise it.
 
 Resources outside the folder are not copied. They are found again as in training, and must have the
 digest that they had then.
@@ -19,7 +20,7 @@ digest that they had then.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from math import isfinite
@@ -45,7 +46,7 @@ from adbench_text.failures import described
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.text.languages import is_language
-from adbench_text.text.own_encoder import is_same
+from adbench_text.text.own_encoder import identify_by, is_same
 
 #: Number of the format. Raise it when a model that was saved before can no longer be loaded, or would give
 #: other scores (see CONTRIBUTING.md). `tests/documents/models/test_kept.py` fails if that is forgotten.
@@ -64,6 +65,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {  # of facts about the training, and
     "centre": lambda value: type(value) in (int, float) and isfinite(value),
     "median_words": lambda value: type(value) in (int, float) and isfinite(value),
     "p_without_words": lambda value: type(value) in (int, float) and 0 < value <= 1,
+    "probes": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
 }
 _VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
 
@@ -143,14 +145,16 @@ def load_model(folder: Path | str, encoder: str = "") -> Model:
         with preserved():
             _check_files(folder, description["detectors"], encoder)
             name = description["detectors"][0]["name"]
-            detectors = [_unfitted(each) for each in description["detectors"]]
+            training = _training(description["training"], folder)
+            probes = training.options.get("probes", ())
+            detectors = [_unfitted(each, probes) for each in description["detectors"]]
             data = _content(folder / _STATE)
             if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
                 raise _damaged(folder / _STATE)
             state = load(data, str(folder / _STATE), _trusted(detectors))
             for detector, learned in zip(detectors, state["detectors"], strict=True):
                 detector.restore(learned)
-            training, by = _training(description["training"], folder), description["calibration"]["by"]
+            by = description["calibration"]["by"]
             form = detectors[1] if len(detectors) > 1 else None
             of_texts = (state[part] for part in ("known", "sketches", "sizes"))
             return Model(detectors[0], name, state["calibrations"], by, training, form, *of_texts)
@@ -236,7 +240,7 @@ def _files(model: Model) -> dict[str, bytes]:
                     setting: own_file.without_folders(value) if isinstance(value, str) else value
                     for setting, value in detector.get_params().items()
                 },
-                "resources": _needed_resources(detector),
+                "resources": _needed_resources(detector, model.training.options.get("probes", ())),
             }
             for name, detector in detectors.items()
         ],
@@ -307,15 +311,9 @@ def _training(saved: Any, folder: Path) -> Training:
     return training
 
 
-def _encoder_files(settings: Mapping[str, Any]) -> list[str]:
-    """Return the encoders in files that the settings of a detector name."""
-    texts = (value for value in settings.values() if isinstance(value, str))
-    return [name for text in texts for name in own_file.names_in(text)]
-
-
 def check_can_be_served(settings: Mapping[str, Any]) -> None:
     """Raise InvalidValueError if a model cannot be registered: a server gives it no file of code."""
-    for file in _encoder_files(settings):
+    for file in own_file.written_in(settings):
         raise InvalidValueError(
             f"A model with the encoder {file!r} cannot be registered: it would need the file where it is "
             "served. Save it, and score with --encoder."
@@ -324,7 +322,7 @@ def check_can_be_served(settings: Mapping[str, Any]) -> None:
 
 def _check_files(folder: Path, detectors: Iterable[Mapping[str, Any]], encoder: str) -> None:
     """Raise ModelError unless the user gives the files of code that a model needs, and no other."""
-    needed = {file for detector in detectors for file in _encoder_files(detector["settings"])}
+    needed = {file for detector in detectors for file in own_file.written_in(detector["settings"])}
     given = set(own_file.named(encoder).split(",")) if encoder else set()
     if not given <= needed or not needed <= own_file.known().keys():
         files = ",".join(f"./{file}" for file in sorted(needed))
@@ -332,7 +330,7 @@ def _check_files(folder: Path, detectors: Iterable[Mapping[str, Any]], encoder: 
         raise ModelError(f"The model in {folder} {wanted}; got {encoder!r}.")
 
 
-def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
+def _unfitted(detector: Mapping[str, Any], probes: Sequence[str]) -> TextDetector:
     """Return the detector of a model; raise ModelError if it is not installed, or its resources changed."""
     try:
         kind = registry.detector(detector["name"])
@@ -343,25 +341,33 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
         ) from error
     unfitted = kind(**detector["settings"])
     unfitted.check_params()
-    _check_resources(unfitted, detector["name"], detector["resources"])
+    _check_resources(unfitted, detector["name"], detector["resources"], probes)
     return unfitted
 
 
-def _needed_resources(detector: TextDetector) -> dict[str, str]:
-    """Return the resources of a detector that must be the same where it is loaded."""
+def _needed_resources(detector: TextDetector, probes: Sequence[str] = ()) -> dict[str, str]:
+    """Return the resources of a detector that must be the same where it is loaded.
+
+    Its encoder, if it is in a file, is identified by `probes`.
+    """
+    for name in own_file.written_in(detector.get_params()):
+        identify_by(own_file.without_folders(name), probes)
     found = detector.resources().items()
     return {name: value for name, value in found if name.rpartition(".")[2] not in _VERSIONS}
 
 
-def _check_resources(detector: TextDetector, name: str, saved: Mapping[str, str]) -> None:
+def _check_resources(
+    detector: TextDetector, name: str, saved: Mapping[str, str], probes: Sequence[str]
+) -> None:
     """Raise ModelError if a resource outside the folder is not that of the training."""
-    present, params = _needed_resources(detector), detector.get_params()
+    present, params = _needed_resources(detector, probes), detector.get_params()
     for resource in sorted({*saved, *present}):
         then, now = (found.get(resource, "none") for found in (saved, present))
         if not is_same(then, now):
             short = resource.rpartition(".")[2]
             setting = f" {params[short]!r}" if params.get(short) else ""
             raise ModelError(
-                f"The model of {name} was fitted with {short}{setting} {then}, but it is {now} here. Put the "
-                "original in its place (a package: install that version), or fit and save the model again."
+                f"The model of {name} was fitted with {short}{setting} {then:.60}, but it is {now:.60} here. "
+                "Put the original in its place (a package: install that version), or fit and save the model "
+                "again."
             )
