@@ -47,6 +47,7 @@ class Corpus:
     # the documents as they were written, in the same rows; None if they are not available
     written_train: Documents | None = None
     written_test: Documents | None = None
+    is_raw: bool = False  # whether its documents are as they were written
     # facts of the dataset, see `Dataset`
     language: str = Dataset.language
     is_cleaned: bool = Dataset.is_cleaned
@@ -87,7 +88,7 @@ class Corpus:
         """The same documents as they were written, in the same rows; its digest is that of their texts."""
         if self.written_train is None or self.written_test is None:
             raise DataError(f"The documents of {self.name} are not available as they were written.")
-        return replace(self, train=self.written_train, test=self.written_test)
+        return replace(self, train=self.written_train, test=self.written_test, is_raw=True)
 
     def written_texts(self, places: NDArray[np.int64]) -> list[str]:
         """Return test documents as they were written, otherwise as they are."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from adbench_text.checks import Number, Whole
 from adbench_text.contract.dataset import Documents, Redraw
 from adbench_text.contract.protocols import LEAVE_ONE_OUT, ONE_VS_REST, PROTOCOLS, RANK_ALL, REDRAWN
-from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split_key import ALL_OUTLIERS, SplitKey
 from adbench_text.errors import InvalidValueError, UnknownNameError
 
@@ -111,7 +112,7 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
     """Return a split of a corpus, with outliers in the training data.
 
     Known outliers are drawn from the training part of the other classes, or of the class `known_from`. They
-    are others than those in the training data.
+    are others than those in the training data, and no texts of test documents.
 
     With the protocol ``"rank-all"``, the test documents are ranked as they are (`contamination` 0), or
     with their outliers thinned to the share `contamination`; they are the training documents, too.
@@ -147,19 +148,26 @@ def _shuffled(split: Split, seed: int) -> Split:
 
 
 def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
-    """Return a split with known outliers; a higher number contains those of a lower one."""
+    """Return a split with known outliers; a higher number contains those of a lower one.
+
+    None of them is the text of a test document when cleaned.
+    """
     rows, n, name = np.arange(len(split.pool)), key.known, key.known_from
+    clean = cleaner_of(corpus) if corpus.is_raw else str
     if name:
         if name not in corpus.classes:
             raise UnknownNameError(f"class of {corpus.name}", name, corpus.classes)
         rows = np.flatnonzero(split.pool_labels == corpus.classes.index(name))
-    if n > len(rows):
+    tested = set(map(clean, split.test))
+    order = np.random.default_rng([key.seed, _KNOWN]).permutation(rows)
+    drawn = [*islice((row for row in order if clean(split.pool[row]) not in tested), n)]
+    if n > len(drawn):
         of_class = f" of the class {name}" if name else ""
         raise InvalidValueError(
-            f"{n:,} known outliers{of_class} are asked for, but only {len(rows):,} are left in the "
-            "training part. Choose fewer (--known-outliers), or another class (--known-from)."
+            f"{n:,} known outliers{of_class} are asked for, but only {len(drawn):,} are left in the training "
+            "part, without texts of the test part. Choose fewer (--known-outliers), or another class "
+            "(--known-from)."
         )
-    drawn = np.random.default_rng([key.seed, _KNOWN]).permutation(rows)[:n]
     classes = frozenset(split.pool_labels[drawn].tolist())
     return replace(split, known=[split.pool[row] for row in drawn], known_classes=classes)
 

@@ -231,6 +231,24 @@ def test_known_outliers_are_of_other_classes_and_not_in_the_training_data(colour
     assert list(split_of(colours, "red", contamination, 1, known=3).known) != list(few.known)
 
 
+def test_known_outliers_are_no_texts_of_test_documents(colours, drawn):
+    texts = [f"copied {text}" if row % 2 else text for row, text in enumerate(colours.train.texts)]
+    copied = replace(colours, train=Documents(texts, LABELS))
+    copied = replace(
+        copied, test=Documents([*texts[1::2], *colours.test.texts[1::2]], LABELS[[*range(1, 60, 2)] * 2])
+    )
+    copied = replace(copied, written_train=written(copied.train), written_test=written(copied.test))
+    cleaned, raw = (split_of(each, "red", known=20) for each in (copied, copied.raw))
+    assert {*cleaned.known}.isdisjoint(copied.test.texts)
+    assert raw.known == [f"The {text}!" for text in cleaned.known]
+    for each in (copied, copied.raw):
+        with pytest.raises(InvalidValueError, match="only 20 "):
+            split_of(each, "red", known=21)
+    same = replace(drawn, test=Documents([*drawn.test.texts[:40], *["sky blue"] * 20], LABELS))
+    with pytest.raises(InvalidValueError, match="only 0 "):
+        split_of(same, "red+green", protocol="redrawn", known=1)
+
+
 def test_known_outliers_may_be_of_one_class(colours, drawn):
     split = split_of(colours, "red", known=5, known_from="blue")
     assert classes_of(split.known) == {"blue"}
