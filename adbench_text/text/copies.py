@@ -19,8 +19,10 @@ Sketches = NDArray[np.uint8]  # of shape (n_texts, N_HASHES)
 
 N_HASHES = 100
 _OF_A_BAND = 5
+#: Least similarity of near-copies.
 SHARED = 0.8
-OF_MODEL = 0.7  # for a model: similarities are estimated, and none of 0.8 may be missed
+#: The same in a model and between the parts of a split: similarities are estimated, and none may be missed.
+OF_MODEL = 0.7
 _LEAST_WORDS = 4  # different ones: shorter documents are alike by chance
 _LONG = 20  # characters of a word on average: what has longer ones is not written in words
 _PIECE = 4  # characters
@@ -78,8 +80,11 @@ def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
 
 
 def numbered_families(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return a number for each cleaned document, the same for those of a family and their copies."""
+    """Return a number for each cleaned document, the same for those of a family and their copies.
+
+    No near-copy of similarity `SHARED` should be missed: families of lower similarities are found, too.
+    """
     place_of: dict[str, int] = {}
     places = [place_of.setdefault(text, len(place_of)) for text in texts]
-    numbers: NDArray[np.int64] = families(sketches([*place_of]))[places]
+    numbers: NDArray[np.int64] = families(sketches([*place_of]), OF_MODEL)[places]
     return numbers

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from random import Random
 
 import pandas as pd
 import pyarrow as pa
@@ -76,6 +77,18 @@ def test_near_copies_are_on_one_side_and_counted(home, tmp_path):
     once = load(ClassFiles(write(tmp_path / "b.csv"), "body", "queue"))
     assert set(once.train.texts) <= trained  # near-copies move nothing else
     assert "near-copies" not in once.edition
+
+
+def test_documents_that_share_80_percent_of_their_words_are_on_one_side(home, tmp_path):
+    random = Random(0)
+    words = ["".join(random.choices("abcdefghij", k=8)) for _ in range(2000)]
+    pairs = []
+    for _ in range(100):
+        text, others = random.sample(words, 27), random.sample(words, 3)
+        pairs.append((" ".join(text), " ".join([*text[3:], *others])))  # 24 of 30 words
+    rows = [(text, "ab"[number % 2], "") for number, pair in enumerate(pairs) for text in pair]
+    trained = set(load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue")).train.texts)
+    assert [one in trained for one, _ in pairs] == [other in trained for _, other in pairs]
 
 
 def test_near_copies_with_several_classes_are_on_one_side(home, tmp_path):
@@ -368,8 +381,12 @@ def test_the_options_on_files_are_refused_without_documents_of_ones_own(home, op
     assert re.search(rf"^Error: {option.split()[0]} .*--dataset files:PATH", result.stderr, re.MULTILINE)
 
 
-GERMAN = [(f"Über die Straße zur {letter}brücke", "road", "") for letter in "abcdefghijklmnopqrstuvwx"]
-GERMAN += [(f"Das Gericht hörte {letter}zeugen", "law", "") for letter in "abcdefghijklmnopqrstuvwx"]
+GERMAN = [
+    (f"Straße über {letter}weg zur {letter}brücke", "road", "") for letter in "abcdefghijklmnopqrstuvwx"
+]
+GERMAN += [
+    (f"Das Gericht hörte {letter}zeugen im {letter}saal", "law", "") for letter in "abcdefghijklmnopqrstuvwx"
+]
 
 
 def test_a_language_cleans_the_documents(home, tmp_path):
