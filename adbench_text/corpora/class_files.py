@@ -2,7 +2,7 @@
 
 import json
 import operator
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,7 +27,8 @@ _LEAST = 20  # different texts of a class
 _FEW = 50  # outliers, of which one is worth two points of AUROC
 _TRAIN_SHARE = 0.7
 _SEED = 0
-_PARTS = {"train": False, "training": False, "test": True}
+_PARTS = {"train": False, "training": False, "test": True, "testing": True}
+_LEFT_OUT = {"val", "valid", "validation", "dev", "development"}  # other parts that a column may have
 _SPLITS = {"train", "test"}  # of a data set of Hugging Face
 _LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets have names beside the numbers
 
@@ -207,7 +208,7 @@ class ClassFiles(Dataset):
         ]
         n_unused, n_labelled = len(table) - len(found), len(found)
         values = table.values(self.split) if self.split else table.splits
-        parts = [str(value).strip().lower() for value in values]
+        parts = [str(value or "").strip().lower() for value in values]
         is_drawn, split = False, f"split by the column {self.split!r}"
         if self.split is None:
             is_drawn = not {parts[row] for row, *_ in found} >= _SPLITS
@@ -218,6 +219,8 @@ class ClassFiles(Dataset):
                 else "split as published, into train and test"
             )
             found = [each for each in found if is_drawn or parts[each[0]] in _SPLITS]
+        else:
+            found = [each for each in found if parts[each[0]] not in _LEFT_OUT]
         rows, texts = [row for row, *_ in found], [text for *_, text in found]
         is_test = None if is_drawn else np.array([self._is_test(table, parts, row) for row in rows], np.bool_)
         notes = [f"classes of the column {label!r}, {split}"]
@@ -227,6 +230,11 @@ class ClassFiles(Dataset):
             notes.append(f"documents left out, without a class or words: {n_unused:,}")
         if len(found) < n_labelled:
             notes.append(f"documents left out, of other splits: {n_labelled - len(found):,}")
+        classes_of = defaultdict[str, set[str]](set)
+        for _, name, text in found:
+            classes_of[text].add(name)
+        if n_several := sum(len(each) > 1 for each in classes_of.values()):
+            notes.append(f"texts with several classes, both normal and odd: {n_several:,}")
         families = numbered_families(texts).tolist()
         return _Labelled(rows, [name for _, name, _ in found], texts, families, is_test), notes
 
@@ -234,7 +242,8 @@ class ClassFiles(Dataset):
         """Return whether a document is for testing."""
         if parts[row] not in _PARTS and self.split:
             raise InvalidValueError(
-                f"{table.place(row)}: {self.split!r} must be train or test, got {parts[row]!r:.40}."
+                f"{table.place(row)}: {self.split!r} must be train, test or validation, got "
+                f"{parts[row]!r:.40}."
             )
         return _PARTS.get(parts[row], False)
 

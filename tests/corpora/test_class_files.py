@@ -119,6 +119,27 @@ def test_a_column_can_split_them(home, tmp_path):
     assert re.search("'queue', split .*'part'", corpus.edition)
 
 
+def test_documents_for_validation_are_left_out_of_a_given_split_and_other_parts_are_refused(home, tmp_path):
+    rows = [
+        *ROWS,
+        *((text, "sea", part) for text, part in zip(LAW, ("val", "DEV", "Validation"), strict=False)),
+    ]
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
+    assert corpus.counts() == "30 training / 40 test documents (law 10/20, sea 20/20)"
+    assert re.search("; documents [^;]*other splits: 3(;|$)", corpus.edition)
+    for part in ("", "0", "holdout"):
+        path = write(tmp_path / "a.csv", [*ROWS, (LAW[0], "sea", part)])
+        with pytest.raises(InvalidValueError, match=f"^a.csv, line {len(ROWS) + 2}: 'part' .*got '{part}'"):
+            ClassFiles(path, "body", "queue", "part").edition()
+
+
+def test_texts_with_several_classes_are_counted(home, tmp_path):
+    rows = [*ROWS, *((f"{text.upper()}!", "law", "test") for text in SEA[:7])]
+    for split in (None, "part"):
+        corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue", split))
+        assert re.search("; texts with several classes[^;]*: 7(;|$)", corpus.edition)
+
+
 def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
@@ -154,7 +175,7 @@ def test_an_edited_text_is_another_edition(home, tmp_path):
             ("body", "queue", "queue"),
             ROWS,
             InvalidValueError,
-            r"^a\.csv, line 2: 'queue' .*train .*test, got 'sea'",
+            r"^a\.csv, line 2: 'queue' .*train, test .*, got 'sea'",
         ),
     ],
 )
