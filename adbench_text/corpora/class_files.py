@@ -34,7 +34,7 @@ _LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets hav
 
 
 class _Labelled(NamedTuple):
-    """Documents with a class and words: a value for each of them."""
+    """Documents with a class and words: each list has a value for every document."""
 
     rows: list[int]  # in the table
     names: list[str]  # of their classes
@@ -97,8 +97,8 @@ class ClassFiles(Dataset):
     documents is always an outlier. A class without test documents is left out.
 
     Without splits train and test, or a column of them, 70 % of the different texts of each class that can be
-    normal are for training, drawn with seed 0; those of other classes are for testing. Copies and
-    near-copies, see `adbench_text.text.copies`, go with the first and count once.
+    normal are for training, drawn with seed 0; other classes are for testing. Copies and near-copies, see
+    `adbench_text.text.copies`, go with the first and count once.
     """
 
     path: str  # see `DocumentFile`

@@ -112,7 +112,7 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
     """Return a split of a corpus, with outliers in the training data.
 
     Known outliers are drawn from the training part of the other classes, or of the class `known_from`. They
-    are others than those in the training data, and no texts of test documents.
+    are neither in the training data nor in the test part.
 
     With the protocol ``"rank-all"``, the test documents are ranked as they are (`contamination` 0), or
     with their outliers thinned to the share `contamination`; they are the training documents, too.
@@ -148,9 +148,9 @@ def _shuffled(split: Split, seed: int) -> Split:
 
 
 def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
-    """Return a split with known outliers; a higher number contains those of a lower one.
+    """Return a split with known outliers; a higher number contains the outliers of a lower one.
 
-    None of them is the text of a test document when cleaned.
+    No known outlier equals a test document when cleaned.
     """
     rows, n, name = np.arange(len(split.pool)), key.known, key.known_from
     clean = cleaner_of(corpus) if corpus.is_raw else str

@@ -32,7 +32,7 @@ Matrix = NDArray[np.float32]
 _MOST_TEXTS = 32  # of a call: text-embeddings-inference refuses more by default
 _MOST_CHARACTERS = 100_000  # of a call, before its last text
 
-#: Number of documents of a corpus by which its encoder is identified.
+#: Number of documents of a corpus that identify its encoder.
 N_PROBES = 128
 #: Number of these that are encoded a second time.
 N_TWICE = 8
@@ -99,7 +99,7 @@ def identify(name: str, vectors: Matrix, again: Matrix) -> str:
     """
     is_stable = are_alike(again, vectors[: len(again)])
     sketch, reason = (_sketch(vectors), "constant") if is_stable else (b"", "random")
-    # no second identity equals one without a sketch, so that stored cells are never taken for finished
+    # unique without a sketch: a stored cell with it never counts as finished
     known_by = sketch.hex() if sketch else f"{reason}-{secrets.token_hex(4)}"
     _identities[name] = f"{code(name)}-{vectors.shape[1]}-{known_by}"
     return _identities[name]

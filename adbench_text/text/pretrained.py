@@ -10,7 +10,7 @@ of ``encodings`` in the cache directory has digests of texts, their vectors, and
 The seconds are added to those of every cell that uses the vectors, so that no detector looks faster for it.
 
 A library computes what the files of its model say, so their digest is the name of the folder. A function of
-the user may have changed without a trace, so a folder is used if some vectors in it are those of now.
+the user may have changed without a trace, so a folder is used if it gives some texts the same vectors now.
 """
 
 import hashlib
@@ -114,7 +114,7 @@ class PretrainedModel:
 
     @property
     def identity(self) -> str:
-        """What identifies its vectors: those of equal identities differ by rounding alone."""
+        """What identifies its vectors: with equal identities, they differ by rounding alone."""
         return self.digest
 
     @property
@@ -147,7 +147,7 @@ class PretrainedModel:
         return np.array(rows) if rows else self.encode([])
 
     def _known(self, texts: Sequence[str]) -> tuple["_Kept", dict[bytes, str]]:
-        """Return what is known, and the texts that are not, by their digests."""
+        """Return the known rows, and the texts without one, by their digests."""
         kept = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
         if new := {digest: text for digest, text in wanted.items() if digest not in kept.rows}:
@@ -173,8 +173,8 @@ class PretrainedModel:
 class _Function(PretrainedModel):
     """A function in a file, which may have changed without a trace; see `own_encoder`.
 
-    Its vectors are in several folders, one for each change. One is used if some vectors in it are those that
-    the function gives now.
+    Its vectors are in several folders, one for each change. A folder is used if the function gives the same
+    vectors again.
     """
 
     @property
@@ -205,7 +205,7 @@ class _Function(PretrainedModel):
         rows = self._encoded(wanted) if wanted else None
         known = kept.rows if rows is None else kept.rows | _by_digest(rows)
         vectors = np.array([known[_digest(text)]["vector"] for text in probes])
-        # the vectors of a folder were compared with those of now
+        # a folder is known only after its vectors were compared with new ones
         again = vectors if kept.folder else self.encode(probes[: own_encoder.N_TWICE])
         identity = own_encoder.identify(self.place, vectors, again)
         if own_encoder.unidentified(identity):
@@ -216,7 +216,7 @@ class _Function(PretrainedModel):
         return True
 
     def _read(self, kept: "_Kept", new: Mapping[bytes, str]) -> None:
-        """Read the vectors of new texts from a folder where some are those that the function gives now."""
+        """Read the vectors of new texts from a folder if the function gives some of them again."""
         start = time.perf_counter()
         n_checked = own_encoder.N_PROBES if _is_caching else _N_CHECKED
         folders = self._folder.parent.glob(f"{self._folder.name}-*")
@@ -366,7 +366,7 @@ class _Kept:
     rows: dict[bytes, Any] = field(default_factory=dict)
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Keep rows, those of a corpus on the disk, too."""
+        """Keep rows; on the disk, too, while a corpus is prepared."""
         self.rows |= _by_digest(rows)
         if _is_caching and self.folder:
             name = hashlib.sha256(rows["text"].tobytes()).hexdigest()[:32]
