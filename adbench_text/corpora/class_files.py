@@ -19,6 +19,7 @@ from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.reading.documents import DocumentFile, DocumentTable, named
 from adbench_text.reading.hub import FOLDERS, HUB
+from adbench_text.reading.values import of_categories
 from adbench_text.text.copies import numbered_families
 from adbench_text.text.languages import standard
 from adbench_text.text.words import digest
@@ -152,11 +153,15 @@ class ClassFiles(Dataset):
 
     @cached_property
     def _content(self) -> _Content:
-        file = DocumentFile(self.path, self.text, "", **self.reading)
+        as_written = bool(self.odd_words)  # whose places are of the text as it was written
+        file = DocumentFile(self.path, self.text, "", as_written=as_written, **self.reading)
         label = self._label_column(file)
         table = file.table([*filter(None, [label, self.split, self.odd_words])])
         written = [*table.texts()]
-        labelled, notes = self._labelled(table, label, written)
+        names, on_names = table.values(label), list[str]()
+        if label not in file.class_columns:  # whose names somebody has declared
+            names, on_names = of_categories(names, label)
+        labelled, notes = self._labelled(table, label, names, written)
         classes = self._classes(labelled, label)
         number_of = {name: number for number, name in enumerate(classes.names)}
         kept = labelled.of_classes(number_of.keys())
@@ -174,7 +179,7 @@ class ClassFiles(Dataset):
             *self._on_words(test),
             *_on_classes(classes, test),
             *_near_copies(kept),
-            *(note.rstrip(".") for note in (*file.notes, *file.late_notes)),
+            *(note.rstrip(".") for note in (*file.notes, *file.late_notes, *on_names)),
         ]
         return _Content(classes, train, test, "; ".join(notes))
 
@@ -197,13 +202,13 @@ class ClassFiles(Dataset):
         return label
 
     def _labelled(
-        self, table: DocumentTable, label: str, written: Sequence[str]
+        self, table: DocumentTable, label: str, names: Sequence[str | None], written: Sequence[str]
     ) -> tuple[_Labelled, list[str]]:
         """Return the documents with a class and words, and notes on how they are split."""
         clean = Cleaner(self.language)
         found = [
             (row, _printable(name), text)
-            for row, name in enumerate(table.values(label))
+            for row, name in enumerate(names)
             if name and (text := clean(written[row]))
         ]
         n_unused, n_labelled = len(table) - len(found), len(found)

@@ -155,7 +155,7 @@ def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
         if quoted.joins(lines, n):
             strays += [number] if fault else []
         elif not fault:
-            fields = next(plain.reader(lines), [])
+            fields: list[str] = next(plain.reader(lines), [])
             is_blank_inside = is_long and any(map(str.isspace, lines))
             if '""' in lines[0] or is_blank_inside or (not is_long and len(fields) > n):
                 return True, 0

@@ -47,8 +47,8 @@ def of_categories(values: Sequence[str | None], column: str) -> tuple[list[str |
     if same:
         notes.append(f"Values of {column!r} that mean the same count as one: {listing(same, _MOST_NAMED)}.")
     folded: dict[str, list[str]] = defaultdict(list)
-    for value in {*spelled.values()}:
-        folded[str(value).casefold()].append(str(value))
+    for spelling in {*spelled.values()}:
+        folded[str(spelling).casefold()].append(str(spelling))
     near = [" and ".join(map(repr, sorted(group))) for group in folded.values() if len(group) > 1]
     if near:
         notes.append(
