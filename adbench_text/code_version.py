@@ -94,7 +94,7 @@ def code_of(*plugin: Any) -> Code:
             code.libraries.add(name)
             continue
         for file in sorted(place.rglob("*")) if place.is_dir() else filter(Path.is_file, [place]):
-            if file.suffix in _CODE:
+            if file.suffix in _CODE and file.is_file():
                 parts = () if file == place else file.relative_to(place).with_suffix("").parts
                 module = ".".join([name, *parts]).removesuffix(".__init__")
                 code.files[module] = file

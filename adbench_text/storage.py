@@ -7,12 +7,14 @@ The settings are environment variables, so that worker processes share them:
 ``ADBENCH_TEXT_OFFLINE``  1 or true forbids downloads
 """
 
+import errno
 import gzip
 import hashlib
 import json
 import logging
 import multiprocessing
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -65,6 +67,34 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file, or of a pipe that something writes to, such as ``<(command)`` in a shell.
+
+    OSError is raised for what would be read for ever: a device, or a pipe without a writer.
+    """
+    with open(path, "rb", buffering=0, opener=_open_at_once) as stream:
+        mode, first = os.fstat(stream.fileno()).st_mode, b""
+        if stat.S_ISFIFO(mode):
+            first = stream.read(1)  # None if there is a writer that has not written yet
+            if first == b"":
+                raise OSError(errno.EINVAL, "nothing writes to this pipe", str(path))
+            os.set_blocking(stream.fileno(), True)
+        elif not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a device, and no file", str(path))
+        return (first or b"") + stream.readall()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # else a pipe waits for a writer
+
+
+def check_files(folder: Path) -> None:
+    """Raise DataError if a folder has a pipe or a device: a library would read it for ever."""
+    for path in folder.rglob("*"):
+        if path.is_fifo() or path.is_char_device() or path.is_block_device():
+            raise DataError(f"{path} is a pipe or a device, and no file; delete it.")
 
 
 @contextmanager
@@ -151,7 +181,7 @@ def write_cache(path: Path, write: Callable[[Path], object]) -> None:
 def read_cache(path: Path, read: Callable[[Path], Any]) -> Any:
     """Return what a function reads from a file of the cache; None if it is missing or damaged."""
     with suppress(Exception):
-        return read(path)
+        return read(path) if path.is_file() else None
     return None
 
 
@@ -279,11 +309,14 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     try:
         resolved = path.resolve()
         status = resolved.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
         stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         key = hashlib.sha256(json.dumps([algorithm, unpack, *stamp]).encode()).hexdigest()[:32]
         cached = cache_dir() / "digests" / key
-        with suppress(OSError, ValueError):
-            if len(bytes.fromhex(digest := cached.read_text())) == hashlib.new(algorithm).digest_size:
+        with suppress(TypeError, ValueError):
+            digest: str = read_cache(cached, Path.read_text)
+            if len(bytes.fromhex(digest)) == hashlib.new(algorithm).digest_size:
                 return digest
         digest = _digest_of_file(path, algorithm, unpack)
     except OSError as error:

@@ -31,7 +31,9 @@ def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.Da
 
     No source is one of those that are `taken`.
     """
-    labels = _labels(list(dict.fromkeys(path.resolve() for path in paths)), taken)
+    # the pipe of <(command) in a shell has no other path
+    found = dict.fromkeys(path if path.is_fifo() else path.resolve() for path in paths)
+    labels = _labels(list(found), taken)
     return [_of_source(path, label) for path, label in labels.items()]
 
 

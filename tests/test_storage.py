@@ -5,13 +5,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread, Timer
 
 import numpy as np
 import pytest
 
 from adbench_text import storage
 from adbench_text.errors import DataError, NotDownloadedError
-from adbench_text.storage import RemoteFile, atomic_path, file_digest
+from adbench_text.storage import RemoteFile, atomic_path, check_files, content_of, file_digest
 
 CONTENT = b"1,title,description\n" * 5000
 
@@ -282,6 +283,40 @@ def array(home) -> Path:
     path = storage.cache_dir() / "kind" / "a.npy"
     storage.write_array(path, np.ones((2, 3), np.float32))
     return path
+
+
+@pytest.mark.timeout(30)
+def test_what_might_be_read_for_ever_is_refused(tmp_path):
+    (tmp_path / "file").write_text("words")
+    os.mkfifo(tmp_path / "pipe")
+    assert content_of(tmp_path / "file") == b"words"
+    for path, reason in (
+        (tmp_path / "pipe", "writes"),
+        (Path("/dev/zero"), "device"),
+        (tmp_path, "directory"),
+    ):
+        with pytest.raises(OSError, match=reason):
+            content_of(path)
+    with pytest.raises(DataError, match=re.escape(str(tmp_path / "pipe"))):
+        check_files(tmp_path)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_pipe_is_read_to_its_end(is_slow):
+    reader, writer = os.pipe()  # as that of <(command)
+    data = b"words" * 10_000
+
+    def write():
+        with os.fdopen(writer, "wb") as stream:
+            stream.write(data)
+
+    if is_slow:
+        Timer(0.1, write).start()
+    else:
+        Thread(target=write).start()
+    with os.fdopen(reader):
+        assert content_of(Path(f"/dev/fd/{reader}")) == data
 
 
 def test_an_array_is_read_as_it_was_written(array):

@@ -16,6 +16,7 @@ seed, in whatever order they come. Of equal texts, the first gets the score of t
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,7 +28,7 @@ from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import Scores, check_scores
 from adbench_text.errors import DetectorError, InvalidValueError, listing
 from adbench_text.failures import message_of
-from adbench_text.storage import atomic_path, file_digest
+from adbench_text.storage import atomic_path, content_of, file_digest
 from adbench_text.text.words import digest
 
 _SPLIT, _LABELS, _SCORES = "split.json", "labels.csv", "scores.csv"
@@ -97,7 +98,7 @@ def splits(folder: Path) -> Iterator[Exported]:
     """Yield the splits below a folder; raise InvalidValueError if there are scores of no exported split."""
     for place in sorted({path.parent for name in (_SPLIT, _SCORES) for path in folder.rglob(name)}):
         try:
-            facts = json.loads((place / _SPLIT).read_text(encoding="utf-8"))
+            facts = json.loads(content_of(place / _SPLIT))
             found = facts.pop("digests")
             if missing := {"train", "known", "test"} - {*found}:
                 raise KeyError(min(missing))
@@ -139,7 +140,7 @@ def _table(path: Path, *columns: str) -> pd.DataFrame:
     """Return columns of a CSV as they are written."""
     as_written: dict[str, Any] = {"dtype": str, "keep_default_na": False, "index_col": False}
     try:
-        table: pd.DataFrame = pd.read_csv(path, encoding="utf-8-sig", **as_written)
+        table: pd.DataFrame = pd.read_csv(BytesIO(content_of(path)), encoding="utf-8-sig", **as_written)
     except (OSError, ValueError) as error:  # ValueError: of encoding and form too
         raise InvalidValueError(f"Cannot read {path}: {message_of(error)}.") from error
     if lacking := {*columns}.difference(table.columns):

@@ -62,6 +62,7 @@ def _load(path: str) -> Any:
     name, _, configuration = path.removeprefix(HUB).partition(":")
     try:
         if path.startswith(FOLDERS):
+            storage.check_files(Path(path.removeprefix(HUB)).expanduser())
             return load_from_disk(path.removeprefix(HUB))
         is_off, config.HF_HUB_OFFLINE = config.HF_HUB_OFFLINE or storage.is_offline(), True
         with suppress(Exception):  # without a network, the library itself tries for half a minute and longer
@@ -69,6 +70,8 @@ def _load(path: str) -> Any:
                 get_session().head(config.HF_ENDPOINT, timeout=5)
                 config.HF_HUB_OFFLINE = False
         return load_dataset(name, configuration or None)
+    except DataError:
+        raise
     except Exception as error:  # of the library, of pyarrow, or of the system
         reason = message_of(error).partition(" Example of usage")[0].rstrip(".")
         raise DataError(f"{path} cannot be loaded: {reason}. {_ADVICE}") from error

@@ -26,6 +26,7 @@ from adbench_text.reading.dialects import (
 )
 from adbench_text.reading.headers import as_in_pandas, is_like_a_row, n_lines_above, n_rows_below
 from adbench_text.reading.options import Losses, ReadOptions
+from adbench_text.storage import content_of
 
 _N_LOOKED_AT = 1000  # lines
 _MANY_LINES = 20  # of rows of one field
@@ -246,7 +247,7 @@ def _is_spaces(fields: Sequence[str]) -> bool:
 
 def decoded(path: Path, errors: str = "strict") -> str:
     """Return the text of a small file in UTF-8 or UTF-16; `errors` are those of `bytes.decode`."""
-    content = path.read_bytes()
+    content = content_of(path)
     text = content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig", errors)
     first, _, rest = text.partition("\n")
     return rest if _EXCEL.fullmatch(first) else text

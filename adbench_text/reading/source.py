@@ -217,7 +217,10 @@ def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
         if not file.exists():
             raise DataError(f"There is no file {file}.")
         if not file.is_file():  # a named pipe, or that of <(command) in a shell
-            return _of_pipe(file.name, file.open("rb"), options, text)
+            pipe = file.open("rb")
+            if not (file.is_fifo() or pipe.isatty()):
+                raise DataError(f"{file} is a device, which may have no end; give a file or a pipe.")
+            return _of_pipe(file.name, pipe, options, text)
         kind = kind or _kind_of(file)
     return Source(path, replace(options, kind=kind), text, {file.name: file})
 
@@ -320,8 +323,10 @@ def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:
         for name in visible
         if (path := folder / name).is_file() and (not path.is_symlink() or root in path.resolve().parents)
     ]
-    n_links = sum((folder / name).is_symlink() for name in set(visible).difference(files))
-    if n_links:
+    others = [folder / name for name in set(visible).difference(files)]
+    if n_pipes := sum(not (each.is_symlink() or each.is_dir()) for each in others):
+        notes.append(f"Skipped {count(n_pipes, 'pipe or device', 'pipes and devices')} of {folder}.")
+    if n_links := sum(map(Path.is_symlink, others)):
         notes.append(
             f"{n_links:,} links of {folder} are left out: they lead out of it, to a folder, or nowhere."
         )

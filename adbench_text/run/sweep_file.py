@@ -23,6 +23,7 @@ from typing import Any
 
 from adbench_text.checks import check_choice
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.storage import content_of
 
 Texts = list[str]
 
@@ -61,7 +62,7 @@ def read(path: Path) -> SweepFile:
     Raise DataError if it cannot be read, InvalidValueError if it is no TOML or has other tables.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(content_of(path).decode())
     except OSError as error:
         raise DataError(f"Cannot read the sweep {path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

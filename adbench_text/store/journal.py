@@ -55,7 +55,7 @@ class Journal:
         """Yield the runs of all processes with their files; remove files that are damaged."""
         for path in sorted(self.folder.glob("*.json")):
             try:
-                run = Run(**json.loads(path.read_text(encoding="utf-8")))
+                run = Run(**json.loads(storage.content_of(path)))
             except OSError:  # out of reach for now
                 continue
             except (ValueError, TypeError, RecursionError):

@@ -269,9 +269,10 @@ def _find(name: str) -> tuple[Library, str, str]:
             f"There is no folder {folder}. Give the folder of a model, or its name on Hugging Face: "
             "sentence-transformers:NAME or model2vec:NAME; for a function in a file, ./FILE.py:NAME."
         )
+    storage.check_files(folder)
     kind = None
     with suppress(OSError, ValueError, AttributeError):  # sentence-transformers need not have the file
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+        kind = json.loads(storage.content_of(folder / "config.json")).get("model_type")
     guessed: Library = "model2vec" if kind == "model2vec" else "sentence-transformers"
     return library or guessed, str(folder), _digest_of_files(folder)
 

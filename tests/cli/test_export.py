@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import textwrap
@@ -29,6 +30,16 @@ def here(empty_database, tmp_path, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     shutil.copy(empty_database, tmp_path / "mlflow.db")
     return tmp_path
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["split.json", "scores.csv", "labels.csv"])
+def test_a_pipe_in_place_of_a_file_is_refused(name, exported):
+    path = first(exported).with_name(name)
+    path.unlink()
+    os.mkfifo(path)
+    code = 2 if name == "split.json" else 1
+    assert_refused(adbench(f"run {SPLITS} -d scores:out --no-report"), code, str(path.parent))
 
 
 def lines(path: Path) -> list[dict]:

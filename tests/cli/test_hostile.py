@@ -1,5 +1,6 @@
 """Plug-ins, names and folders that go wrong: a failed cell or one line each, nothing written elsewhere."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -200,6 +201,17 @@ def test_an_experiment_of_another_shape_is_refused(command, name, here):
     assert " 100 " in output
     assert f"got {name!r:.50}" in output
     assert [path.name for path in here.iterdir()] == ["mlflow.db"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("path", ["pipe.csv", "/dev/zero"])
+@pytest.mark.parametrize("command", ["report --with", "report --sweep", "run --sweep", "odd a.txt --marked"])
+def test_a_pipe_without_a_writer_and_a_device_are_refused(command, path, here):
+    os.mkfifo("pipe.csv")
+    Path("a.txt").write_text("the ship\nthe crew\n")
+    code, output = adbench(*command.split(), path)
+    assert (code, output.count("\n")) == (1, 1)
+    assert path in output
 
 
 def test_a_locked_database_is_called_locked(monkeypatch):

@@ -83,6 +83,18 @@ def test_a_pipe_is_read_like_a_file(tmp_path, monkeypatch, use):
             assert list(found) == [f"the text {n}" for n in range(300)]
 
 
+@pytest.mark.timeout(30)
+def test_a_pipe_in_a_folder_and_a_device_are_no_documents(tmp_path):
+    (tmp_path / "a.txt").write_text("the ship")
+    os.mkfifo(tmp_path / "b.txt")
+    file = DocumentFile(str(tmp_path))
+    assert list(file.table().texts()) == ["the ship"]
+    assert [note for note in file.notes if note.startswith("Skipped 1 pipe")]
+    for kind in ("lines", "mbox", "parquet"):
+        with pytest.raises(DataError, match="/dev/zero"):
+            DocumentFile("/dev/zero", kind=kind, errors="replace")
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "lines"])
 def test_the_first_row_of_a_pipe_comes_before_the_second_is_written(tmp_path, kind):
     path = tmp_path / "fifo"

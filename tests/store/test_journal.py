@@ -59,8 +59,9 @@ def test_an_entry_that_cannot_be_read_for_now_is_kept(journal, monkeypatch):
         def fail(*args, **kwargs):
             raise OSError(24, "Too many open files")
 
-        patch.setattr("pathlib.Path.read_text", fail)
+        patch.setattr("os.open", fail)
         assert kept(journal) == []
+    os.mkfifo(journal.folder / "b.json")
     assert kept(journal) == [RUN]
 
 
