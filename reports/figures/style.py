@@ -115,7 +115,7 @@ def panels(names: Sequence[str]) -> tuple[Figure, list[Axes]]:
     n_columns = min(2, len(names))
     n_rows = math.ceil(len(names) / n_columns)
     titles = list(map(in_lines, names))
-    side, gap = 1.5, 0.25 + LINE * max(title.count("\n") for title in titles)
+    side, gap = 1.5, 0.25 + 1.3 * LINE * max(title.count("\n") for title in titles)
     figure = Figure(figsize=(side * n_columns, (side + gap) * n_rows - gap))
     around = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0.12, "hspace": gap / side}
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False, gridspec_kw=around)
