@@ -7,6 +7,7 @@ the documents that serve as normal ones, p-values become larger: fewer documents
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,12 @@ from numpy.typing import NDArray
 #: New documents differ if one of the p of `drift` is below this: by chance, 1 % of files do.
 LEAST_P = 0.005
 
+#: Near-copies that come together by chance, such as one mail that is sent four times.
+BURST = 4
+
+_NOTABLE_P = 0.05  # of a family
+_VARIATION = 0.5  # of the share of a family from file to file: standard deviation, relative to the mean
+_N_NODES = 100  # of the integral over this variation
 _FEW_PAIRS = 10_000  # of a new and a normal document: with more, the exact p takes seconds
 _FORM_SHARE = 0.5  # of the p-value of form, beside 1 of the p-value of words, where nothing else is known
 _FORM_ODDS = 0.1  # of form before the first mark; those of words are 1
@@ -129,12 +136,29 @@ def largest_p(p: NDArray[np.float64], fdr: float) -> float:
 
 
 class Family(NamedTuple):
-    """New documents that are near-copies of each other; the normal documents have one like them at most."""
+    """New documents that are near-copies of each other."""
 
     n_documents: int
+    n_known: int  # documents of the model like them
+    p: float  # see `p_of_families`
     id: str  # of the first; empty if that is not known
     text: str  # its beginning
     row: int  # of the first, from 0 on
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the documents of the model have one like these at most."""
+        return self.n_known <= 1
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether a family is worth a line where only what is unusual is told; a sign is."""
+        return self.p < _NOTABLE_P
+
+    @property
+    def is_sign(self) -> bool:
+        """Whether a file with this family differs from the file of the model."""
+        return self.p < LEAST_P
 
 
 class Drift(NamedTuple):
@@ -148,9 +172,12 @@ class Drift(NamedTuple):
     # at most some p-value, and the chance of such a distance among normal documents
     distance: float | None
     p: float | None
-    n_family: int = 0  # new documents of the largest family of near-copies
-    p_family: float = 1.0  # see `p_of_family`
-    families: Sequence[Family] = ()  # the largest first
+    families: Sequence[Family] = ()  # those that are new or a sign, the largest first
+
+    @property
+    def p_family(self) -> float:
+        """The smallest p of a family."""
+        return min((family.p for family in self.families), default=1.0)
 
     @property
     def is_found(self) -> bool:
@@ -188,22 +215,63 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     return found._replace(distance=float(test.statistic), p=float(test.pvalue))
 
 
-def p_of_family(n_family: int, n_documents: int, n_known_family: int, n_known: int) -> float:
-    """Return the chance of a family of near-copies as large as the largest one among new documents.
+def p_of_families(
+    new: NDArray[np.int64], known: NDArray[np.int64], totals: NDArray[np.int64], n_new: int, n_known: int
+) -> NDArray[np.float64]:
+    """Return for each family of near-copies the chance of so large a share among new documents.
 
-    It is compared with the largest family of the normal documents: if both were one family, that many of it
-    or more would be among the new documents by chance (hypergeometric). No family has more normal documents
-    than that, so that the p of the largest of many families holds. A family that is no larger than that of
-    the normal documents has a p of 1, since families come in waves.
+    The share of a family is compared with its own share among the normal documents, which is 0 for a new
+    one. Both shares vary around the same mean, as form letters do from file to file: they follow a gamma
+    distribution with a standard deviation of half the mean. Given how many documents a family has in both
+    files, p is the chance that so many or more are among the new ones (beta-binomial, if both files have the
+    same size). The first four near-copies do not count, since a document may be sent again.
 
-    >>> p_of_family(150, 1500, 3, 2000) < 1e-40
-    True
-    >>> p_of_family(3, 100, 3, 2000)
-    1.0
+    p is multiplied by the number of families that are large enough for such a p (Tarone, Biometrics 1990), so
+    that the smallest p of all families is below 0.005 in at most 0.5 % of files.
+
+    Parameters
+    ----------
+    new, known : int64 arrays of shape (n_families,)
+        New documents and normal ones of each family.
+    totals : int64 array of shape (n_all_families,)
+        Documents of each family of both files, also of families without new documents.
+    n_new, n_known : int
+        Numbers of new documents and of normal ones.
+
+    Examples
+    --------
+    >>> new, known = np.array([150, 150, 4]), np.array([0, 100, 0])
+    >>> p_of_families(new, known, new + known, n_new=2000, n_known=2000).round(1)
+    array([0. , 0.6, 1. ])
     """
-    from scipy.stats import hypergeom
+    if not n_known:
+        return np.ones(len(new))  # nothing to compare with
+    chances = _chances(new, known, n_new, n_known)
+    least = np.sort(_chances(totals, np.zeros_like(totals), n_new, n_known))
+    n_large_enough = np.searchsorted(least, chances * (1 + 1e-9), side="right")
+    return np.minimum(chances * np.maximum(n_large_enough, 1), 1.0)
 
-    if n_family <= n_known_family:
-        return 1.0
-    n = n_known + n_documents
-    return float(hypergeom.sf(n_family - 1, n, min(n_family + n_known_family, n), n_documents))
+
+def _chances(
+    new: NDArray[np.int64], known: NDArray[np.int64], n_new: int, n_known: int
+) -> NDArray[np.float64]:
+    """Return for each family the chance that so many or more of its documents are new."""
+    from scipy.stats import binom
+
+    odds, weights = _odds()
+    share = odds * n_new / (odds * n_new + n_known)
+    different, which = np.unique([np.maximum(new - BURST, 0), known], axis=1, return_inverse=True)
+    n_counted, n_known_family = different[..., np.newaxis]
+    tails = binom.sf(n_counted - 1, n_counted + n_known_family, share)
+    return np.asarray((tails @ weights)[which.ravel()], dtype=np.float64)
+
+
+@cache
+def _odds() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return ratios of two shares of a family that vary, and how much each ratio weighs."""
+    from scipy.special import roots_jacobi
+
+    shape = 1 / _VARIATION**2
+    # a gamma variable divided by the sum of two has a beta distribution
+    nodes, weights = roots_jacobi(_N_NODES, shape - 1, shape - 1)
+    return (1 + nodes) / (1 - nodes), weights / weights.sum()

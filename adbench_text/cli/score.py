@@ -74,9 +74,10 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     --skip-lines if it has the same format.
 
     A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
-    the others, copies counted once, differ from that file: how many of them are called odd, how many are
-    expected, and whether their p-values are uniform, as for normal documents. With --quiet it is printed only
-    if they differ.
+    the file differs from that one: how many of the other documents, copies counted once, are called odd, how
+    many are expected, whether their p-values are uniform, as for normal documents, and whether near-copies
+    have a larger share. With --quiet it is printed only if the file differs, and lines above it name new
+    near-copies only if so many are rare by chance.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model
@@ -105,20 +106,28 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
         tables = while_read(tables)
     found = write_scores(tables, scorer, n_kept, output, suffix, fdr)
     drift = judge.drift(found.evidence)
-    families = [sentences.of_family(each) for each in drift.families[:_N_FAMILIES]]
-    last_line = sentences.drift_line(found, drift, alpha, fdr)
+    verdict = sentences.verdict(drift, alpha, fdr)
+    counted = sentences.counted(found, drift, alpha, fdr)
     least = 1 / (1 + len(fitted.calibrations[scorer.by]))
     language = fitted.training.options.get("language", "en")
     other = LanguageCounts.of_some(some).other_than(language)
     of_language = [sentences.other_language(other, language)] if other else []
     print_notes([*documents.late_notes, *of_language, *sentences.nothing_odd(found, least, alpha, fdr)])
     if page is not None:
-        above = [last_line, sentences.learned(fitted), how_read(documents)]
-        sections = {"The most odd": explained_documents(scorer, found.most_odd, alpha)}
-        write_page(page, file, middle=scorer.centre, summary=above, sections=sections, notes=families)
+        write_page(
+            page,
+            file,
+            headline=verdict,
+            summary=[counted, sentences.learned(fitted), how_read(documents)],
+            sections={"The most odd": explained_documents(scorer, found.most_odd, alpha)},
+            middle=scorer.centre,
+            notes=[sentences.of_family(each) for each in drift.families[:_N_FAMILIES]],
+        )
         say(printable(f"Page: {page}."), err=True)
-    if drift.is_found or not is_quiet():
-        click.echo("\n".join([*families, last_line]), err=True)
+    is_told = drift.is_found or not is_quiet()
+    told = [each for each in drift.families if is_told or each.is_notable][:_N_FAMILIES]
+    for line in [*map(sentences.of_family, told), *[f"{verdict} {counted}"] * is_told]:
+        click.echo(line, err=True)
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)
 

@@ -10,14 +10,21 @@ if TYPE_CHECKING:
     from adbench_text.cli.score_output import FileScores
     from adbench_text.documents.models.model import Model
 
+_NOTHING = "calls nothing odd: no p of this model is below {:.2g}. Fit on more documents"
+
 
 def nothing_odd(found: "FileScores", least: float, alpha: float, fdr: float | None) -> Iterator[str]:
     """Yield why nothing can be called odd, given the least p of a model."""
-    why = f"no p of this model is below {least:.2g}. Fit on more documents"
-    if fdr is None and least > alpha:
-        yield f"--alpha {alpha:g} calls nothing odd: {why}; near-copies count once."
-    if fdr is not None and not found.n_odd and least > fdr / found.n_documents:
-        yield f"--fdr {fdr:g} calls nothing odd: {why}, or use --alpha."
+    if fdr is None:
+        yield from out_of_reach(f"--alpha {alpha:g}", least, alpha)
+    elif not found.n_odd and least > fdr / found.n_documents:
+        yield f"--fdr {fdr:g} {_NOTHING.format(least)}, or use --alpha."
+
+
+def out_of_reach(named: str, least: float, alpha: float) -> Iterator[str]:
+    """Yield why an alpha, which is named, calls nothing odd, given the least p of a model."""
+    if least > alpha:
+        yield f"{named} {_NOTHING.format(least)}; near-copies count once."
 
 
 def other_language(found: str, of_model: str) -> str:
@@ -31,32 +38,38 @@ def other_language(found: str, of_model: str) -> str:
 def of_family(family: "Family") -> str:
     """Return a family of near-copies in a line, named by its first document."""
     like = f"id {family.id:.60}: {family.text:.60}" if family.id else f"row {family.row}"
-    return one_line(f"Near-copies: {family.n_documents:,} new documents like {like}")
+    which = "new documents" if family.is_new else f"documents, {family.n_known:,} in the file of the model,"
+    return one_line(f"Near-copies: {family.n_documents:,} {which} like {like}")
 
 
-def drift_line(found: "FileScores", drift: "Drift", alpha: float, fdr: float | None) -> str:
-    """Return in a line how many new texts are odd, and whether they differ from those of the model."""
+def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
+    """Return whether new documents differ from those of the model, and the tests that say so."""
     from adbench_text.calibration import LEAST_P
 
     n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
-    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < found.n_documents else ""
-    odd = f"{drift.n_odd:,} called odd ({n_expected} expected at alpha {alpha:g}, p {drift.p_odd:.2g})"
-    if fdr is not None:
-        of_all = f"on average at most {100 * fdr:.3g} % of them false alarms"
-        new_odd = f"{count(drift.n_odd, 'new text')} with p of at most {alpha:g}"
-        odd = (
-            f"{count(found.n_odd, 'document')} called odd (--fdr: {of_all}), {new_odd} "
-            f"({n_expected} expected, p {drift.p_odd:.2g})"
-        )
-    odd = f"{count(found.n_documents, 'document')}{new}, {odd}"
-    uniform = ""
+    of_alpha = f"{count(drift.n_odd, 'new text')} with p of at most {alpha:g}"
+    odd = f"{drift.n_odd:,} odd" if fdr is None else of_alpha
+    tests = [(drift.p_odd, f"{odd}, {n_expected} expected (p {drift.p_odd:.2g})")]
     if drift.p is not None:
         look = "are not" if drift.p < LEAST_P else "look"
-        uniform = f"; p-values {look} uniform (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
-    if drift.p_family < LEAST_P:
-        uniform += f"; {drift.n_family:,} are near-copies of each other (p {drift.p_family:.2g})"
-    verdict = "this file differs" if drift.is_found else "no sign that this file differs"
-    return f"{odd}{uniform}: {verdict} from the file of the model."
+        found = f"p-values {look} uniform (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
+        tests.append((drift.p, found))
+    if not drift.is_found:
+        return f"No sign that this file differs: {'; '.join(found for _, found in tests)}."
+    for family in drift.families[:1]:
+        known = f"{family.n_known:,} in the file of the model"
+        tests.append((family.p, f"{family.n_documents:,} near-copies, {known} (p {family.p:.2g})"))
+    return f"This file differs: {'; '.join(found for p, found in tests if p < LEAST_P)}."
+
+
+def counted(found: "FileScores", drift: "Drift", alpha: float, fdr: float | None) -> str:
+    """Return how many documents of a file are new, and which ones are odd."""
+    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < found.n_documents else ""
+    odd = f"a p of at most {alpha:g} is odd"
+    if fdr is not None:
+        of_all = f"on average at most {100 * fdr:.3g} % of them false alarms"
+        odd = f"{count(found.n_odd, 'document')} called odd (--fdr: {of_all})"
+    return f"{count(found.n_documents, 'document')}{new}; {odd}."
 
 
 def learned(model: "Model") -> str:

@@ -133,10 +133,12 @@ def page_of_documents(
     notes: Sequence[str] = (),
     id_name: str = "id",
     marks: Mapping[str, str] | None = None,
+    headline: str = "",
 ) -> str:
     """Return a page of lists of a user's own documents, by heading; those without room are counted.
 
-    `made` is how and when the page was made. A word with the score `middle` is neither odd nor typical.
+    `made` is how and when the page was made. The headline is the title, if no other is given. A word with the
+    score `middle` is neither odd nor typical.
     With `marks`, documents can be marked as odd or fine; these were given before, by identifier.
     """
     lists = {
@@ -147,6 +149,7 @@ def page_of_documents(
     return page(
         "adbench_text.documents/_page.html",
         title=title,
+        headline=headline,
         made=made,
         summary=summary,
         notes=notes,

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import Drift, drift, joined, largest_p, p_of_family, p_values
+from adbench_text.calibration import Drift, drift, joined, largest_p, p_values
 from adbench_text.checks import Number, check_choice
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents.explanation import Explanation, explain, shows_no_words
-from adbench_text.documents.models.evidence import Evidence
+from adbench_text.documents.models.evidence import Evidence, KnownFamilies
 from adbench_text.documents.scores_by_order import Array, is_by_words, scores_by_order
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
@@ -93,6 +93,15 @@ class Model:
     def calibration(self) -> NDArray[np.float64]:
         """Scores of normal documents by words."""
         return self.calibrations["words"]
+
+    @property
+    def families(self) -> KnownFamilies:
+        """The families of near-copies of the documents."""
+        facts = self.training.options
+        n_documents = facts.get("n_documents", 0) - facts.get("n_empty", 0)
+        n_different = n_documents - facts.get("n_copies", 0) - facts.get("n_near_copies", 0)
+        has_all = n_different <= self.training.n_documents
+        return KnownFamilies(self.sketches, self.sizes, n_documents, has_all)
 
 
 def default_order(model: Model) -> Order:
@@ -250,14 +259,9 @@ class Scorer:
         than the detector itself: only the highest scores are compared.
         """
         with_distance = self.by == "form" or self._model.detector.leaves_out_self
-        wave = evidence.wave(self._model.sketches, self._model.sizes)
+        wave = evidence.wave(self._model.families)
         found = drift(wave.p.tolist(), self._model.calibrations[self.by], self._alpha, with_distance)
-        found = found._replace(n_family=wave.largest, families=wave.named)
-        facts = self._model.training.options
-        if n_known := facts.get("n_documents", 0) - facts.get("n_empty", 0):
-            of_known = int(self._model.sizes.max(initial=1)), n_known
-            found = found._replace(p_family=p_of_family(wave.largest, evidence.n_documents, *of_known))
-        return found
+        return found._replace(families=wave.families)
 
     def explain(self, texts: Sequence[str]) -> list[Explanation]:
         """Return what makes documents odd: words with their scores, and facts about their form.

@@ -1,9 +1,11 @@
 """Texts that repeat: what a model knows is not odd and no drift, and copies count once."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from adbench_text.calibration import LEAST_P, p_of_family
+from adbench_text.calibration import LEAST_P, p_of_families
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.model import Scorer
 from adbench_text.testing.topics import texts_about
@@ -118,20 +120,56 @@ def test_a_wave_of_new_texts_that_are_alike_is_drift(home, by, is_equal):
     assert not scorer.drift(clean).is_found
     found = scorer.drift(file)
     assert found.is_found
-    assert found.p_family < 1e-9
-    assert [(family.n_documents, family.row) for family in found.families] == [(30, 270)]
+    (family,) = found.families
+    assert (family.n_documents, family.n_known, family.row) == (30, 0, 270)
+    assert family.p < 1e-3
     assert found.n_new <= scorer.drift(clean).n_new + 1  # a family is compared once
     parts = scorer.evidence(scorer.score(wave), scorer.evidence(scorer.score(normal)))
     assert scorer.drift(parts) == found
 
 
-def test_a_wave_as_large_as_one_in_the_file_of_the_model_is_no_drift(home):
-    old, new = (texts_about("sea", 400, seed, compounds=True) for seed in (0, 1))
-    scorer = Scorer(fit_model([*old, *(f"{old[0]} {word}" for word in old[1].split())]))
-    table = scorer.score([*new, *(f"{new[0]} {word}" for word in new[1].split()[:9])])
-    found = scorer.drift(scorer.evidence(table))
-    assert (found.n_family, found.p_family, found.is_found) == (10, 1.0, False)
-    assert [family.n_documents for family in found.families] == [10]
+@pytest.fixture(scope="module")
+def of_letters():
+    """A scorer whose documents have two form letters, and what writes these and others."""
+    sea = texts_about("sea", 800, 0, compounds=True)
+    names = " ".join(texts_about("sea", 5, 9, compounds=True)).split()
+
+    def letters(text: str, n: int) -> list[str]:
+        return [f"{text} {names[k % len(names)]} {names[k // len(names)]}" for k in range(n)]
+
+    model = fit_model([*sea[:400], *letters(sea[790], 60), *letters(sea[791], 12)], "llr")
+    return Scorer(model), sea[400:600], sea[790:], letters
+
+
+@pytest.mark.parametrize(
+    ("n_large", "n_small", "n_new", "is_found"),
+    [
+        (30, 6, 0, False),
+        (60, 12, 0, False),  # the shares vary from file to file
+        (0, 0, 0, False),
+        (30, 200, 0, True),  # a known one has grown
+        (30, 6, 30, True),  # a new one, which is no larger than the known one
+        (0, 0, 30, True),
+        (30, 6, 6, False),
+    ],
+)
+def test_a_family_is_compared_with_its_own_share(of_letters, n_large, n_small, n_new, is_found):
+    scorer, others, (first, second, third, *_), letters = of_letters
+    file = [*others, *letters(first, n_large), *letters(second, n_small), *letters(third, n_new)]
+    found = scorer.drift(scorer.evidence(scorer.score(file)))
+    assert (found.p_family < LEAST_P) == is_found
+    assert found.is_found == is_found
+    largest = [(each.n_documents, each.is_new) for each in found.families[:1]]
+    assert largest == ([(n_new, True)] if n_new else [(n_small, False)] if is_found else [])
+
+
+def test_one_known_text_that_comes_many_times_is_a_sign(of_letters):
+    scorer, others, *_ = of_letters
+    known = texts_about("sea", 400, 0, compounds=True)[7]
+    found = scorer.drift(scorer.evidence(scorer.score([*others, *[known] * 40])))
+    (family,) = found.families
+    assert (family.n_documents, family.n_known, family.row, found.is_found) == (40, 1, 200, True)
+    assert scorer.drift(scorer.evidence(scorer.score([*others, *[known] * 4]))).families == []
 
 
 def test_near_copies_of_the_documents_of_the_model_are_no_evidence_and_no_new_family(home):
@@ -141,11 +179,33 @@ def test_near_copies_of_the_documents_of_the_model_are_no_evidence_and_no_new_fa
     assert (found.n_new, found.is_found, found.families) == (0, False, [])
 
 
-def test_few_clean_files_have_a_family_that_differs():
-    """The largest of many families that are as frequent in both files."""
-    draw = np.random.default_rng(0)
-    for share in (1e-3, 5e-3, 2e-2):
-        counts = draw.poisson(1000 * share, size=(2, 400, 50))
-        largest = zip(*counts.max(axis=2), strict=True)
-        p = [p_of_family(int(new), 1000, max(int(known), 1), 1000) for known, new in largest]
-        assert np.mean(np.array(p) < LEAST_P) <= 0.005
+@pytest.mark.parametrize(("n_known", "n_new"), [(1000, 1000), (2000, 200), (500, 5000)])
+@pytest.mark.parametrize("n_families", [1, 20])
+def test_few_files_have_a_family_that_differs_if_the_shares_of_all_vary(n_families, n_known, n_new):
+    draw, n_files = np.random.default_rng(0), 300
+    mean = draw.dirichlet(np.ones(n_families), n_files) * 0.3
+    known, new = (draw.poisson(n * mean * draw.gamma(4, 1 / 4, mean.shape)) for n in (n_known, n_new))
+    pairs = zip(new, known, strict=True)
+    p = [p_of_families(own, old, own + old, n_new, n_known).min() for own, old in pairs]
+    assert np.mean(np.array(p) < LEAST_P) <= 0.015  # 0.005 on average
+
+
+def test_the_p_of_a_new_family_depends_on_the_sizes_of_both_files():
+    def p(n: int, n_new: int, n_known: int) -> float:
+        new, known = np.array([n]), np.array([0])
+        return float(p_of_families(new, known, new, n_new, n_known)[0])
+
+    assert p(150, 2150, 2000) < 1e-4
+    assert p(8, 200, 2000) < LEAST_P < p(8, 2000, 2000)
+    assert p(4, 10, 100_000) == 1.0  # as a document that is sent four times
+    assert p(150, 2150, 0) == 1.0  # an older model, which does not know how many documents it had
+
+
+def test_short_texts_of_a_model_that_knows_a_sample_alone_are_no_new_family():
+    words = list(dict.fromkeys(" ".join(texts_about("sea", 60, 0, compounds=True)).split()))
+    lines = [" ".join(pair) for pair in pairwise(words)]
+    file = [*texts_about("sea", 200, 3, compounds=True), *[f"{words[0]} {words[9]}"] * 30]
+    models = [fit_model([*lines, *lines[:50] * 3], "llr", sample=sample) for sample in (20, 1000)]
+    of_sample, of_all = (scorer.drift(scorer.evidence(scorer.score(file))) for scorer in map(Scorer, models))
+    assert [(family.n_documents, family.n_known) for family in of_all.families] == [(30, 0)]
+    assert of_sample.families == []
