@@ -8,12 +8,13 @@ import click
 
 from adbench_text.cli.options import TRACKING_URI, SectionedCommand, say
 from adbench_text.cli.own_text import (
+    ALPHA,
     CHOICE,
     DIALECT,
     DOCUMENTS,
     WORK,
+    few_notes,
     forgotten_language,
-    form_notes,
     found_languages,
     how_read,
     language_notes,
@@ -22,6 +23,7 @@ from adbench_text.cli.own_text import (
     values_of,
 )
 from adbench_text.cli.progress import shown_documents
+from adbench_text.cli.score_sentences import out_of_reach
 from adbench_text.escaping import count, printable
 from adbench_text.text.language_finder import AUTO
 
@@ -68,7 +70,6 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         check_target,
         save_model,
     )
-    from adbench_text.documents.models.model import FORM
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.text.own_encoder import unidentified
 
@@ -107,7 +108,6 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     save_model(fitted, model, overwrite=overwrite)
     say(f"{_summary(fitted)}; {time.perf_counter() - begin:.1f} s")
     say(how_read(source))
-    of_form = fitted.calibrations.get("words" if fitted.name == FORM else "form", ())
     facts = fitted.training.options
     choice["language"] = facts["language"]
     of_language = found_languages(facts["languages"]) if is_auto else []
@@ -119,7 +119,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         for identity in fitted.detector.resources().values()
         if (reason := unidentified(identity))
     ]
-    print_notes([*source.late_notes, *of_language, *form_notes(len(of_form)), *of_encoder])
+    print_notes([*source.late_notes, *of_language, *_few_documents(fitted), *of_encoder])
     say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
@@ -143,3 +143,12 @@ def _summary(model: "Model") -> str:
         f"{facts['n_empty']:,} without words; {facts['configuration']}, {learned}"
         f"calibrated by its scores ({model.calibrated_by})"
     )
+
+
+def _few_documents(model: "Model") -> list[str]:
+    """Return what is to be known of a model of few documents."""
+    from adbench_text.documents.models.model import default_order
+
+    n = len(model.calibrations[default_order(model)])
+    by_default = f"score with its default, --alpha {ALPHA:g},"
+    return [*few_notes(len(model.calibration), "p"), *out_of_reach(by_default, 1 / (1 + n), ALPHA)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.cli.own_text import forgotten_language, form_notes, second_language
+from adbench_text.cli.own_text import few_notes, forgotten_language, second_language
 from adbench_text.documents.rounding import rounded
 from adbench_text.errors import listing
 from adbench_text.escaping import count, one_line
@@ -139,7 +139,7 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
             least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
             few = f"such small {small}" if small and order == "words" else f"{len(p):,} different documents"
             yield f"with {few} {least}, so none is odd; raise --alpha."
-    yield from form_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()))
+    yield from few_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()), "p by form")
     if ranked.groups:
         yield from _notes_on_groups(ranked.groups.groups)
     if ranked.other_language is not None:

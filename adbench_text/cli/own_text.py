@@ -20,7 +20,8 @@ from adbench_text.text.language_finder import AUTO
 STDIN = "-"  # the FILE that is standard input
 
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
-_FEW = 20  # documents below which p by form is rough
+_FEW = 20  # documents below which p of a model, and any p by form, is rough
+ALPHA = 0.01  # unless another one is given
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 
 #: What a model keeps of how its file was read, besides the columns.
@@ -95,7 +96,7 @@ def odd_options(of_by: str) -> list[click.Option]:
     """Return the options that say when a document is called odd; `of_by` says what ``--by`` does."""
     return [
         click.Option(
-            ["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."
+            ["--alpha"], default=ALPHA, type=float, help="Largest p of a document that is called odd."
         ),
         click.Option(["--by"], type=click.Choice(ORDERS), help=of_by),
     ]
@@ -178,9 +179,9 @@ def second_language(found: str, share: float, given: str) -> str:
     )
 
 
-def form_notes(n: int) -> list[str]:
-    """Return what is to be known of p by form among `n` documents; 0 if form is not looked at."""
-    few = f"p by form among {count(n, 'document')} is rough; {_FEW} or more are needed."
+def few_notes(n: int, p: str) -> list[str]:
+    """Return what is to be known of a p among `n` documents; 0 if it is not looked at."""
+    few = f"{p} among {count(n, 'document')} is rough; {_FEW} or more are needed."
     return [few] if 0 < n < _FEW else []
 
 
