@@ -97,7 +97,7 @@ class Evidence:
         # a known text may be unlike the one that speaks for its family in the model
         n_known = np.where(of_model[members] > 0, of_model[members], summed(~is_new))
         if not known.has_all_words:  # a text of few words, which has no sketch, may be a copy of any other
-            is_short: NDArray[np.bool_] = ~sketches.any(axis=1)
+            is_short = np.asarray(~sketches.any(axis=1), dtype=np.bool_)
             n_known[is_short[members]] = known.sizes[is_short[:n_sketches]].sum()
         totals = np.concatenate([n + n_known, np.delete(of_model, members)])
         large = np.flatnonzero(n >= _LEAST_FAMILY)
