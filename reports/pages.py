@@ -5,7 +5,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,8 +16,9 @@ from adbench_text.reports.build import Builder
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.drawings import contamination, cost, networks, variants
 from adbench_text.reports.figures import export
-from adbench_text.reports.files import MEASURED, read_files
+from adbench_text.reports.files import MEASURED
 from adbench_text.reports.report import Report, Table
+from adbench_text.reports.submitted import read_entries
 from adbench_text.reports.tables import twins
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
@@ -48,7 +49,7 @@ _PARTS = {
 #: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
 DOCS = "leaderboard.md", "detectors.md"
 _MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)(?:(?!<!-- ).)*+(?=<!-- end -->)", re.DOTALL)
-#: Cells that others have sent.
+#: What others have sent, a folder for each detector.
 SUBMITTED = RESULTS / "submitted"
 
 
@@ -80,34 +81,43 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 
-def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
+def with_tables(
+    text: str, submitted: Path = SUBMITTED, say: Callable[[str], object] = lambda line: None
+) -> str:
     """Return the text of a page with the tables between its marks made anew.
 
-    `submitted` is a folder of cells that others sent. Raise DataError if one of them cannot compete.
+    `submitted` is a folder of entries, see `adbench_text.reports.submitted`. `say` gets a line for each of
+    their figures. Raise DataError if one cannot compete.
     """
-    tables = _tables(submitted)
+    tables = _tables(submitted, say)
     markdown = contents.FORMATS["markdown"]
 
     def made(found: re.Match[str]) -> str:
-        return f"{found[1]}\n{markdown.render(Report([replace(tables[found[2]], title='')], []))}\n"
+        table = replace(tables[found[2]], title="")
+        shown = markdown.render(Report([table], [])) if table.rows else "None yet.\n"
+        return f"{found[1]}\n{shown}\n"
 
     return _MARKED.sub(made, text)
 
 
-def _tables(submitted: Path) -> dict[str, Table]:
+def _tables(submitted: Path, say: Callable[[str], object]) -> dict[str, Table]:
     """Return the tables of all sweeps by their names in the marks."""
     of_parts = {part: [_comparison(name) for name in names] for part, names in _PARTS.items()}
-    ours = [corpus for comparisons in of_parts.values() for each in comparisons for corpus in each.corpora]
-    theirs = [Builder(cells).comparison for cells in read_files(sorted(submitted.glob("*.csv")))]
+    ours = [each for comparisons in of_parts.values() for each in comparisons]
+    theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
     for sent in theirs:
-        standings.check(sent, {corpus.digest for corpus in ours})
-    parts = {}
+        standings.check(sent, ours)
+    parts, every = {}, standings.places([*ours, *theirs])
     for part, comparisons in of_parts.items():
         digests = {corpus.digest for each in comparisons for corpus in each.corpora}
         places = standings.places([*comparisons, *theirs])
         parts[part] = [place for place in places if place.corpus.digest in digests]
+    for sent in theirs:
+        for line in standings.fates(every, sent):
+            say(line)
     return {
         **{part: standings.table(places) for part, places in parts.items()},
+        "entries": standings.table_of_entries(every),
         "choosing": choosing.table(parts["one-vs-rest"]),
         **{f"twins-{name}": next(twins.tables(_comparison(name))) for name in ("twins", "contamination")},
     }
@@ -122,7 +132,8 @@ def main() -> None:
     """Write all pages, those of docs/ first: their results may be refused."""
     for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
         try:
-            page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+            say = print if page.name == DOCS[0] else len
+            page.write_text(with_tables(page.read_text(encoding="utf-8"), say=say), encoding="utf-8")
         except DataError as error:
             sys.exit(f"Error: {error}")
     for name in MEASURED:

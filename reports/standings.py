@@ -1,21 +1,20 @@
 """The standings of all measured sweeps: on each corpus, the best detector of each kind of knowledge."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
-from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+import pandas as pd
+
 from adbench_text.corpora.split_key import percent
-from adbench_text.errors import DataError, listing
+from adbench_text.errors import DataError
 from adbench_text.metrics import COSTS, MAIN
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Table, significant
 
-#: What a detector that competes may know.
-RANKED = FROM_SCRATCH, WORDS, PRE_TRAINED
 #: Kinds of knowledge for people; ours with words may know their frequencies, too.
 _LABELS = {benchmarks.WORD_VECTORS: "words"}
 #: The levels of contamination that have columns.
@@ -79,31 +78,73 @@ def places(comparisons: Iterable[Comparison]) -> list[Place]:
     return [place for place in found.values() if place.standings]
 
 
-def check(sent: Comparison, digests: Collection[str]) -> None:
-    """Raise DataError if what somebody sent cannot compete; `digests` are those of the corpora."""
+def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
+    """Raise DataError if what somebody sent cannot compete with our results."""
+    own = pd.concat([comparison.cells.table for comparison in ours])
     cells = sent.cells.table
-    for number, column in enumerate(sent.columns):
-        regimes = cells["regime"][cells["column"] == number].unique()
-        if len(regimes) > 1 or column.regime not in RANKED:
-            known, given = (listing(map(repr, names)) for names in (RANKED, regimes))
-            raise DataError(f"{column.label} has the regime {given}. Write what it knows: one of {known}.")
     for corpus in sent.corpora:
-        first = corpus.first
-        if first.dataset_digest == first.source:  # so `read_given` marks documents that are not known
-            raise DataError(f"{first.source} has no dataset_digest; let report write the column.")
-        if corpus.digest not in digests:
+        if corpus.digest not in set(own["corpus"]):
             raise DataError(
-                f"{corpus.label} in {first.source} is {corpus.digest!r} (digest of the documents, dataset, "
-                "split), as no corpus of the leaderboard. Run it on the same."
+                f"{corpus.label} ({corpus.digest!r}: digest of the documents, dataset, split) is no corpus "
+                "of the leaderboard. Export and score another split."
             )
     standings = {
         (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()
     }
-    for corpus in sent.corpora:
-        for number in cells["column"][cells["corpus"] == corpus.digest].unique():
-            column = sent.columns[number]
-            if (corpus.digest, column) not in standings:
-                raise DataError(_not_complete(corpus, column))
+    for (number, digest), of_column in cells.groupby(["column", "corpus"], sort=False):
+        column = sent.columns[number]
+        corpus = next(corpus for corpus in sent.corpora if corpus.digest == digest)
+        if (digest, column) not in standings:
+            raise DataError(_not_complete(corpus, column))
+        known = _seeds(own[own["corpus"] == digest])
+        for level, seeds in _seeds(of_column).items():
+            (given,) = seeds
+            if level in LEVELS and given not in known.get(level, set()):
+                allowed = " or ".join(sorted(f"{[*each]}" for each in known.get(level, set())))
+                raise DataError(
+                    f"{column.label} on {corpus.label} at {percent(level)} cannot compete: its seeds are "
+                    f"{[*given]}, and our results have {allowed}. Export and score the same."
+                )
+
+
+def _seeds(cells: pd.DataFrame) -> dict[float, set[tuple[int, ...]]]:
+    """Return the seeds that a detector has, by the level of contamination."""
+    found: dict[float, set[tuple[int, ...]]] = {}
+    for (level, _), of_column in cells.groupby(["contamination", "name"]):
+        found.setdefault(level, set()).add(tuple(sorted(set(of_column["seed"]))))
+    return found
+
+
+def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
+    """Yield what becomes of each figure of an entry: whether the leaderboard shows it, and why not."""
+    of_corpora = {place.corpus.digest: place for place in places}
+    for corpus, column, level in product(sent.corpora, sent.columns, LEVELS):
+        entry, place = corpus.entry(column, level=level), of_corpora[corpus.digest]
+        if entry.value is None:
+            continue
+        start = f"{column.label}: {corpus.label} at {percent(level)}, {entry.text}"
+        if entry.complete_value is None:
+            yield f"{start}; not shown, it has {entry.n_cells} of {entry.n_expected} cells"
+            continue
+        best = place.best(benchmarks.knowledge_of(column.regime), level)
+        is_shown = best is None or best.column == column
+        yield f"{start}; {'shown' if is_shown else f'not shown, {best.column.label} has {best.entry.text}'}"
+
+
+def table_of_entries(places: Iterable[Place]) -> Table:
+    """Return a row for each entry on a corpus, whatever others have there."""
+    clean, mixed = map(percent, LEVELS)
+    rows = []
+    for place in places:
+        labels = dict.fromkeys(each.column.label for each in place.standings.values() if each.column.source)
+        for label in labels:
+            found = [place.standings.get((label, level)) for level in LEVELS]
+            column = next(each.column for each in found if each)
+            entries = [each.entry if each else NONE for each in found]
+            knows = benchmarks.knowledge_of(column.regime)
+            rows.append([Entry(label), Entry(place.corpus.label), Entry(_LABELS.get(knows, knows)), *entries])
+    metric = MAIN.title
+    return Table("", ["detector", "corpus", "knows", f"{metric}, {clean}", f"{metric}, {mixed}"], rows)
 
 
 def _not_complete(corpus: Corpus, column: Column) -> str:

@@ -1,0 +1,111 @@
+"""What others send to the leaderboard: a folder with the scores of each split, and what the detector knows.
+
+The figures are computed here, from the scores and from the labels of our own splits: a figure that somebody
+writes down proves nothing. The folder is named after the detector, and has this in `ENTRY`::
+
+    knows = "from scratch"
+    code = "https://example.org/mine"
+
+Below it, each split has the ``split.json`` of ``adbench-text export`` and a ``scores.csv``. The texts and the
+labels stay at home.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.corpora.corpus import Corpus, load
+from adbench_text.corpora.split import draw
+from adbench_text.corpora.split_key import SplitKey
+from adbench_text.errors import AdbenchTextError, DataError, listing
+from adbench_text.failures import message_of
+from adbench_text.metrics import all_metrics
+from adbench_text.plugins import exported, registry
+from adbench_text.plugins.exported import Exported
+from adbench_text.store.cells import table_of
+
+ENTRY = "entry.toml"
+#: What a detector that competes may know.
+RANKED = FROM_SCRATCH, WORDS, PRE_TRAINED
+#: The source of the cells, in brackets after the name of the detector.
+SENT = "sent"
+
+
+def read_entries(folder: Path) -> list[pd.DataFrame]:
+    """Return the cells of each entry in a folder.
+
+    Raise DataError if a file there holds figures, or an entry lacks something or has other documents.
+    """
+    if files := sorted(path for path in folder.glob("*") if path.is_file()):
+        raise DataError(
+            f"{files[0]} cannot compete: figures alone prove nothing. Send the folder with {ENTRY}, and the "
+            "split.json and scores.csv of each split (docs/leaderboard.md)."
+        )
+    return [table_of(_cells(entry)) for entry in sorted(folder.glob("*/"))]
+
+
+def _cells(entry: Path) -> Iterator[dict[str, Any]]:
+    """Yield the row of each split of an entry."""
+    knows = _knowledge(entry / ENTRY)
+    corpora: dict[str, Corpus] = {}
+    seen: dict[SplitKey, Path] = {}
+    for split in exported.splits(entry):
+        try:
+            key = SplitKey.of(split.facts)
+            if key.dataset not in corpora:
+                corpora[key.dataset] = load(registry.dataset(key.dataset))
+            metrics = _measured(split, key, corpora[key.dataset])
+        except (AdbenchTextError, TypeError, ValueError) as error:
+            raise DataError(f"{split.folder} cannot compete: {message_of(error)}") from error
+        if key in seen:
+            raise DataError(f"{seen[key]} and {split.folder} are the same split; remove one.")
+        seen[key] = split.folder
+        corpus = corpora[key.dataset]
+        yield {
+            **vars(key),
+            **metrics,
+            "name": entry.name,
+            "detector": entry.name,
+            "status": "ok",
+            "regime": knows,
+            "edition": corpus.edition,
+            "documents": corpus.counts(),
+            "published": corpus.is_published,
+            "dataset_digest": corpus.digest,
+            "cell": f"{entry.name} {key}",
+            "started": 0.0,
+            "source": SENT,
+        }
+    if not seen:
+        raise DataError(f"{entry} has no split; see docs/leaderboard.md.")
+
+
+def _knowledge(path: Path) -> str:
+    """Return what the detector of an entry knows; raise DataError if its file does not say it."""
+    try:
+        knows = tomllib.loads(path.read_text(encoding="utf-8")).get("knows")
+    except (OSError, ValueError) as error:
+        raise DataError(f"Cannot read {path}: {message_of(error)}.") from error
+    if knows not in RANKED:
+        known = listing(map(repr, RANKED))
+        raise DataError(f"{path}: knows must be one of {known}, got {knows!r}.")
+    return str(knows)
+
+
+def _measured(split: Exported, key: SplitKey, corpus: Corpus) -> dict[str, float]:
+    """Return the metrics of the scores of a split, and the numbers of its documents."""
+    drawn = draw(corpus.raw, key)
+    ours = exported.digests({"train": drawn.train, "known": drawn.known, "test": drawn.test})
+    if {**split.digests} != ours:
+        raise DataError(f"its documents are not those of {key}. Export it again, and score it anew.")
+    return {
+        **all_metrics(drawn.outlier, split.scores_in_order(len(drawn.test))),
+        "n_train": len(drawn.train),
+        "n_train_outliers": int(drawn.train_outlier.sum()),
+        "n_test": len(drawn.test),
+        "n_test_outliers": int(drawn.outlier.sum()),
+    }
