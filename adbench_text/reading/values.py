@@ -27,7 +27,7 @@ def of_categories(values: Sequence[str | None], column: str) -> tuple[list[str |
     Values mean the same if they differ in white space around them, in how accents are composed, in how a
     number, a date without a time, or true and false are written.
     """
-    numbers = Counter(filter(None, values))
+    numbers = Counter(value for value in values if value and not value.isspace())
     missing = {value: n for value, n in numbers.items() if value.strip() in MISSING}
     notes = []
     if missing:

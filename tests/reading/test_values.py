@@ -57,8 +57,8 @@ def test_lines_and_files_are_texts_whatever_they_say(tmp_path):
         (["spam", " spam", "spam "], ["spam"] * 3, "'spam '"),
         (["caf\u00e9", "cafe\u0301"], ["caf\u00e9"] * 2, "mean the same"),
         (
-            ["a", "NULL", r"\N", "", None, "a"],
-            ["a", None, None, None, None, "a"],
+            ["a", "NULL", r"\N", "", None, " "],
+            ["a", None, None, None, None, None],
             "2 values of 'queue' .*NULL, ",
         ),
     ],
