@@ -20,7 +20,7 @@ from adbench_text.plugins import registry
 from adbench_text.reading.documents import DocumentFile, DocumentTable, named
 from adbench_text.reading.hub import FOLDERS, HUB
 from adbench_text.reading.values import of_categories
-from adbench_text.text.copies import numbered_families
+from adbench_text.text.copies import SHARED, numbered_families
 from adbench_text.text.languages import standard
 from adbench_text.text.words import digest
 
@@ -240,8 +240,8 @@ class ClassFiles(Dataset):
             classes_of[text].add(name)
         if n_several := sum(len(each) > 1 for each in classes_of.values()):
             notes.append(f"texts with several classes, both normal and odd: {n_several:,}")
-        families = numbered_families(texts).tolist()
-        return _Labelled(rows, [name for _, name, _ in found], texts, families, is_test), notes
+        names = [name for _, name, _ in found]
+        return _Labelled(rows, names, texts, _families(names, texts), is_test), notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
         """Return whether a document is for testing."""
@@ -256,8 +256,8 @@ class ClassFiles(Dataset):
         """Return the classes that are measured; raise DataError if none can be."""
         is_drawn = labelled.is_test is None
         different = labelled.families if is_drawn else labelled.texts
-        sizes = Counter(name for name, _ in set(zip(labelled.names, different, strict=True)))
-        large = {name for name, size in sizes.items() if size >= _LEAST}
+        sizes = _sizes(labelled.names, different)
+        large = _large(sizes)
         if not large or len(sizes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
             once = " (near-copies count once)" if is_drawn else ""
@@ -316,6 +316,28 @@ class ClassFiles(Dataset):
             return []
         known, unknown = f"odd words of the column {self.odd_words!r}", test.words.count(None)
         return [f"{known}, unknown in {unknown:,} test documents" if unknown else known]
+
+
+def _families(names: Sequence[str], texts: Sequence[str]) -> list[int]:
+    """Return the number of the family of each document; near-copies of a low similarity count, too.
+
+    Short texts of few words may all be that similar. They are no copies if too few are left of a class.
+    """
+    found: list[int] = numbered_families(texts).tolist()
+    if _large(_sizes(names, texts)) > _large(_sizes(names, found)):
+        closer: list[int] = numbered_families(texts, SHARED).tolist()
+        return closer if _large(_sizes(names, closer)) > _large(_sizes(names, found)) else found
+    return found
+
+
+def _sizes(names: Sequence[str], different: Sequence[Any]) -> Counter[str]:
+    """Return how many different documents each class has."""
+    return Counter(name for name, _ in set(zip(names, different, strict=True)))
+
+
+def _large(sizes: Counter[str]) -> set[str]:
+    """Return the classes that have enough documents to be normal."""
+    return {name for name, size in sizes.items() if size >= _LEAST}
 
 
 def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:

@@ -79,12 +79,12 @@ def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
     return speaker
 
 
-def numbered_families(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return a number for each cleaned document, the same for those of a family and their copies.
+def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:
+    """Return a number for each cleaned document, the same for the documents of a family and their copies.
 
-    No near-copy of similarity `SHARED` should be missed: families of lower similarities are found, too.
+    `shared` is the least similarity of near-copies; by default none of `SHARED` is missed.
     """
     place_of: dict[str, int] = {}
     places = [place_of.setdefault(text, len(place_of)) for text in texts]
-    numbers: NDArray[np.int64] = families(sketches([*place_of]), OF_MODEL)[places]
+    numbers: NDArray[np.int64] = families(sketches([*place_of]), shared)[places]
     return numbers

@@ -91,6 +91,12 @@ def test_documents_that_share_80_percent_of_their_words_are_on_one_side(home, tm
     assert [one in trained for one, _ in pairs] == [other in trained for _, other in pairs]
 
 
+def test_short_texts_of_few_words_are_no_near_copies_of_each_other(home, tmp_path):
+    rows = [(text, topic, "") for topic in ("sea", "law") for text in texts_about(topic, 40, 0)]
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert (corpus.classes, corpus.inliers) == (("law", "sea"), ())
+
+
 def test_near_copies_with_several_classes_are_on_one_side(home, tmp_path):
     rows = [*ROWS, *((near(text), "law", "train") for text in SEA)]
     corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
