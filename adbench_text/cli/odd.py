@@ -22,7 +22,6 @@ from adbench_text.cli.own_text import (
     DOCUMENTS,
     WORK,
     check_outputs,
-    found_languages,
     how_read,
     language_notes,
     odd_options,
@@ -179,7 +178,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
         click.echo(printable(f"All documents: {table}. Page: {page}."))
     choice["language"] = ranked.language
     of_language = [
-        *(found_languages(ranked.languages, ranked.in_languages) if is_auto else []),
+        *(sentences.languages(ranked) if is_auto else []),
         *language_notes(choice),
     ]
     print_notes([*source.late_notes, *rows.notes, *of_language, *sentences.notes(ranked)])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.cli.own_text import few_notes, forgotten_language, second_language
+from adbench_text.cli.own_text import few_notes, forgotten_language, found_languages, second_language
 from adbench_text.documents.rounding import rounded
 from adbench_text.errors import listing
 from adbench_text.escaping import count, one_line
@@ -103,10 +103,16 @@ def _by(ranked: "OddDocuments", order: str) -> str:
     return f" by {order}" if len(ranked.lists) > 1 else ""
 
 
+def languages(ranked: "OddDocuments") -> list[str]:
+    """Return in which languages documents were found to be, and how they are ranked."""
+    are_small_odd = ranked.second_language is None
+    return found_languages(ranked.languages, ranked.in_languages, are_small_odd=are_small_odd)
+
+
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
     """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
     of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
-    by_form = " (by form: of the file)" if "form" in ranked.lists else ""
+    by_form = " (by form: of the file)" if ranked.groups and "form" in ranked.lists else ""
     among = f"{kind} of its {of_what}{by_form}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
     return [*(_called_odd(ranked, order) for order in ranked.lists), share]
@@ -132,12 +138,12 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     from adbench_text.documents.models.model import FORM
 
     different = ranked.table.query("form_of == row")
-    small = "groups" if ranked.groups else "languages" if ranked.in_languages else ""
     for order in ranked.lists:
+        small = "languages" if ranked.in_languages else "groups" if ranked.groups and order == "words" else ""
         p = by_order(ranked.table, order).query("copy_of.isna()")[P_OF_ORDER[order]].dropna()
         if p.min() > ranked.alpha:
             least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
-            few = f"such small {small}" if small and order == "words" else f"{len(p):,} different documents"
+            few = f"such small {small}" if small else f"{len(p):,} different documents"
             yield f"with {few} {least}, so none is odd; raise --alpha."
     yield from few_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()), "p by form")
     if ranked.groups:
@@ -145,7 +151,10 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     if ranked.other_language is not None:
         yield forgotten_language(ranked.other_language, ranked.language)
     if ranked.second_language is not None:
-        yield second_language(*ranked.second_language, ranked.language)
+        others = [*["--group"] * bool(ranked.groups), *["--marked"] * bool(len(ranked.marked))]
+        yield second_language(
+            *ranked.second_language, ranked.language, is_auto=bool(ranked.languages), without=others
+        )
     if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
 

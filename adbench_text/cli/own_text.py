@@ -148,10 +148,13 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def found_languages(shares: Mapping[str, float], apart: Sequence[str] = ()) -> list[str]:
+def found_languages(
+    shares: Mapping[str, float], apart: Sequence[str] = (), *, are_small_odd: bool = False
+) -> list[str]:
     """Return in which languages documents are, or as which one all are read.
 
-    Those of the languages `apart` were ranked among themselves.
+    Those of the languages `apart` were ranked among themselves; the others had too few for it if they may be
+    odd for their language.
     """
     if not shares:
         return ["no document has enough text to find its language; they are read as English."]
@@ -163,7 +166,12 @@ def found_languages(shares: Mapping[str, float], apart: Sequence[str] = ()) -> l
     how = "each is ranked among those of its language" if apart else f"all are read as {main}"
     if apart and rest:
         how = f"{how}, but {listing(rest)} as {main}"
-    return [f"the documents are in {named}; {how}."]
+    small = [language for language in rest if language != main and are_small_odd]
+    odd = (
+        f"documents in {listing(small)} may be odd for it; a language is ranked by itself from 10 % and 20 "
+        "of the documents on."
+    )
+    return [f"the documents are in {named}; {how}.", *[odd] * bool(small)]
 
 
 def forgotten_language(found: str, given: str) -> str:
@@ -171,11 +179,19 @@ def forgotten_language(found: str, given: str) -> str:
     return f"most documents are in the language {found!r}, not {given!r}; give --language {found}."
 
 
-def second_language(found: str, share: float, given: str) -> str:
-    """Return that many documents are in another language than the one that all are read as."""
+def second_language(found: str, share: float, given: str, *, is_auto: bool, without: Sequence[str]) -> str:
+    """Return that many documents are in another language than the one that all are read as, and what to do.
+
+    `without` are the options with which documents are not ranked in languages.
+    """
+    options = " and ".join(without)
+    how = f"--language auto{' without ' * bool(options)}{options} ranks each among those of its language"
+    if is_auto:
+        how = f"without {options} each is ranked among those of its language"
+    file = "; a file for each language does it, too" if options else ""
     return (
         f"about {100 * share:.0f} % of the different documents are in the language {found!r}, and all are "
-        f"read as {given!r}; --language auto ranks each among those of its language."
+        f"read as {given!r}; {how}{file}."
     )
 
 

@@ -1,15 +1,18 @@
 """The languages of documents: of each, read for it once before everything else, or of some."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.language_finder import LanguageCounts, languages_of
 
@@ -33,16 +36,16 @@ class FoundLanguages:
                 progress("finding languages", len(found), None)
         return cls(pd.Categorical(found), LanguageCounts.of(found))
 
-    def groups(self, least: int) -> list[str] | None:
-        """Return the language of each document, that of most if it is unknown or has fewer than `least`.
+    def of_different(self, found: Survey) -> LanguageCounts:
+        """Return the numbers of different documents with words by their languages."""
+        names = pd.Series(self.of_rows, dtype=object)[found.is_original & found.has_words]
+        numbers = {str(name): n for name, n in names.value_counts().items()}
+        return LanguageCounts(numbers, len(names))
 
-        None if there is one language.
-        """
-        known = [name for name in self.counts.named() if self.counts.documents[name] >= least]
-        if len(known) < 2:
-            return None
-        labels = self.of_rows.astype(object)
-        return [language if language in known else self.language for language in labels]
+    def labels(self, apart: Collection[str]) -> NDArray[np.object_]:
+        """Return the language by which each document is read: its own, if it is apart, or that of most."""
+        names = pd.Series(self.of_rows, dtype=object)
+        return names.where(names.isin([*apart]), self.language).to_numpy()
 
     @property
     def language(self) -> str:
@@ -51,18 +54,19 @@ class FoundLanguages:
 
 
 def other_languages(
-    texts: Sequence[str], language: str, ask: Callable[[str], object] | None
+    texts: Sequence[str], language: str, ask: Callable[[str], object]
 ) -> tuple[str | None, tuple[str, float] | None]:
     """Return the language of most documents if it is not the one given, or else a second one and its share.
 
-    `ask` raises InvalidValueError for a language that the detector does not read, which is no second one;
-    without it none is looked for.
+    `ask` raises InvalidValueError for a language that the detector does not read, which is no second one.
     """
     counts = LanguageCounts.of_some(texts)
     if most := counts.other_than(language):
         return most, None
-    second = None if ask is None else counts.beside(language)
-    if ask and second:
+    if not counts.may_be_beside(language):
+        return None, None
+    second = LanguageCounts.of(languages_of(texts)).beside(language)
+    if second:
         try:
             ask(second[0])
         except InvalidValueError:

@@ -4,7 +4,7 @@ A detector learns from the documents of one group, and judges them against the w
 By form, a document is judged by the whole file.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import median_abs_deviation
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.other_words import OtherWords
-from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import OnProgress, no_progress
 from adbench_text.documents.chunks import results_of
 from adbench_text.documents.detector_pair import DetectorPair
@@ -137,7 +135,7 @@ class GroupRanker:
     sample: int
     keep_copies: bool
     keep_marked: bool
-    others: OtherWords | None = None  # the words of all groups, if they are of one language
+    others: OtherWords | None = None  # the words of all groups
 
     def __call__(self, group: _Group) -> _RankedGroup:
         """Return the ranks of a group, and what makes those odd that may be listed."""
@@ -161,29 +159,15 @@ class GroupRanker:
         )
         words = scores.words
         assert isinstance(words, LeftOut)
-        z = (scores.table["score"] - words.scores.median()) / _scale(words.scores)
         listed = self.rule.listed(in_order(scores.table, "words", self.rule.alpha))
         raw = source.raw(listed["row"]).loc[listed["row"]].tolist()
-        explained = words.explain(raw, listed["words_of"], pair.cleaner)
+        explained = words.explain_from_centre(raw, listed["words_of"], pair.cleaner)
         return _RankedGroup(
-            scores.table[["p", "words_of", "is_near"]].assign(score=z),
-            {
-                row: each._replace(words=_above(each.words, words.centre))
-                for row, each in zip(listed["words_of"], explained, strict=True)
-            },
+            scores.table[["p", "words_of", "is_near"]].assign(score=words.robust(scores.table["score"])),
+            dict(zip(listed["words_of"], explained, strict=True)),
             words.n_learned,
             words.method,
         )
-
-
-def _scale(scores: "pd.Series[float]") -> float:
-    """Return the median absolute deviation of scores as that of a normal distribution, or 1 if it is 0."""
-    return float(median_abs_deviation(scores, scale="normal")) or float(scores.std()) or 1.0
-
-
-def _above(words: list[TokenScore], centre: float) -> list[TokenScore]:
-    """Return the scores of words above the centre of their group."""
-    return [each._replace(score=each.score - centre) for each in words]
 
 
 def score_in_groups(
@@ -194,11 +178,10 @@ def score_in_groups(
     marks: Mapping[int, str],
     ranker: GroupRanker,
     *,
-    pair_of: Callable[[int], DetectorPair],
     jobs: int | str,
     progress: OnProgress,
 ) -> DocumentScores:
-    """Score all documents: by form with a pair, by words among those of their group with the pair of this.
+    """Score all documents: by words among those of their group, by form among all.
 
     A mark counts for the copies in its group.
     """
@@ -215,7 +198,7 @@ def score_in_groups(
     table.loc[is_unranked, "p_form"] = np.nan
     explanations: dict[int, Explanation] = {}
     ranked_groups, rows_of, n_done = list[_RankedGroup](), groups.rows, 0
-    with closing(results_of(ranker, _of_groups(source, rows_of, of_copies, pair_of), jobs)) as ranked_of:
+    with closing(results_of(ranker, _of_groups(source, rows_of, of_copies, pair), jobs)) as ranked_of:
         for rows, ranked in zip(rows_of, ranked_of, strict=False):
             ranked_groups.append(ranked)
             for name in ("score", "p", "is_near"):
@@ -248,7 +231,7 @@ def _of_groups(
     source: TextSource,
     rows_of: Sequence[NDArray[np.int64]],
     marks: Mapping[int, str],
-    pair_of: Callable[[int], DetectorPair],
+    pair: DetectorPair,
 ) -> Iterator[_Group]:
     """Yield the documents of each group; those of several groups are read together."""
     ends = np.cumsum([*map(len, rows_of)])
@@ -263,6 +246,6 @@ def _of_groups(
             of_group = rows_of[number]
             places = np.searchsorted(rows, of_group).tolist()
             of_marks = {row: marks[own] for row, own in enumerate(of_group.tolist()) if own in marks}
-            pair = replace(pair_of(number), form=None).copy()
-            yield _Group([texts[place] for place in places], of_marks, pair)
+            of_words = replace(pair, form=None).copy()
+            yield _Group([texts[place] for place in places], of_marks, of_words)
         begin = end

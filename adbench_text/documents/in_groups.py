@@ -1,6 +1,6 @@
 """A ranking of documents in groups, and what is found about their groups."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -66,34 +66,7 @@ def rank_in_groups(
         )
     groups = Groups.of(labels, found)
     ranker = replace(ranker, others=OtherWords(found.cleaned.tolist()))
-    scores = score_in_groups(
-        source, found, pair, groups, marks, ranker, pair_of=lambda number: pair, jobs=jobs, progress=progress
-    )
+    scores = score_in_groups(source, found, pair, groups, marks, ranker, jobs=jobs, progress=progress)
     n_listed = max(ceil(rule.alpha * int(scores.table["p"].notna().sum())), rule.top, 1)
     misfiled = misfiled_documents(source, scores.table, groups, pair.cleaner, n_listed, jobs, progress)
     return scores, InGroups(groups, misfiled, groups.contradictions(found))
-
-
-def score_in_languages(
-    source: TextSource,
-    found: Survey,
-    pair: DetectorPair,
-    languages: Sequence[str],
-    pair_for: Callable[[str], DetectorPair],
-    ranker: GroupRanker,
-    *,
-    jobs: int | str,
-    progress: OnProgress,
-) -> DocumentScores:
-    """Score documents by words among those of their language, with the detector and the cleaning for it.
-
-    Languages of few documents are ranked together with `pair`, which is that of most documents.
-    """
-    groups = Groups.of(languages, found)
-
-    def pair_of(number: int) -> DetectorPair:
-        return pair_for(groups.names[number]) if number < len(groups.names) else pair
-
-    return score_in_groups(
-        source, found, pair, groups, {}, ranker, pair_of=pair_of, jobs=jobs, progress=progress
-    )

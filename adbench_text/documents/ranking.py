@@ -10,8 +10,9 @@ from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages, other_languages
-from adbench_text.documents.groups import LEAST, GroupRanker
-from adbench_text.documents.in_groups import InGroups, rank_in_groups, score_in_languages
+from adbench_text.documents.groups import GroupRanker
+from adbench_text.documents.in_groups import InGroups, rank_in_groups
+from adbench_text.documents.in_languages import score_in_languages
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import ListRule, odd_lists
 from adbench_text.documents.marks import Mark
@@ -78,8 +79,8 @@ class OddDocuments:
     other_language : str or None
         The language of most documents, if it is another than the one given.
     second_language : tuple of str and float, or None
-        A language besides the one given, and its share of the different documents, if many are in it and
-        ``"auto"`` would rank them by themselves.
+        A language that could be ranked by itself, and its share of the different documents, if all are read
+        as another one: ``"auto"`` would do it, without `groups` and marks.
     n_learned : int
         Number of different documents that the detector has learned from.
     n_near_copies : int
@@ -185,9 +186,9 @@ def odd_documents(
         Hyper-parameters that override it.
     language : str
         Language of the documents, for the cleaning and the detector. With ``"auto"`` the language of each
-        document is found, for which they are read once more. If there are several, each document is ranked
-        by its words among those of its language, as with `groups`; with `groups`, marks or a list by form,
-        the language of most documents is used for all.
+        document is found, for which they are read once more. Each document is ranked among those of its
+        language, if at least 10 % and 20 of the different documents are in it; others are read, and judged,
+        as those of the language of most. With `groups` or marks all documents are.
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
@@ -265,14 +266,16 @@ def odd_documents(
     surveyor = pair.surveyor(keep_copies=keep_copies)
     found = survey(source, surveyor, sample, jobs, progress)
     rule, in_groups = ListRule(by, alpha, top, max_copies), None
-    ranker = GroupRanker(rule, sample, keep_copies, keep_marked)
     how: dict[str, Any] = {"jobs": jobs, "progress": progress}
-    may_be_apart = not marks and groups is None and by in (None, "words")  # the languages
-    languages = spoken.groups(LEAST) if spoken and may_be_apart else None
+    counts = spoken.of_different(found) if spoken else None
+    apart = {*counts.apart} - {language} if counts else set()
+    in_languages = bool(apart) and not marks and groups is None
     if groups is not None:
+        ranker = GroupRanker(rule, sample, keep_copies, keep_marked)
         scores, in_groups = rank_in_groups(source, found, pair, groups, marks or {}, ranker, **how)
-    elif languages:
-        scores = score_in_languages(source, found, pair, languages, pair_for, ranker, **how)
+    elif spoken and in_languages:
+        labels = spoken.labels(apart)
+        scores = score_in_languages(source, labels, pair_for, keep_copies=keep_copies, sample=sample, **how)
     else:
         scores = score_documents(source, found, pair, marks or {}, keep_marked=keep_marked, **how)
     progress("explaining", 0, None)
@@ -281,10 +284,11 @@ def odd_documents(
     if in_groups:
         table = in_groups.with_columns(table)
         by_order = {order: in_groups.with_group(listed) for order, listed in by_order.items()}
-    if spoken:
+    if spoken and counts:
+        second = None if in_languages else counts.beside(language)
         table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
     else:
-        other, second = other_languages(found.raw.tolist(), language, pair_for if may_be_apart else None)
+        other, second = other_languages(found.raw.tolist(), language, pair_for)
     return OddDocuments(
         table=table,
         lists=by_order,
@@ -305,7 +309,7 @@ def odd_documents(
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
         groups=in_groups,
-        in_languages=tuple(sorted(set(languages))) if languages else (),
+        in_languages=tuple(sorted({*apart, language})) if in_languages else (),
     )
 
 

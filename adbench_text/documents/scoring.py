@@ -15,7 +15,7 @@ from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.detector_pair import DetectorPair
-from adbench_text.documents.left_out import GroupedWords, LeftOut
+from adbench_text.documents.left_out import GroupedWords, LeftOut, PartedForm, PartedWords
 from adbench_text.documents.marks import ODD, MarkEvidence, marked_originals
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource, check_all_read
@@ -33,8 +33,8 @@ class DocumentScores:
     """
 
     table: pd.DataFrame
-    words: LeftOut | GroupedWords
-    form: LeftOut | None
+    words: LeftOut | GroupedWords | PartedWords
+    form: LeftOut | PartedForm | None
     marked: "pd.Series[str]"  # the marks by row, one for each family
     evidence: MarkEvidence | None  # what the marks tell; None without marks
     form_weight: float

@@ -27,6 +27,7 @@ _LEAST_PROBABILITY = 0.5
 _LEAST_SHARE, _LEAST_DOCUMENTS = 0.01, 2  # of a language that is named; single errors are fewer
 _MOST = 0.5  # of the documents, in which a language is that of the file
 _LARGE_SHARE, _MANY_DOCUMENTS = 0.1, 20  # of a language that is ranked by itself with profit
+_POSSIBLE_SHARE = 0.05  # of 200 documents: if 10 % of all are in a language, 4 of 1,000 files have fewer
 _NO_LANGUAGE = "zxx"
 _LEAST_KANA = 0.1  # of Chinese characters in a Japanese text
 _LIKE_OTHERS = ("ary", "yue")  # taken for Arabic and Chinese
@@ -134,13 +135,30 @@ class LanguageCounts:
         >>> LanguageCounts.of(["en"] * 190 + ["de"] * 9 + ["la", None]).named()
         {'en': 0.95, 'de': 0.045}
         """
+        return {
+            name: share
+            for name, share in self._shares().items()
+            if name == self.main or (self.documents[name] >= _LEAST_DOCUMENTS and share >= _LEAST_SHARE)
+        }
+
+    @property
+    def apart(self) -> list[str]:
+        """The languages of so many documents that each can be ranked by itself, the largest first.
+
+        >>> LanguageCounts.of(["en"] * 180 + ["de"] * 20 + ["fr"] * 2 + [None] * 9).apart
+        ['en']
+        """
+        return [
+            name
+            for name, share in self._shares().items()
+            if self.documents[name] >= _MANY_DOCUMENTS and share >= _LARGE_SHARE
+        ]
+
+    def _shares(self) -> dict[str, float]:
+        """Return the shares of languages, the largest first; documents without a language do not count."""
         total = sum(self.documents.values())
         ordered = sorted(self.documents.items(), key=lambda item: (item[1], item[0]), reverse=True)
-        return {
-            name: n / total
-            for name, n in ordered
-            if name == self.main or n >= max(_LEAST_DOCUMENTS, _LEAST_SHARE * total)
-        }
+        return {name: n / total for name, n in ordered}
 
     def other_than(self, language: str) -> str | None:
         """Return the language in which most documents are, if it is another than the one given.
@@ -153,16 +171,20 @@ class LanguageCounts:
         return main if _is_told_from_others(language) else None
 
     def beside(self, language: str) -> tuple[str, float] | None:
-        """Return the largest language besides the one given, and its share, if it has many documents.
+        """Return the largest language besides the one given that can be ranked by itself, and its share.
 
         None likewise.
 
         >>> LanguageCounts.of(["en"] * 70 + ["de"] * 24 + ["fr"] * 6).beside("en")
         ('de', 0.24)
         """
-        others = LanguageCounts({**self.documents, standard(language): 0}, self.n_documents)
-        n = others.documents.get(others.main or "", 0)
-        is_large = n >= max(_MANY_DOCUMENTS, _LARGE_SHARE * self.n_documents)
-        if others.main is None or not is_large or not _is_told_from_others(standard(language)):
+        others = [name for name in self.apart if name != standard(language)]
+        if not others or not _is_told_from_others(standard(language)):
             return None
-        return others.main, n / self.n_documents
+        return others[0], self._shares()[others[0]]
+
+    def may_be_beside(self, language: str) -> bool:
+        """Return whether a language may be `beside` among all documents, if these are some of them."""
+        return any(
+            share >= _POSSIBLE_SHARE for name, share in self._shares().items() if name != standard(language)
+        )

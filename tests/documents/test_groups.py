@@ -197,20 +197,49 @@ ENGLISH = [
 ]
 
 
-def test_each_document_is_ranked_among_those_of_its_language():
+@pytest.mark.parametrize("by", ["words", "form", "both", None])
+def test_each_document_is_ranked_among_those_of_its_language(by):
     odd_german = "Der Angeklagte wurde vom Richter zu einer Strafe verurteilt, sagte der Anwalt"
     texts = [*GERMAN, *ENGLISH, odd_german]
-    options = {"detector": "llr", "by": "words", "keep_copies": True}
+    options = {"detector": "llr", "by": by, "keep_copies": True}
     result = odd_documents(texts, language="auto", **options)
     alone = odd_documents([*GERMAN, odd_german], language="de", **options)
     table = by_row(result)
     assert (result.in_languages, result.groups, result.language) == (("de", "en"), None, "de")
     is_german = (table["language"] == "de").to_numpy()
     assert is_german.tolist() == [True] * len(GERMAN) + [False] * len(ENGLISH) + [True]
-    assert table["p"][is_german].tolist() == pytest.approx(by_row(alone)["p"].tolist())
-    assert "richter" in table["why"][len(texts) - 1]
+    for name in ("p", "p_form", "p_both"):
+        expected = by_row(alone)[name].tolist()
+        assert table[name][is_german].tolist() == pytest.approx(expected, nan_ok=True)
+    last = len(texts) - 1
+    assert ("richter" in table["why"][last]) == (by != "form")
+    assert table["why_form"][last] == by_row(alone)["why_form"][len(GERMAN)]
+    for order, listed in result.lists.items():
+        assert listed["row"].iloc[0] == last, order
     marked = odd_documents(texts, language="auto", marks={0: "fine"}, **{**options, "by": None})
     assert not marked.in_languages
+
+
+NAMES = [
+    f"{first}{last}" for first in "Anna Berta Clara Dora Emma".split() for last in "berg dorf feld".split()
+]
+
+
+@pytest.mark.parametrize(
+    ("n_german", "n_english", "is_apart"),
+    [(20, 180, True), (20, 181, False), (19, 100, False), (8, 192, False)],
+)
+def test_a_language_is_apart_from_a_tenth_on_and_else_odd_as_without_auto(n_german, n_english, is_apart):
+    german = [f"{GERMAN[n % 27]} in das Haus am {NAMES[n // 27]}" for n in range(n_german)]
+    english = [f"{ENGLISH[n % 27]} in the house of Mr {NAMES[n // 27]}" for n in range(n_english)]
+    options = {"detector": "llr", "keep_copies": True, "alpha": 0.1}
+    given, auto = (odd_documents([*german, *english], language=name, **options) for name in ("en", "auto"))
+    assert auto.in_languages == (("de", "en") if is_apart else ())
+    assert given.second_language == (("de", 0.1) if is_apart else None)
+    if not is_apart:
+        pd.testing.assert_frame_equal(auto.table.drop(columns="language"), given.table)
+    off = odd_documents([*german, *english], language="auto", marks={n_german: "fine"}, **options)
+    assert (off.in_languages, off.second_language) == ((), given.second_language)
 
 
 def test_families_of_near_copies_are_those_of_each_language():
