@@ -88,13 +88,9 @@ CORPORA: dict[str, Callable[[], Labelled]] = {
 
 def by_counts(texts: list[str], groups: np.ndarray) -> np.ndarray:
     """Return the differences of documents; one without words has the least."""
-    cleaner = Cleaner()
-    rows = np.array([row for row, text in enumerate(texts) if cleaner(text)])
-    is_target = np.ones(int(groups.max()) + 1, dtype=bool)
-    _, fits = find_misfiled(TextSource.of(texts), rows, groups[rows], is_target, cleaner, 1, no_progress)
-    scores = np.full(len(texts), fits.difference.min())
-    scores[rows] = fits.difference
-    return scores
+    rows, is_target = np.arange(len(texts)), np.ones(int(groups.max()) + 1, dtype=bool)
+    _, fits = find_misfiled(TextSource.of(texts), rows, groups, is_target, Cleaner(), 1, no_progress)
+    return np.nan_to_num(fits.difference, nan=np.nanmin(fits.difference))
 
 
 def by_probabilities(probabilities: np.ndarray, groups: np.ndarray) -> dict[str, np.ndarray]:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from adbench_text.documents.page import PageDocument
 
 # column widths on the terminal; the column "text" gets the remaining width
-_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "group": 20, "fits": 20, "copies": 6, "why": 40}
-_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones, in the file of odd
+_WIDEST = {"rank": 6, "p": 8, "misfit": 7, "copies": 6, "why": 40}
+_WIDEST |= dict.fromkeys(["id", "row", "group", "fits"], 20)
+_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4, "misfit": 4}  # significant ones, in the file of odd
 _N_WRITTEN = 10_000  # documents that are written at a time
 
 
@@ -100,13 +101,16 @@ def write_odd_table(
 def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataFrame":
     """Return our columns as they are written."""
     numbers = {
-        name: all_rounded(documents[name].astype(float), digits, alpha) for name, digits in _DIGITS.items()
+        name: all_rounded(documents[name].astype(float), digits, alpha)
+        for name, digits in _DIGITS.items()
+        if name in documents
     }
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
     why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
     copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
     texts = {name: documents[name].map(no_formula) for name in OF_GROUPS if name in documents}
-    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of, **texts)[list(rows.columns_of_odd)]
+    ours = {**texts, **numbers, "odd": odd, **why, "copy_of": copy_of}
+    return documents.assign(**ours)[list(rows.columns_of_odd)]
 
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":

@@ -12,6 +12,7 @@ from adbench_text.orders import P_OF_ORDER
 if TYPE_CHECKING:
     from adbench_text.cli.file_rows import FileRows
     from adbench_text.documents.groups import Groups
+    from adbench_text.documents.misfiled import Misfiled
     from adbench_text.documents.ranking import OddDocuments
 
 _N_CONTRADICTIONS = 3  # texts in several groups that are named
@@ -74,9 +75,7 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
         if small
         else ""
     )
-    n_better = found.misfiled.fits.notna().sum()
-    better = f"{count(int(n_better), 'document')} fit another group better by their words"
-    lines = [f"{count(len(names), 'group')}{together}. {better}."]
+    lines = [f"{count(len(names), 'group')}{together}. {_better(found.misfiled)}"]
     several = found.contradictions
     if len(several):
         shown: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
@@ -87,6 +86,17 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
         n = count(len(several), "family", "families")
         lines.append(f"{n} of equal texts or near-copies in several groups: {named}.")
     return [*map(one_line, lines)]
+
+
+def _better(found: "Misfiled") -> str:
+    """Return how many documents fit another group better, and how many would by chance."""
+    if not found.n_compared:
+        return "No document has another group to compare."
+    order = " The column misfit orders them." if found.n_better else ""
+    return (
+        f"{found.n_better:,} of {found.n_compared:,} different documents fit another group better by their "
+        f"words (random labels: about {found.n_by_chance:,}).{order}"
+    )
 
 
 def _named(group: str) -> str:

@@ -7,7 +7,14 @@ from typing import NamedTuple, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from adbench_text.contract.scores import check_texts
-from adbench_text.text.cleaning import clean, english_words, word_spans, words_of
+from adbench_text.text.cleaning import (
+    all_word_spans,
+    all_words_of,
+    clean,
+    english_words,
+    word_spans,
+    words_of,
+)
 from adbench_text.text.languages import standard
 
 _WORDS = re.compile(r"\S+")
@@ -39,6 +46,8 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         Whether English documents are cleaned as those of the benchmark's corpora, as the papers do: only
         punctuation of ASCII, and some quotes and dashes, separate words. Of ASCII texts, the same words are
         left.
+    all_words : bool, default False
+        Whether frequent and short words stay, too; `as_papers` then has no effect.
 
     Examples
     --------
@@ -55,14 +64,18 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     True
     """
 
-    def __init__(self, language: str | None = "en", *, as_papers: bool = False) -> None:
+    def __init__(
+        self, language: str | None = "en", *, as_papers: bool = False, all_words: bool = False
+    ) -> None:
         self.language = language
         self.as_papers = as_papers
+        self.all_words = all_words
 
     @property
     def cleans_as_papers(self) -> bool:
         """Whether documents are English, and cleaned as the papers do."""
-        return self.as_papers and self.language is not None and standard(self.language) == "en"
+        is_english = self.language is not None and standard(self.language) == "en"
+        return self.as_papers and not self.all_words and is_english
 
     def fit(self, texts: object = None, y: object = None) -> Self:
         """Check the language; nothing is learned."""
@@ -83,13 +96,16 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             return text
         if self.cleans_as_papers:
             return clean(text)
-        return " ".join(words_of(text, standard(self.language)))
+        return " ".join((all_words_of if self.all_words else words_of)(text, standard(self.language)))
 
     def spans(self, text: str) -> list[WordSpan]:
         """Return the span of each word of the cleaned document, in its order."""
         if self.language is None:
             return [WordSpan(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
-        kept = english_words(text) if self.cleans_as_papers else word_spans(text, standard(self.language))
+        if self.cleans_as_papers:
+            kept = english_words(text)
+        else:
+            kept = (all_word_spans if self.all_words else word_spans)(text, standard(self.language))
         spans, begin = [], 0
         for word, start, end in kept:
             spans.append(WordSpan(begin, begin + len(word), start, end))

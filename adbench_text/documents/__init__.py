@@ -12,8 +12,8 @@ SAMPLE = 20_000
 #: The file of `odd --example`; a note beside it has its licences.
 EXAMPLE = Path(__file__).with_name("example.csv.gz")
 
-#: The columns of documents that are ranked in groups: their group, and the one that they fit better.
-OF_GROUPS = "group", "fits"
+#: The columns of documents in groups: their group, another one that they fit better, and by how much.
+OF_GROUPS = "group", "fits", "misfit"
 
 #: Documents, or what yields them each time it is called, such as those of a file.
 Texts = Iterable[str] | Callable[[], Iterable[str]]

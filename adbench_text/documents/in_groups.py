@@ -42,8 +42,10 @@ class InGroups:
         return table.assign(group=self.groups.labels[table["row"]].to_numpy())
 
     def with_columns(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return documents with the columns ``group`` and ``fits``."""
-        return self.with_group(table).assign(fits=self.misfiled.fits[table["row"]].to_numpy())
+        """Return documents with the columns ``group``, ``fits`` and ``misfit``."""
+        found = {"fits": self.misfiled.fits, "misfit": self.misfiled.misfit}
+        columns = {name: of_rows[table["row"]].to_numpy() for name, of_rows in found.items()}
+        return self.with_group(table).assign(**columns)
 
 
 def rank_in_groups(
@@ -68,5 +70,7 @@ def rank_in_groups(
     ranker = replace(ranker, others=OtherWords(found.cleaned.tolist()))
     scores = score_in_groups(source, found, pair, groups, marks, ranker, jobs=jobs, progress=progress)
     n_listed = max(ceil(rule.alpha * int(scores.table["p"].notna().sum())), rule.top, 1)
-    misfiled = misfiled_documents(source, scores.table, groups, pair.cleaner, n_listed, jobs, progress)
+    misfiled = misfiled_documents(
+        source, found.original, scores.table, groups, pair.cleaner, n_listed, jobs, progress
+    )
     return scores, InGroups(groups, misfiled, groups.contradictions(found))

@@ -12,8 +12,13 @@ its own group, per word, orders the list:
     (max over g of E_g(d) - E_own(d)) / (length + median length / 2)
 
 This is naive Bayes with the logarithm of term frequencies (Rennie et al., ICML 2003), and each document left
-out. The smoothing is the one of `_SMOOTHING` by which most documents fit their own group. It needs no more
-labels than the groups: few are wrong.
+out. All words count, because who and where tell groups of questions apart. Where more documents fit their own
+group without the words that the cleaning removes, these are left out. The smoothing, too, is the one of
+`_SMOOTHING` by which most documents fit their own group. Both choices need no labels besides the groups: few
+are wrong.
+
+With random labels, too, many documents fit another group better. A permutation of the labels tells how many,
+by the same words and smoothing.
 
 References
 ----------
@@ -21,16 +26,16 @@ J. D. M. Rennie, L. Shih, J. Teevan, D. R. Karger: Tackling the Poor Assumptions
 Classifiers. ICML 2003.
 """
 
-from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, vstack
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import TokenScore
@@ -42,7 +47,8 @@ from adbench_text.documents.source import TextSource, check_all_read
 from adbench_text.text.words import count_words, word_positions
 
 _SMOOTHING = (0.01, 0.03, 0.1, 0.3, 1.0)
-_N_TRIED = 5_000  # documents by which the smoothing is chosen
+_N_TRIED = 5_000  # documents by which the smoothing and the words are chosen
+_SEED = 0  # of the random labels
 _MOST_CELLS = 2**22  # documents times groups that are in memory together
 
 Array = NDArray[np.float64]
@@ -70,7 +76,12 @@ class Fits(NamedTuple):
     """How documents fit the groups; one number each."""
 
     best: Rows  #: the group besides its own that a document fits best
-    difference: Array  #: evidence for it less that for the own group, per word; above 0 if it fits better
+    #: evidence for it less that for the own group, per word; above 0 if it fits better, NaN without words
+    difference: Array
+
+    def fill(self, places: Rows, found: "Fits") -> None:
+        """Fill in how some documents fit the groups."""
+        self.best[places], self.difference[places] = found
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,7 @@ class GroupWords:
     is_target: NDArray[np.bool_]  # of each group: whether a document may be said to fit it
     median_length: float
     smoothing: float
+    share_by_chance: float = np.nan  # of the documents that would fit another group better by random labels
 
     @cached_property
     def _totals(self) -> Array:
@@ -125,7 +137,8 @@ class GroupWords:
             best[block] = of_groups.argmax(axis=1)
             difference[block] = of_groups.max(axis=1) - of_own
         lengths = np.asarray(counts.sum(axis=1), np.float64)
-        return Fits(best, difference / (lengths + self.median_length / 2))
+        per_word = difference / (lengths + self.median_length / 2)
+        return Fits(best, np.where(lengths > 0, per_word, np.nan))
 
     def known(self, counted: _Counted) -> "csr_array[Any]":
         """Return counts with a column for each word of the groups."""
@@ -156,18 +169,30 @@ class Misfiled:
     ----------
     fits : Series of str
         By row: the group that a document fits better; missing if there is none.
+    misfit : Series of float
+        By row: the evidence for that group less the evidence for its own, per word (a natural logarithm);
+        missing if there is none.
+    n_better, n_compared : int
+        Number of different documents that fit another group better, and of those that were compared.
+    n_by_chance : int
+        About how many would fit another group better if their labels were random.
     listed : DataFrame
-        Different documents by the difference, the largest first: ``row``, ``group``, ``fits``, ``difference``
-        (of the evidence per word, a natural logarithm), ``text``, ``words`` (scores of the words: above 0 if
-        they speak for the other group) and ``why`` (the words that speak most for it).
+        Different documents by `misfit`, the largest first: ``row``, ``group``, ``fits``, ``misfit``,
+        ``text``, ``words`` (scores of the words: above 0 if they speak for the other group) and ``why`` (the
+        words that speak most for it).
     """
 
     fits: "pd.Series[str]"
+    misfit: "pd.Series[float]"
+    n_better: int
+    n_compared: int
+    n_by_chance: int
     listed: pd.DataFrame
 
 
 def misfiled_documents(
     source: TextSource,
+    original: Rows,
     table: pd.DataFrame,
     groups: Groups,
     cleaner: Cleaner,
@@ -177,38 +202,59 @@ def misfiled_documents(
 ) -> Misfiled:
     """Return the documents that fit another group better, given the scores of all by row.
 
-    Groups that are too small to be ranked by themselves are no other group, and their documents are left out.
-    Documents without a group may fit one, and no document fits these.
+    `original` is that of `Survey`. Documents without words once cleaned have no score, and are compared by
+    the words that they had. Groups that are too small to be ranked by themselves are no other group, and
+    their documents are left out. Documents without a group may fit one, and no document fits these.
     """
     names, of_row = np.array([*groups.names, None], dtype=object), groups.of_rows
-    is_compared = (table["words_of"] == table["row"]) & table["score"].notna() & (of_row < len(groups.names))
+    compared_for = _compared_for(original, table, of_row)
+    is_compared = (compared_for == table["row"]) & (original >= 0) & (of_row < len(groups.names))
     rows = np.flatnonzero(is_compared)
-    fits = pd.Series(None, table["row"], dtype=object)
-    listed = pd.DataFrame({"row": rows[:0], "group": [], "fits": [], "difference": []})
+    fits, misfit = (pd.Series(None, table["row"], dtype=dtype) for dtype in (object, np.float64))
+    listed = pd.DataFrame({"row": rows[:0], "group": [], "fits": [], "misfit": []})
     if len(groups.names) < 2:
-        return Misfiled(fits, listed.assign(text=[], words=[], why=[]))
+        return Misfiled(fits, misfit, 0, 0, 0, listed.assign(text=[], words=[], why=[]))
     is_target = np.array([name != "" for name in groups.names])
     words, found = find_misfiled(source, rows, of_row[rows], is_target, cleaner, jobs, progress)
     is_better = found.difference > 0
     fits[rows[is_better]] = names[found.best[is_better]]
+    misfit[rows[is_better]] = found.difference[is_better]
     listed = pd.DataFrame(
-        {"row": rows, "group": names[of_row[rows]], "fits": names[found.best], "difference": found.difference}
+        {"row": rows, "group": names[of_row[rows]], "fits": names[found.best], "misfit": found.difference}
     )
-    is_listed = is_better & table["p"].notna().to_numpy()[rows]
+    is_unmarked = table["p"].notna() | (table["score"].isna() & (table["mark"] == ""))
+    is_listed = is_better & is_unmarked.to_numpy()[rows]
     order = np.argsort(-found.difference[is_listed], kind="stable")[:n_listed]
     own, other = of_row[rows][is_listed][order], found.best[is_listed][order]
     listed = listed[is_listed].iloc[order].reset_index(drop=True)
     raw = source.raw(listed["row"]).loc[listed["row"]]
     explained = explain(
         raw,
-        cleaner,
+        _with_all_words(cleaner),
         lambda cleaned: [*map(words.token_scores, cleaned, own.tolist(), other.tolist())],
         lambda cleaned: [[] for _ in cleaned],
         0.0,
     )
     of_words = pd.DataFrame(explained, columns=Explanation._fields, dtype=object)[["words", "why"]]
-    of_originals = fits[table["words_of"]].set_axis(table["row"])
-    return Misfiled(of_originals, listed.assign(text=raw.tolist(), **of_words))
+    return Misfiled(
+        *(each[compared_for].set_axis(table["row"]) for each in (fits, misfit)),
+        n_better=int(is_better.sum()),
+        n_compared=(n_compared := int(np.isfinite(found.difference).sum())),
+        n_by_chance=round(words.share_by_chance * n_compared),
+        listed=listed.assign(text=raw.tolist(), **of_words),
+    )
+
+
+def _compared_for(original: Rows, table: pd.DataFrame, of_row: Rows) -> Rows:
+    """Return for each document the row of the one that is compared for it: its original in its group."""
+    compared_for = table["words_of"].to_numpy(copy=True)
+    rows = np.flatnonzero(table["score"].isna())
+    compared_for[rows] = pd.Series(rows).groupby([original[rows], of_row[rows]]).transform("first")
+    return compared_for
+
+
+def _with_all_words(cleaner: Cleaner) -> Cleaner:
+    return Cleaner(cleaner.language, all_words=True)
 
 
 @dataclass(frozen=True)
@@ -232,21 +278,27 @@ def find_misfiled(
     jobs: int | str,
     progress: OnProgress,
 ) -> tuple[GroupWords, Fits]:
-    """Return which group documents fit besides their own; they are read twice.
+    """Return which group documents fit besides their own; of many documents, most are read twice.
 
-    `rows` are different documents with words, in order, and `group_of` is the group of each. `is_target` says
-    of each group whether a document may be said to fit it.
+    `rows` are different documents, in order, and `group_of` is the group of each. `is_target` says
+    of each group whether a document may be said to fit it. Words that the cleaner removes count, too, unless
+    fewer documents fit their own group with them.
     """
-    counter = _Counter(cleaner)
-    words = _count(source, rows, group_of, is_target, counter, jobs, progress)
-    fits, n_done = list[Fits](), 0
-    with closing(results_of(_Fitter(counter, words), _with_groups(source, rows, group_of), jobs)) as found:
+    counter = _Counter(_with_all_words(cleaner))
+    of_all = _count(source, rows, group_of, len(is_target), counter, jobs, progress)
+    is_left = np.array([bool(cleaner(word)) for word in of_all.words], np.bool_)
+    counts, words = _most_own([of_all, of_all.of_words(is_left)], is_target)
+    fits = Fits(np.zeros(len(rows), np.int64), np.full(len(rows), np.nan))
+    fits.fill(counts.places, words.fits(counts.tried, counts.own))
+    n_done, rest = 0, counts.rest
+    chunks = _with_groups(source, rows[rest], group_of[rest])
+    with closing(results_of(_Fitter(counter, words), chunks, jobs)) as found:
         for of_chunk in found:
-            fits.append(of_chunk)
+            fits.fill(rest[n_done : n_done + len(of_chunk.best)], of_chunk)
             n_done += len(of_chunk.best)
-            progress("comparing groups", n_done, len(rows))
-    check_all_read(n_done, len(rows))
-    return words, Fits(*map(np.concatenate, zip(*fits, strict=True)))
+            progress("comparing groups", n_done, len(rest))
+    check_all_read(n_done, len(rest))
+    return words, fits
 
 
 def _with_groups(source: TextSource, rows: Rows, group_of: Rows) -> Any:
@@ -256,46 +308,88 @@ def _with_groups(source: TextSource, rows: Rows, group_of: Rows) -> Any:
         n_done += len(texts)
 
 
+@dataclass(frozen=True)
+class _Counts:
+    """Counts of words: in groups, in as many random ones, and in the documents by which a choice is made."""
+
+    words: list[str]
+    of_groups: "csr_array[Any]"  # of shape (n_words, n_groups)
+    by_chance: "csr_array[Any]"  # likewise, by random labels
+    tried: "csr_array[Any]"  # of shape (n_tried, n_words)
+    own: Rows  # the group of each of these documents
+    own_by_chance: Rows
+    places: Rows  # of these documents, among all
+    rest: Rows  # places of the other documents with words
+
+    @cached_property
+    def _number_of(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words)}
+
+    def of_words(self, is_left: NDArray[np.bool_]) -> Self:
+        """Return the counts of some of the words."""
+        words = [word for word, is_in in zip(self.words, is_left, strict=True) if is_in]
+        counts = self.of_groups[is_left], self.by_chance[is_left], self.tried[:, is_left]
+        return replace(self, words=words, of_groups=counts[0], by_chance=counts[1], tried=counts[2])
+
+    def model(self, is_target: NDArray[np.bool_], smoothing: float) -> GroupWords:
+        """Return the words of the groups."""
+        median = float(np.median(self.tried.sum(axis=1)))
+        return GroupWords(self._number_of, self.of_groups, is_target, median, smoothing)
+
+
+def _most_own(counted: list[_Counts], is_target: NDArray[np.bool_]) -> tuple[_Counts, GroupWords]:
+    """Return the words and the smoothing by which most documents fit their own group."""
+    models = [(each, each.model(is_target, smoothing)) for each, smoothing in product(counted, _SMOOTHING)]
+    counts, best = max(
+        models, key=lambda model: (model[1].fits(model[0].tried, model[0].own).difference < 0).mean()
+    )
+    by_chance = replace(best, counts=counts.by_chance).fits(counts.tried, counts.own_by_chance)
+    return counts, replace(best, share_by_chance=float((by_chance.difference > 0).mean()))
+
+
 def _count(
     source: TextSource,
     rows: Rows,
     group_of: Rows,
-    is_target: NDArray[np.bool_],
+    n_groups: int,
     counter: _Counter,
     jobs: int | str,
     progress: OnProgress,
-) -> GroupWords:
-    """Count the words of groups, and choose the smoothing."""
+) -> _Counts:
+    """Count the words of groups."""
     number_of: dict[str, int] = {}
-    n_groups = len(is_target)
-    total = csr_array((0, n_groups))
-    lengths, tried, own_of_tried = list[Array](), list[Any](), list[Rows]()
-    step, n_done = max(len(rows) // _N_TRIED, 1), 0
+    by_chance = np.random.default_rng(_SEED).permutation(group_of)
+    labels = np.stack([group_of, by_chance + n_groups])
+    total = csr_array((0, 2 * n_groups))
+    tried, with_words = list[tuple[Any, Rows]](), list[Rows]()
+    step, n_done, n_with_words = max(len(rows) // _N_TRIED, 1), 0, 0
     with closing(results_of(counter, in_chunks(source.at(rows)), jobs)) as counted:
         for counts, words in counted:
             numbers = np.array([number_of.setdefault(word, len(number_of)) for word in words], np.int64)
-            own = group_of[n_done : n_done + counts.shape[0]]
-            entries = counts.data, (numbers[counts.indices], own[_rows(counts)])
-            of_chunk = coo_array(entries, shape=(len(number_of), n_groups)).tocsr()
-            total.resize(of_chunk.shape)
-            total = total + of_chunk
-            lengths.append(np.asarray(counts.sum(axis=1), np.float64))
-            chosen = np.arange(-n_done % step, len(own), step)
-            tried.append((counts[chosen], numbers))
-            own_of_tried.append(own[chosen])
-            n_done += len(own)
+            of_chunk = labels[:, n_done : n_done + counts.shape[0]][:, _rows(counts)]
+            entries = np.tile(counts.data, 2), (np.tile(numbers[counts.indices], 2), of_chunk.ravel())
+            added = coo_array(entries, shape=(len(number_of), 2 * n_groups)).tocsr()
+            total.resize(added.shape)
+            total = total + added
+            places = np.flatnonzero(np.diff(counts.indptr))
+            tried.append((counts[places[-n_with_words % step :: step]], numbers))
+            with_words.append(n_done + places)
+            n_with_words += len(places)
+            n_done += counts.shape[0]
             progress("counting words of groups", n_done, len(rows))
     check_all_read(n_done, len(rows))
-    median = float(np.median(np.concatenate(lengths)))
-    own = np.concatenate(own_of_tried)
-    some = [_renumbered(counts, numbers, len(number_of)) for counts, numbers in tried]
-    models = [GroupWords(number_of, csr_array(total), is_target, median, each) for each in _SMOOTHING]
-    return max(models, key=lambda model: _n_own(model, some, own_of_tried) / len(own))
-
-
-def _n_own(model: GroupWords, counts: Sequence[Any], own: Sequence[Rows]) -> int:
-    """Return the number of documents that fit their own group best."""
-    return sum(int((model.fits(*each).difference < 0).sum()) for each in zip(counts, own, strict=True))
+    some = vstack([_renumbered(counts, numbers, len(number_of)) for counts, numbers in tried], format="csr")
+    places = np.concatenate(with_words)
+    return _Counts(
+        words=[*number_of],
+        of_groups=csr_array(total[:, :n_groups]),
+        by_chance=csr_array(total[:, n_groups:]),
+        tried=some,
+        own=group_of[places[::step]],
+        own_by_chance=by_chance[places[::step]],
+        places=places[::step],
+        rest=np.delete(places, slice(None, None, step)),
+    )
 
 
 def _renumbered(counts: "csr_array[Any]", numbers: Rows, n_words: int) -> "csr_array[Any]":

@@ -20,7 +20,7 @@ from adbench_text.orders import P_OF_ORDER
 from adbench_text.pages.shades import Scale, cut, page, without_unfit
 from adbench_text.text.letters import in_lower_case
 
-_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3, "misfit": 3}  # significant ones
 _N_CHARACTERS = 1500  # of a document
 _N_CHARACTERS_OF_NAME = 80
 _N_CHARACTERS_OF_EXCERPT = 160

@@ -54,8 +54,8 @@ class OddDocuments:
         - ``words_of``, ``form_of``: rows of the documents whose words and whose form are scored for this one;
           with `keep_copies`, form is that of the first one that was written so
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
-        - ``group``, ``fits``: with groups, that of the document, and another one that it fits better, by
-          `adbench_text.documents.misfiled`; missing if there is none
+        - ``group``, ``fits``, ``misfit``: with groups, that of the document, another one that it fits better,
+          and by how much, see `adbench_text.documents.misfiled`; missing if there is none
         - ``language``: only with the language ``"auto"``; missing for a document without enough text
     lists : mapping of str to DataFrame
         By order (``"words"``, ``"form"``, ``"both"``): the different documents that are odd, or among the

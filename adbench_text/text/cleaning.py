@@ -83,19 +83,34 @@ _CONTRACTED = {
 }  # fmt: skip
 
 
+def all_words_of(text: str, language: str) -> list[str]:
+    """Return all words of a document by Unicode, frequent and short ones too.
+
+    >>> all_words_of("Who hit the ball?", "en")
+    ['who', 'hit', 'the', 'ball']
+    """
+    return letters_of(language).spell(text).split()
+
+
 def words_of(text: str, language: str) -> list[str]:
     """Return the words that are left of a document by Unicode; the language has its standard name.
 
     >>> words_of("Really\u2026 a \ufb01ne\u2122 caf\u0065\u0301!", "en")
     ['really', 'fine', 'café']
     """
-    found = letters_of(language).spell(text).split()
+    found = all_words_of(text, language)
     if language != _ENGLISH:
         frequent = frequent_words(language)
         return [word for word in found if word not in frequent]
     if not _CONTRACTED.keys().isdisjoint(found):
         found = [_CONTRACTED.get(word, word) for word in found]
     return [word for word in found if len(word) >= _LEAST_LETTERS and word not in STOP_WORDS]
+
+
+def all_word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of `all_words_of`, with their start and end in the document."""
+    for word, starts, ends in letters_of(language).words(text):
+        yield word, starts[0], ends[-1]
 
 
 def word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:

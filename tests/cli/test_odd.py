@@ -867,12 +867,17 @@ def test_each_document_is_ranked_among_those_of_its_group(odd, tmp_path):
     assert "groups 'queue'" in result.stdout
     by_words, misfiled = result.stdout.split("Filed elsewhere?:")
     assert re.search(r"\b1 +X +0\.024 +crew ", by_words)
-    assert re.search(r"\b1 +X +crew +court ", misfiled)
+    assert re.search(r"\b1 +X +crew +court +\d\.\d+ ", misfiled)
+    assert (
+        "1 of 81 different documents fit another group better by their words (random labels: about "
+        in by_words
+    )
     by_id = {row["key"]: row for row in table(tmp_path / "odd.csv")}
     assert (by_id["X"]["group"], by_id["X"]["fits"], by_id["X"]["queue"]) == ("crew", "court", "crew")
     assert {row["fits"] for row in by_id.values()} == {"court", ""}
     assert {row["group"] for row in by_id.values()} == {"court", "crew"}
     assert has_note(result, "'court' and 'court '")
+    assert [name for name, row in by_id.items() if row["misfit"]] == ["X"]
     assert "Filed elsewhere?" in (tmp_path / "odd.html").read_text()
 
 
@@ -889,7 +894,7 @@ def test_of_a_large_file_the_group_is_written(odd, tmp_path, monkeypatch):
     result = odd("tickets.csv", "--text", "body", "--id", "key", "--group", "queue", "-d", "llr")
     assert result.exit_code == 0, result.output
     assert {row["group"] for row in table(tmp_path / "odd.csv")} == {"'=crew"}
-    assert [*table(tmp_path / "odd.csv")[0]][-3:] == ["group", "fits", "id"]
+    assert [*table(tmp_path / "odd.csv")[0]][-4:] == ["group", "fits", "misfit", "id"]
 
 
 def test_groups_that_hold_lists_or_have_no_name_are_refused(odd, tmp_path):

@@ -40,6 +40,8 @@ def test_the_documents_of_another_group_are_the_first_of_theirs_with_their_words
     assert table["odd"][MISFILED].tolist() == [True, True]
     assert table["group"].tolist() == GROUPS
     assert table["fits"][MISFILED].tolist() == ["court", "sea"]
+    assert (table["misfit"] > 0).tolist() == table["fits"].notna().tolist()
+    assert sorted(table["misfit"].nlargest(2).index) == MISFILED
     assert {*table["why"][2 * N]} <= {*COURT[0].split()}
 
 
@@ -179,8 +181,47 @@ def test_swapped_documents_are_the_first_of_the_list():
     result = ranked(top=3)
     listed = result.groups.misfiled.listed
     assert sorted(listed["row"][:2]) == MISFILED
-    assert listed["difference"].is_monotonic_decreasing
+    assert listed["misfit"].is_monotonic_decreasing
     assert "judge" in listed.set_index("row")["why"][2 * N]
+
+
+def test_words_that_the_cleaning_removes_tell_groups_of_questions_apart():
+    things = "harbour sailor captain storm bridge tower engine garden castle museum".split()
+    places = "Rome Paris Vienna Lisbon Cairo Delhi Lima Oslo Quito".split()
+    asked = [f"{thing} of {place}?" for thing in things for place in places]
+    texts = [f"{['Who is the', 'Where is the'][row % 2]} {what}" for row, what in enumerate(asked)]
+    groups = [["human", "location"][row % 2] for row in range(len(texts))]
+    groups[10] = "location"
+    misfiled = ranked(texts, groups).groups.misfiled
+    assert misfiled.fits.dropna().to_dict() == {10: "human"}
+    assert misfiled.listed["why"][0] == ["who"]
+    assert "who" in [word.token.lower() for word in misfiled.listed["words"][0]]
+
+
+def test_documents_without_words_by_the_cleaning_fit_a_group_by_those_they_have():
+    greeting = [f"how are you {text}" for text in COURT]
+    without = ["how are you", "who are you", "??", "how are you"]
+    result = ranked([*SEA, *greeting, *without], [*["sea"] * N, *["greeting"] * N, *["sea"] * len(without)])
+    last = by_row(result).tail(len(without))
+    assert last["score"].isna().all()
+    assert last["fits"].fillna("").tolist() == ["greeting", "greeting", "", "greeting"]
+    assert last["misfit"].iloc[0] == last["misfit"].iloc[3]
+    assert sorted(result.groups.misfiled.listed["row"]) == [2 * N, 2 * N + 1]
+
+
+def test_words_that_the_cleaning_removes_are_left_out_where_they_mislead():
+    asides, rng = "the and of to in that was for on with his they".split(), np.random.default_rng(0)
+    texts = [f"{text.split()[0]} {' '.join(rng.permutation(asides)[:6].repeat(9))}" for text in TEXTS]
+    own, all_rows = np.array([*[0] * N, *[1] * N, 0, 1]), np.arange(len(TEXTS))
+    are_targets = np.ones(2, dtype=bool)
+    words, _ = find_misfiled(TextSource.of(texts), all_rows, own, are_targets, Cleaner(), 1, no_progress)
+    assert words.number_of.keys().isdisjoint(asides)
+
+
+def test_about_as_many_fit_another_group_by_chance_as_there_are_other_groups():
+    misfiled = ranked().groups.misfiled
+    assert (misfiled.n_better, misfiled.n_compared) == (2, len(TEXTS))
+    assert misfiled.n_by_chance == pytest.approx(len(TEXTS) / 2, rel=0.2)
 
 
 def test_with_one_group_no_document_fits_another():
