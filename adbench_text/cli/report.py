@@ -57,7 +57,7 @@ _OPTIONS = [
         multiple=True,
         metavar="FILE|SWEEP",
         help="Cells of others: a file that report --format csv wrote, or a measured sweep of this project, "
-        "main; tables name it beside each detector.",
+        "main; tables name it beside each detector that the store lacks.",
     ),
     *TRACKING,
     "Tables",
