@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import pandas as pd
 
@@ -91,7 +92,8 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
     standings = {
         (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()
     }
-    for (number, digest), of_column in cells.groupby(["column", "corpus"], sort=False):
+    of_columns: Any = cells.groupby(["column", "corpus"], sort=False)
+    for (number, digest), of_column in of_columns:
         column = sent.columns[number]
         corpus = next(corpus for corpus in sent.corpora if corpus.digest == digest)
         if (digest, column) not in standings:
@@ -110,7 +112,8 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
 def _seeds(cells: pd.DataFrame) -> dict[float, set[tuple[int, ...]]]:
     """Return the seeds that a detector has, by the level of contamination."""
     found: dict[float, set[tuple[int, ...]]] = {}
-    for (level, _), of_column in cells.groupby(["contamination", "name"]):
+    of_columns: Any = cells.groupby(["contamination", "name"])
+    for (level, _), of_column in of_columns:
         found.setdefault(level, set()).add(tuple(sorted(set(of_column["seed"]))))
     return found
 
@@ -127,8 +130,10 @@ def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
             yield f"{start}; not shown, it has {entry.n_cells} of {entry.n_expected} cells"
             continue
         best = place.best(benchmarks.knowledge_of(column.regime), level)
-        is_shown = best is None or best.column == column
-        yield f"{start}; {'shown' if is_shown else f'not shown, {best.column.label} has {best.entry.text}'}"
+        if best is None or best.column == column:
+            yield f"{start}; shown"
+        else:
+            yield f"{start}; not shown, {best.column.label} has {best.entry.text}"
 
 
 def table_of_entries(places: Iterable[Place]) -> Table:

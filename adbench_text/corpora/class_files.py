@@ -240,8 +240,8 @@ class ClassFiles(Dataset):
             classes_of[text].add(name)
         if n_several := sum(len(each) > 1 for each in classes_of.values()):
             notes.append(f"texts with several classes, both normal and odd: {n_several:,}")
-        names = [name for _, name, _ in found]
-        return _Labelled(rows, names, texts, _families(names, texts), is_test), notes
+        classes = [name for _, name, _ in found]
+        return _Labelled(rows, classes, texts, _families(classes, texts), is_test), notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
         """Return whether a document is for testing."""

@@ -43,7 +43,7 @@ class InGroups:
 
     def with_columns(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return documents with the columns ``group``, ``fits`` and ``misfit``."""
-        found = {"fits": self.misfiled.fits, "misfit": self.misfiled.misfit}
+        found: dict[str, pd.Series[Any]] = {"fits": self.misfiled.fits, "misfit": self.misfiled.misfit}
         columns = {name: of_rows[table["row"]].to_numpy() for name, of_rows in found.items()}
         return self.with_group(table).assign(**columns)
 

@@ -236,10 +236,12 @@ def misfiled_documents(
         0.0,
     )
     of_words = pd.DataFrame(explained, columns=Explanation._fields, dtype=object)[["words", "why"]]
+    n_compared = int(np.isfinite(found.difference).sum())
     return Misfiled(
-        *(each[compared_for].set_axis(table["row"]) for each in (fits, misfit)),
+        fits=fits[compared_for].set_axis(table["row"]),
+        misfit=misfit[compared_for].set_axis(table["row"]),
         n_better=int(is_better.sum()),
-        n_compared=(n_compared := int(np.isfinite(found.difference).sum())),
+        n_compared=n_compared,
         n_by_chance=round(words.share_by_chance * n_compared),
         listed=listed.assign(text=raw.tolist(), **of_words),
     )
