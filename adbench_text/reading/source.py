@@ -36,6 +36,7 @@ FORMAT_OF_SUFFIX = {
 }
 _WIDE = ("utf-16", "utf16", "utf-32", "utf32")  # encodings of text with NUL bytes
 _LOOKED_AT = 8192  # bytes
+_N_COMPARED = 50  # lines
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # of a folder label=..., as Hive and Spark write it
 
 
@@ -138,7 +139,7 @@ class Source:
         encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
         if kind == "lines":
             self.description, self.is_table = f"lines, {encoding}", False
-            self._note_tabs(lines.ahead(), name)
+            self._note_tabs(lines.ahead()[:_N_COMPARED], name)
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
             self.description = f"JSON, {encoding}"

@@ -455,12 +455,13 @@ def test_names_are_found_whatever_their_case(tmp_path):
 
 
 def test_lines_with_tabs_may_be_rows(tmp_path):
-    (tmp_path / "a.txt").write_text("ham\tsee you\nspam\twin a prize\n")
+    (tmp_path / "a.txt").write_text("ham\tsee you\n" * 60 + "spam\twin\ta prize\n")
     file = DocumentFile(str(tmp_path / "a.txt"))
     file.table()
     (note,) = file.late_notes
     assert "1 tab" in note
     assert "--format tsv" in note
+    (tmp_path / "a.txt").write_text("ham\tsee you\nspam\twin a prize\n")
     options = {"kind": "tsv", "header": False, "text": "column1"}
     assert list(DocumentFile(str(tmp_path / "a.txt"), **options).table().texts()) == [
         "see you",
