@@ -178,7 +178,7 @@ def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) 
         try:
             built = kind(**settings)
             built.check_params()
-            declared.check(built)
+            declared.check(built, label)
         except AdbenchTextError:
             raise
         except (TypeError, ValueError) as error:

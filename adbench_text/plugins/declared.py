@@ -56,14 +56,15 @@ def declared(detector: "TextDetector", name: str) -> Declared:
         kinds = type(detector), detector.implementation
     with as_plugin_error(f"{name} cannot be identified", kinds[1].__module__):
         resources, params = detector.resources(), detector.get_params()
-    _check(name, "resources()", Named(Text()), resources)
+    with as_plugin_error(f"{name} cannot be identified", kinds[1].__module__):
+        resources = {str(key): str(value) for key, value in resources.items()}
     _check(name, "get_params()", Named(), params)
     packages = [_read(kind, name, "computes_with") for kind in kinds if hasattr(kind, "computes_with")]
     return Declared(
         kinds,
         **members,
         computes_with=frozenset().union(*packages),
-        resources={**resources},
+        resources=resources,
         params={**params},
     )
 
@@ -73,15 +74,15 @@ def of_class(kind: "type[TextDetector]", member: str) -> Any:
     return _read(kind, kind.__name__, member)
 
 
-def check(detector: "TextDetector") -> None:
+def check(detector: "TextDetector", name: str) -> None:
     """Raise PluginError if a member of a detector has a value of another kind."""
     for member in (*_OF_CLASS, *_OF_OBJECT):
-        _read(detector, type(detector).__name__, member)
+        _read(detector, name, member)
 
 
 def _read(owner: Any, name: str, member: str) -> Any:
     """Return a member of a detector or of its class, once it has been checked."""
-    with as_plugin_error(f"{name} cannot say its {member}", owner.__module__):
+    with as_plugin_error(f"{name} cannot be identified", owner.__module__):
         value = getattr(owner, member)
     _check(name, member, (_OF_CLASS | _OF_OBJECT)[member], value)
     return value

@@ -161,11 +161,6 @@ class Letters(Base):
     computes_with = "numpy"
 
 
-class Resources(Base):
-    def resources(self):
-        return {"vocabulary": 5}
-
-
 class Oracle(Base):
     is_oracle = "no"
 
@@ -192,7 +187,6 @@ WRONG = {
     "Comma": "got ('pre-trained',)",
     "Number": "got 5",
     "Letters": "got 'numpy'",
-    "Resources": "got 5",
     "Oracle": "got 'no'",
     "Foreign": "got ('pre-trained',)",
 }
