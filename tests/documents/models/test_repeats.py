@@ -128,8 +128,8 @@ def test_a_wave_of_new_texts_that_are_alike_is_drift(home, by, is_equal):
     assert scorer.drift(parts) == found
 
 
-@pytest.fixture(scope="module")
-def of_letters():
+@pytest.fixture
+def of_letters(home):
     """A scorer whose documents have two form letters, and what writes these and others."""
     sea = texts_about("sea", 800, 0, compounds=True)
     names = " ".join(texts_about("sea", 5, 9, compounds=True)).split()
