@@ -4,6 +4,7 @@ It imports no library but numpy.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,23 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
         if places.any():
             raise DetectorError(f"{places.sum()} of {n_texts} scores are {name}.")
     return checked
+
+
+def plain_token_scores(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:
+    """Return token scores with plain Python values, from tuples of token, start, end and score."""
+    return [TokenScore(str(token), int(start), int(end), float(x)) for token, start, end, x in tokens]
+
+
+def plain_reasons(reasons: Iterable[Any]) -> list[str]:
+    """Return the reasons of a document as texts; raise TypeError if one is neither a text nor a number.
+
+    >>> plain_reasons(["41 % digits", 3])
+    ['41 % digits', '3']
+    """
+    found = [] if isinstance(reasons, str) else [*reasons]
+    if isinstance(reasons, str) or any(not isinstance(each, str | Real) for each in found):
+        raise TypeError(f"the reasons of a document must be a list of texts, got {reasons!r:.60}")
+    return [*map(str, found)]
 
 
 def original_words(

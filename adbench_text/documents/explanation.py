@@ -1,15 +1,25 @@
 """What makes a document odd: its words, or facts about it."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from adbench_text.contract.cleaner import Cleaner
-from adbench_text.contract.scores import N_WHY, TOGETHER, TokenScore, original_words
-from adbench_text.errors import AdbenchTextError
+from adbench_text.contract.scores import (
+    N_WHY,
+    TOGETHER,
+    TokenScore,
+    original_words,
+    plain_reasons,
+    plain_token_scores,
+)
+from adbench_text.errors import DetectorError
+from adbench_text.failures import as_plugin_error
 from adbench_text.text.letters import in_lower_case
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from adbench_text.contract.detector import TextDetector
 
 NO_WORDS = "no words"  # a reason
 _UNKNOWN = "en"  # of documents that are not cleaned: case is that of most languages
@@ -39,6 +49,21 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str =
     return list(dict.fromkeys(in_lower_case(word.token, language) for word in strongest))[:n]
 
 
+def asked(detector: "TextDetector", method: str, about: Sequence[Any]) -> list[list[Any]]:
+    """Return what a detector says of documents: its ``token_scores`` or ``reasons``, as plain values.
+
+    `about` are texts, or places of training documents if the name of the method begins with ``training_``.
+    Raise DetectorError if the detector has no such scores, PluginError if it fails or answers otherwise.
+    """
+    plain: Callable[[Any], list[Any]] = plain_reasons if method.endswith("reasons") else plain_token_scores
+    kind = detector.implementation
+    with as_plugin_error(f"{method} of {kind.__name__} failed", kind.__module__):
+        answers = [*map(plain, getattr(detector, method)(about))]
+        if len(answers) != len(about):
+            raise ValueError(f"expected {len(about)} answers, got {len(answers)}")
+    return answers
+
+
 def explain(
     texts: "pd.Series[str]",
     cleaner: Cleaner,
@@ -54,7 +79,7 @@ def explain(
     cleaned = texts.map(cleaner)
     try:
         scored = token_scores(cleaned)
-    except AdbenchTextError:
+    except DetectorError:  # it scores a document as a unit
         scored = [[] for _ in texts]
     explanations = []
     for text, left, tokens in zip(texts, cleaned, scored, strict=True):

@@ -15,8 +15,8 @@ from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import NOTHING_KNOWN, KnownLabels
 from adbench_text.contract.scores import N_TYPICAL, TokenScore, centre
-from adbench_text.documents.explanation import Explanation, explain
-from adbench_text.errors import AdbenchTextError
+from adbench_text.documents.explanation import Explanation, asked, explain
+from adbench_text.errors import DetectorError
 
 if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
@@ -50,7 +50,7 @@ class LeftOut:
         """Score above which a word speaks for odd; 0 if the detector has no scores of words."""
         try:
             return centre(self.token_scores(self._texts[:: max(len(self._texts) // N_TYPICAL, 1)]))
-        except AdbenchTextError:  # it scores a document as a unit
+        except DetectorError:  # it scores a document as a unit
             return 0.0
 
     def robust(self, scores: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -93,15 +93,15 @@ class LeftOut:
         fold_of = self._fold_of.reindex(texts.index, fill_value=-1)
         answers: dict[Any, Any] = {}
         for fold, detector in [(-1, self.detector), *enumerate(self._detectors)]:
-            asked = texts[fold_of == fold]
-            if asked.empty:
+            own = texts[fold_of == fold]
+            if own.empty:
                 continue
             if fold >= 0 and detector.leaves_out_self:
-                indices = self._texts.index.get_indexer(asked.index).tolist()
-                found = getattr(detector, f"training_{method}")(indices)
+                indices = self._texts.index.get_indexer(own.index).tolist()
+                found = asked(detector, f"training_{method}", indices)
             else:
-                found = getattr(detector, method)(asked.tolist())
-            answers |= zip(asked.index, found, strict=True)
+                found = asked(detector, method, own.tolist())
+            answers |= zip(own.index, found, strict=True)
         return [answers[label] for label in texts.index]
 
 

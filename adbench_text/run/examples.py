@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.contract.scores import Scores, TokenScore, original_words
+from adbench_text.contract.scores import Scores, original_words, plain_token_scores
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError, DetectorError
@@ -46,7 +46,7 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
     if not places:
         return []
     try:
-        of_texts = [*map(_to_token_scores, detector.token_scores([split.test[place] for place in places]))]
+        of_texts = [*map(plain_token_scores, detector.token_scores([split.test[place] for place in places]))]
     except AdbenchTextError:  # for example because its score is not a sum over words
         return []
     if corpus.written_test is not None and not detector.reads_raw and corpus.is_cleaned:
@@ -69,7 +69,7 @@ def completed(
     if len(of_texts) != len(chosen):
         raise DetectorError(f"expected scores of words of {len(chosen)} documents, got {len(of_texts)}.")
     examples = []
-    for (why, place), tokens in zip(chosen, map(_to_token_scores, of_texts), strict=True):
+    for (why, place), tokens in zip(chosen, map(plain_token_scores, of_texts), strict=True):
         document = int(split.places[place])
         (text,) = corpus.written_texts(split.places[[place]])
         for token in tokens:
@@ -104,14 +104,9 @@ def from_json(text: str) -> list[Example]:
                 bool(each["outlier"]),
                 float(each["score"]),
                 str(each["text"]),
-                _to_token_scores(each["tokens"]),
+                plain_token_scores(each["tokens"]),
             )
             for each in json.loads(text)
         ]
     except (AttributeError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a list of examples: {error}") from error
-
-
-def _to_token_scores(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:
-    """Return token scores with plain Python values, from tuples of token, start, end and score."""
-    return [TokenScore(str(token), int(start), int(end), float(x)) for token, start, end, x in tokens]

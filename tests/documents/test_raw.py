@@ -1,10 +1,15 @@
 """A detector that reads raw documents gets a user's own as they were written, and shows its reasons."""
 
 import math
+import re
+from typing import ClassVar
+
+import pytest
 
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranking import odd_documents
+from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 
@@ -29,6 +34,44 @@ def test_reasons_of_a_detector_that_is_fitted_in_folds_are_shown_too(monkeypatch
     monkeypatch.setattr(registry.detector("form"), "leaves_out_self", False)
     table = odd_documents([*NORMAL, ODD], "form", alpha=0.06, n_folds=3).table
     assert [why[0] for why in table.why[table.odd]] == [WHY]
+
+
+class Telling:
+    """A detector whose answers are given."""
+
+    answer: ClassVar = []
+
+    def fit(self, texts):
+        return self
+
+    def decision_function(self, texts):
+        return [len(text) for text in texts]
+
+    def reasons(self, texts):
+        return [self.answer for _ in texts] if self.answer != "too few" else []
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ([3, 0.5, "few"], ["3", "0.5", "few"]),
+        ([None], "got [None]"),
+        ("few", "got 'few'"),
+        (7, "int"),
+        ("too few", "got 0"),
+    ],
+)
+def test_reasons_are_texts_or_numbers(answer, found, monkeypatch):
+    monkeypatch.setattr(Telling, "answer", answer)
+    if isinstance(found, list):
+        table = odd_documents([*NORMAL, ODD * 9], Telling, alpha=0.06, by="words").table
+        assert [*table.why[table.odd]] == [found]
+        return
+    texts = [*NORMAL, ODD * 9]
+    for use in (odd_documents, lambda *given: Scorer(fit_model(*given)).explain(texts)):
+        with pytest.raises(PluginError, match=re.escape(found)) as error:
+            use(texts, Telling)
+        assert "reasons of Telling" in str(error.value)
 
 
 def test_documents_are_scored_as_they_were_written():

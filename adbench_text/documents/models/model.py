@@ -13,7 +13,7 @@ from adbench_text.checks import Number, check_choice
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
-from adbench_text.documents.explanation import Explanation, explain, shows_no_words
+from adbench_text.documents.explanation import Explanation, asked, explain, shows_no_words
 from adbench_text.documents.models.evidence import Evidence, KnownFamilies
 from adbench_text.documents.scores_by_order import Array, is_by_words, scores_by_order
 from adbench_text.errors import InvalidValueError
@@ -274,8 +274,8 @@ class Scorer:
         found = explain(
             pd.Series(texts, dtype=object),
             self._cleaner,
-            lambda cleaned: detector.token_scores(cleaned.tolist()),
-            lambda cleaned: detector.reasons(cleaned.tolist()),
+            lambda cleaned: asked(detector, "token_scores", cleaned.tolist()),
+            lambda cleaned: asked(detector, "reasons", cleaned.tolist()),
             self.centre,
         )
         if self._form is None:
