@@ -10,7 +10,7 @@ _SPACE = re.compile(r"\s+")
 _FORMULA = ("=", "+", "-", "@")  # see CSV injection at owasp.org, also for the spaces
 _SPACES_OF_CELLS = ("\t", "\r", "\n")
 _EQUALS, _SIGNS = "=＝﹦⁼₌⩵⩶@＠﹫", r"\-－﹣+＋﹢⁺₊﬩"  # also those that are plain ones in NFKC
-_INVISIBLE = r"\0-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_INVISIBLE = r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _SKIPPED = rf'(?:[^\S\t\r\n]|["{_INVISIBLE}])*+'
 _NUMBER = r"(?:\d++(?:[.,]\d++)?+|[.,]\d++)[^\S\t\r\n]*+(?:[;\t|\r\n]|$)"  # all of a cell
 # Some spreadsheets separate cells by semicolons, tabs or bars, and then ignore quotes around line breaks: a
@@ -22,6 +22,9 @@ _FORMULA_INSIDE = re.compile(
     rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|{_NUMBER}))"
 )
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
+_HARMLESS = "\n\t\u200c\u200d"  # among these; words of Persian and emoji have joiners
+# what a terminal obeys, HTML forbids, or UTF-8 lacks
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # On Windows "a:b" is a hidden part of a file "a".
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*' + (":" if os.name == "nt" else ""))
 # User and password, which may contain / and @; after a colon, a number before a / is a port. A text without
@@ -48,7 +51,9 @@ def printable(text: str) -> str:
     r"""Return a text for a terminal: like `one_line`, but line ends, tabs and spaces are kept."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join("\ufffd" if c not in "\n\t" and unicodedata.category(c) in _HARMFUL else c for c in text)
+    return "".join(
+        "\ufffd" if c not in _HARMLESS and unicodedata.category(c) in _HARMFUL else c for c in text
+    )
 
 
 def markdown(text: str) -> str:
@@ -82,6 +87,14 @@ def without_surrogates(text: str) -> str:
     return text
 
 
+def without_controls(text: str) -> str:
+    """Return a text for a file: with U+FFFD in place of control characters and lone surrogates.
+
+    Line ends, form feeds and tabs are kept.
+    """
+    return _CONTROL.sub("\ufffd", text)
+
+
 def encodable(text: str) -> str:
     """Return a text that databases accept: without lone surrogates and NUL."""
     return without_surrogates(text).replace("\0", "\ufffd")
@@ -111,7 +124,7 @@ def file_name(name: str) -> str:
 
 
 def no_formula(value: Any) -> Any:
-    """Return a value for a cell of CSV; a spreadsheet must not take text for a formula.
+    """Return a value for a cell of CSV: no formula of a spreadsheet, and no command of a terminal.
 
     Some spreadsheets separate cells by semicolons or tabs, so that a formula may begin within a text.
 
@@ -124,7 +137,7 @@ def no_formula(value: Any) -> Any:
         value = str(value)
     if not isinstance(value, str) or not value or (value.isascii() and value.isalnum()):
         return value
-    value = _FORMULA_INSIDE.sub(lambda skipped: f"'{skipped.group()}", encodable(value))
+    value = _FORMULA_INSIDE.sub(lambda skipped: f"'{skipped.group()}", without_controls(value))
     # spreadsheets skip spaces, and take full-width signs for plain ones
     first = next((c for c in value if not c.isspace() and unicodedata.category(c) not in _HARMFUL), "")
     is_formula = unicodedata.normalize("NFKC", first).startswith(_FORMULA)

@@ -24,7 +24,7 @@ from adbench_text.cli.own_text import (
 )
 from adbench_text.cli.progress import shown_documents
 from adbench_text.cli.score_sentences import out_of_reach
-from adbench_text.escaping import count, printable
+from adbench_text.escaping import count
 from adbench_text.text.language_finder import AUTO
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         if (reason := unidentified(identity))
     ]
     print_notes([*source.late_notes, *of_language, *_few_documents(fitted), *of_encoder])
-    say(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
+    say(f"Model: {model}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
 

@@ -16,7 +16,7 @@ from adbench_text.cli.document_tables import (
     write_page,
 )
 from adbench_text.cli.file_rows import LANGUAGE, MOST_WRITTEN, FileRows
-from adbench_text.cli.options import SectionedCommand, is_quiet
+from adbench_text.cli.options import SectionedCommand, is_quiet, say
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
@@ -170,12 +170,11 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
         marks={rows.id(row): mark for row, mark in marks.items()},
     )
     if not is_quiet():
-        click.echo("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
+        say("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
         for order, documents in lists.items():
             if shown := documents[: options["top"]]:
                 print_documents(shown, rows.id_name, headings[order])
-        click.echo("\n".join([*below, how_read(source)]))
-        click.echo(printable(f"All documents: {table}. Page: {page}."))
+        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}."]))
     choice["language"] = ranked.language
     of_language = [
         *(sentences.languages(ranked) if is_auto else []),

@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from adbench_text.contract.protocols import PROTOCOLS
 from adbench_text.errors import UnknownNameError
+from adbench_text.escaping import printable
 from adbench_text.reading.options import READ_OPTIONS, ReadOption, ReadOptions
 
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
@@ -211,7 +212,7 @@ def is_quiet() -> bool:
 def say(text: str, *, err: bool = False) -> None:
     """Print what is no error and no note, unless the command is quiet."""
     if not is_quiet():
-        click.echo(text, err=err)
+        click.echo(printable(text), err=err)
 
 
 def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:

@@ -22,7 +22,6 @@ from adbench_text.cli.own_text import (
 from adbench_text.cli.score_input import differences, keeping_some, opened_as_fitted
 from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import printable
 
 _DRIFT = 4  # exit code
 _PATH = click.Path(path_type=Path)
@@ -123,7 +122,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
             middle=scorer.centre,
             notes=[sentences.of_family(each) for each in drift.families[:_N_FAMILIES]],
         )
-        say(printable(f"Page: {page}."), err=True)
+        say(f"Page: {page}.", err=True)
     is_told = drift.is_found or not is_quiet()
     told = [each for each in drift.families if is_told or each.is_notable][:_N_FAMILIES]
     for line in [*map(sentences.of_family, told), *[f"{verdict} {counted}"] * is_told]:

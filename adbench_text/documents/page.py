@@ -15,9 +15,9 @@ from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import OF_GROUPS
 from adbench_text.documents.rounding import rounded
 from adbench_text.documents.scores_by_order import is_by_words
-from adbench_text.escaping import no_formula
+from adbench_text.escaping import no_formula, without_controls
 from adbench_text.orders import P_OF_ORDER
-from adbench_text.pages.shades import Scale, cut, page, without_unfit
+from adbench_text.pages.shades import Scale, cut, page
 from adbench_text.text.letters import in_lower_case
 
 _DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3, "misfit": 3}  # significant ones
@@ -115,7 +115,7 @@ class _OnPage(NamedTuple):
         n_words = sum(
             word.start < part.end and word.end > part.start for part in parts for word in self.document.words
         )
-        n_bytes = sum(len(escape(without_unfit(text)).encode()) for text in texts)
+        n_bytes = sum(len(escape(without_controls(text)).encode()) for text in texts)
         return n_bytes + _OF_WORD * n_words + _OF_DOCUMENT
 
 

@@ -1,10 +1,10 @@
 """Words coloured by their scores, red for odd and blue for typical, and the pages that show them."""
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -12,11 +12,10 @@ import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from adbench_text.contract.scores import TokenScore, centre
-from adbench_text.escaping import no_formula
+from adbench_text.escaping import no_formula, printable, without_controls
 
 N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
-_UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # HTML forbids them, or UTF-8
 
 
 class Piece(NamedTuple):
@@ -105,17 +104,13 @@ def digits_of(largest: float) -> int:
     return min(max(2 - math.floor(math.log10(largest)), 0), 6)
 
 
-def without_unfit(text: str) -> str:
-    """Return a text with U+FFFD in the place of characters that HTML forbids or UTF-8 cannot encode."""
-    return _UNFIT.sub("\ufffd", text)
-
-
 def page(template: str, **values: Any) -> str:
     """Return a page that needs no other file and no network; all values are escaped.
 
-    A template has the name of its package and of its file: ``"adbench_text.pages/_shades.css"``.
+    A template has the name of its package and of its file: ``"adbench_text.pages/_shades.css"``. It shows a
+    text as it was written by the filter ``escape``; any other one, such as a name, changes no direction.
     """
-    return without_unfit(_environment().get_template(template).render(values))
+    return without_controls(_environment().get_template(template).render(values))
 
 
 @cache
@@ -123,13 +118,27 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["no_formula"] = no_formula
+    environment.filters |= {"no_formula": no_formula, "printable": printable, "referenced": _referenced}
     environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
     return environment
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as it is shown; markup is there already."""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _referenced(text: str) -> str:
+    """Return an attribute for a script, which gets all characters; in the page they change no direction."""
+    text = escape(text)
+    if printable(text) == text:
+        return text
+    return "".join(each if printable(each) == each else f"&#{ord(each)};" for each in text)
 
 
 def _source(name: str) -> str:

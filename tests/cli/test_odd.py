@@ -6,6 +6,7 @@ import json
 import os
 import re
 import textwrap
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -219,9 +220,21 @@ def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
 
 def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
     rows = [("=1+1", text) for text in SEA] + [("@evil", "\x1b[31mred\x1b[0m \u202eoven \x07eggs")]
-    result = odd(write(tmp_path / "a.csv", rows, ("note", "text")), "--top", 1)
+    groups = ["no\u202erth", "so\x1b[31muth"] * len(rows)
+    grouped = [(*row, groups[number], f"\u202e{number}") for number, row in enumerate(rows)]
+    path = write(tmp_path / "a.csv", grouped, ("note", "text", "gro\x1bup", "id"))
+    result = odd(path, "--top", 1, "--text", "text", "--group", "gro\x1bup")
     assert result.exit_code == 0, result.output
     assert not set("\x1b\x07\u202e") & set(result.output)
+    assert not set("\x1b\x07") & set((tmp_path / "odd.csv").read_text())
+    page = (tmp_path / "odd.html").read_text()
+    assert "no\ufffdrth" in page
+    assert "\x1b" not in page
+    assert "no\u202erth" not in page
+    (name, *_) = re.findall('data-id="(.*?)"', page)
+    (tmp_path / "marks.csv").write_text(f"id,mark\n{unescape(name)},odd\n")
+    result = odd(path, "--text", "text", "--marked", "marks.csv", "-o", "marked")
+    assert "1 odd" in result.output
     assert {row["note"] for row in table(tmp_path / "odd.csv")} == {"'=1+1", "'@evil"}
     odd(write(tmp_path / "b.csv", rows, ("=2+2", "text")))
     assert list(table(tmp_path / "odd.csv")[0])[-2:] == ["'=2+2", "text"]
