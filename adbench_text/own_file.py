@@ -64,7 +64,7 @@ def _replaced(text: str, by: Callable[[re.Match[str]], str]) -> str:
 def written_in(settings: Mapping[str, Any]) -> list[str]:
     """Return the objects in files that the settings of a detector name, as they are written there."""
     texts = (value for value in settings.values() if isinstance(value, str))
-    return [found[0] for text in texts for found in WRITTEN.finditer(text)]
+    return [name for text in texts for name in names_in(text)]
 
 
 def known() -> dict[str, Path]:
