@@ -12,7 +12,6 @@ from adbench_text.cli.document_tables import explained_documents, write_page
 from adbench_text.cli.options import SectionedCommand, is_quiet, say
 from adbench_text.cli.own_text import (
     DOCUMENTS,
-    STDIN,
     WORK,
     check_outputs,
     how_read,
@@ -96,10 +95,10 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     print_notes(differences(used, fitted.training.options))
     suffix = output.suffix if output is not None else "" if page is not None else ".jsonl"
     n_kept = options["top"] if page is not None else 0
-    jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
+    jobs = 1 if documents.is_pipe else options["jobs"]  # each answer comes with its document
     score = partial(score_batch, scorer, n_kept > 0)
     some: list[str] = []
-    read = keeping_some(documents, some, N_LOOKED_AT)
+    read = keeping_some(documents.batches(), some, N_LOOKED_AT)
     tables = results_of(score, batches(read), options["address"] or jobs)
     if output is None and suffix and not options["fail_on_drift"]:
         tables = while_read(tables)

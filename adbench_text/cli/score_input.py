@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -69,12 +70,13 @@ def _listed(value: str | int | list[str] | None) -> list[str]:
     return value if isinstance(value, list) else [str(value)] if value else []
 
 
-def keeping_some(documents: Iterable[Document], some: list[str], n: int) -> Iterator[Document]:
-    """Yield documents, and keep the texts of n of them, each as likely as another one."""
-    draw = Random(0)
-    for number, document in enumerate(documents):
-        if number < n:
-            some.append(document.text)
-        elif (place := draw.randint(0, number)) < n:
-            some[place] = document.text
-        yield document
+def keeping_some(read: Iterable[list[Document]], some: list[str], n: int) -> Iterator[list[Document]]:
+    """Yield batches of documents, and keep the texts of n of them, each as likely as another one."""
+    draw, numbers = Random(0), count()
+    for documents in read:
+        for document, number in zip(documents, numbers, strict=False):
+            if number < n:
+                some.append(document.text)
+            elif (place := draw.randint(0, number)) < n:
+                some[place] = document.text
+        yield documents

@@ -11,7 +11,6 @@ import click
 from adbench_text.cli.document_tables import score_lines
 from adbench_text.cli.progress import shown_documents
 from adbench_text.cli.streams import is_read
-from adbench_text.errors import AdbenchTextError
 from adbench_text.reading.documents import Document
 from adbench_text.storage import atomic_path
 
@@ -37,32 +36,20 @@ class FileScores(NamedTuple):
     most_odd: "pd.DataFrame"  # the first documents by their p, and then by their score, with their texts
 
 
-def score_batch(scorer: "Scorer", with_text: bool, batch: list[tuple[str, str]]) -> "pd.DataFrame":
-    """Return a table of documents, given their identifiers and texts; a worker process may do it."""
+def score_batch(scorer: "Scorer", with_text: bool, batch: list[Document]) -> "pd.DataFrame":
+    """Return a table of documents; a worker process may do it."""
     ids, texts = map(list, zip(*batch, strict=True))
     kept = texts if with_text else [text[:_BEGINNING] for text in texts]
     return scorer.score(texts).assign(id=ids, text=kept)
 
 
-def batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
-    """Yield documents in batches that double: the first answer comes with the first document.
-
-    An error in the file comes after the documents before it.
-    """
-    batch: list[tuple[str, str]] = []
+def batches(read: Iterable[list[Document]]) -> Iterator[list[Document]]:
+    """Yield documents that are read together, in batches that double: the first answer comes at once."""
     size = 1
-    try:
-        for document in documents:
-            batch.append((document.id, document.text))
-            if len(batch) == size:
-                yield batch
-                batch, size = [], min(2 * size, _MOST)
-    except AdbenchTextError:
-        if batch:
-            yield batch
-        raise
-    if batch:
-        yield batch
+    for documents in read:
+        while documents:
+            yield documents[:size]
+            documents, size = documents[size:], min(2 * size, _MOST)
 
 
 def while_read(tables: "Generator[pd.DataFrame]") -> "Generator[pd.DataFrame]":

@@ -1,7 +1,7 @@
 """Rows of a file that are read together, as columns, and their values as text."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,13 +47,24 @@ def batch_of(
     return Batch({name: [row.get(name) for row in rows] for name in names}, numbers, part, unit)
 
 
-def in_sizes(rows: Iterator[T], sizes: Iterable[int]) -> Iterator[list[T]]:
-    """Yield rows in lists of some sizes; an error comes after the rows before it."""
+def in_sizes(
+    rows: Iterator[T], sizes: Iterable[int], is_waiting: Callable[[], bool] | None = None
+) -> Iterator[list[T]]:
+    """Yield rows in lists of some sizes; an error comes after the rows before it.
+
+    If given, `is_waiting` returns whether the next row would have to be waited for: a list ends before it.
+    """
     for size in sizes:
         taken: list[T] = []
         failure = None
         try:
-            taken.extend(islice(rows, size))  # it keeps what it has when the iterator fails
+            if is_waiting is None:
+                taken.extend(islice(rows, size))  # it keeps what it has when the iterator fails
+            else:
+                for row in islice(rows, size):
+                    taken.append(row)
+                    if is_waiting():
+                        break
         except AdbenchTextError as error:
             failure = error
         if taken:

@@ -105,7 +105,8 @@ class Lines:
         *,
         any_end: bool = False,
     ) -> None:
-        self._is_pipe = not stream.seekable()
+        self.is_pipe = not stream.seekable()
+        self._n_there = 0  # lines of a pipe that came with the last one, and are not taken
         self._stream, self._name, self._losses = unpacked(stream, name), name, losses
         self._goes_on = options.goes_on
         start = self._stream.peek(4)
@@ -156,7 +157,7 @@ class Lines:
         """Return the first lines of the file, of a pipe as many as are there at once; they are not taken."""
         self._skip()
         while len(self._first) < BUFFER and not self._failure:
-            if self._is_pipe and ("\n" in self._first or "\r" in self._first[:-1]):
+            if self.is_pipe and ("\n" in self._first or "\r" in self._first[:-1]):
                 break
             try:
                 block = next(self._decoded_blocks, "")
@@ -192,7 +193,18 @@ class Lines:
         yield from self._decoded_blocks
 
     def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable(self.groups())
+        return self._counted() if self.is_pipe else chain.from_iterable(self.groups())
+
+    def _counted(self) -> Iterator[str]:
+        for lines in self.groups():
+            self._n_there = len(lines)
+            for line in lines:
+                self._n_there -= 1
+                yield line
+
+    def is_waiting(self) -> bool:
+        """Return whether the next line of a pipe, in an iteration, has not come yet."""
+        return self.is_pipe and not self._n_there
 
     def groups(self) -> Iterator[list[str]]:
         """Yield the lines in groups, as they come."""

@@ -84,7 +84,9 @@ class DocumentFile:
             is_complete = names.keys() >= {*given, *others}
             # the first of several files may be the one that lacks a column
             is_enough = sum(map(len, first)) >= _N_LOOKED_AT and (is_complete or not source.goes_on)
-            if is_enough or (given and is_complete):
+            likely = source.options.likely
+            is_decided = given or (likely and ({*likely} <= names.keys() or TEXT in names))
+            if is_enough or (is_decided and is_complete):
                 break  # a pipe gets its first answer with its first document
         if not any(map(len, first)):
             raise DataError(
@@ -141,11 +143,20 @@ class DocumentFile:
                 )
 
     def __iter__(self) -> Iterator[Document]:
+        return chain.from_iterable(self.batches())
+
+    def batches(self) -> Iterator[list[Document]]:
+        """Yield the documents that are read together; of a pipe, those that have come."""
         begin = 0
         for rows, _ in self._strings(()):
             table = DocumentTable(rows, self.text_columns, self.id_column, (), begin)
-            yield from map(Document, table.ids, table.texts())
+            yield [*map(Document, table.ids, table.texts())]
             begin += len(table)
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether it is read from a pipe, once."""
+        return self._source.pipe is not None
 
     def table(
         self,

@@ -29,13 +29,14 @@ def batches(
     lines: Lines, name: str, options: ReadOptions, losses: Losses, sizes: Iterator[int]
 ) -> Iterator[Batch]:
     """Yield the rows in batches of some sizes."""
-    first = lines.first_line()
+    first, is_waiting = lines.first_line(), None
     if first.startswith("[") or not _is_value(first):
         values = _values(lines, name)
     else:
         values = _of_lines(lines, name, options, losses)
+        is_waiting = lines.is_waiting if lines.is_pipe else None
     rows = _rows(values, name, options, losses)
-    for taken in in_sizes(rows, sizes):
+    for taken in in_sizes(rows, sizes, is_waiting):
         yield batch_of([row for row, _ in taken], [number for _, number in taken], name)
 
 

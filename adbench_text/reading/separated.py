@@ -131,7 +131,7 @@ class Table:
             first = self._lines.n_skipped + 1
             yield self._batch([self._first], range(first, first + 1))
         before = self._line_number()
-        for rows in in_sizes(self._reader, sizes):
+        for rows in in_sizes(self._reader, sizes, self._is_waiting if self._lines.is_pipe else None):
             raw = self._taken()
             # a row has a line and all fields, or else each is looked at
             is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
@@ -155,6 +155,10 @@ class Table:
         for lines in self._lines.groups():
             self._raw += lines
             yield lines
+
+    def _is_waiting(self) -> bool:
+        """Return whether the next line of a pipe has not come yet."""
+        return bool(self._reader.line_num == self._n_taken + len(self._raw))
 
     def _line_number(self) -> int:
         """Return the number of the last line that was taken."""

@@ -298,7 +298,7 @@ def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) ->
 
 def _plain(lines: Lines, name: str, sizes: Iterator[int]) -> Iterator[Batch]:
     number = 1 + lines.n_skipped
-    for taken in in_sizes(iter(lines), sizes):
+    for taken in in_sizes(iter(lines), sizes, lines.is_waiting if lines.is_pipe else None):
         texts = [line.rstrip("\r\n") for line in taken]
         yield Batch({TEXT: texts}, range(number, number + len(texts)), name)
         number += len(taken)

@@ -193,30 +193,41 @@ def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
     assert " JSON: " in scored.stderr
 
 
-def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path, monkeypatch):
-    """A pipe that has sent one line, and no end yet."""
+@pytest.mark.parametrize(
+    ("row", "options"),
+    [
+        ('{{"body": "ship {}"}}', ["--text", "body"]),
+        ('{{"body": "ship {}"}}', []),
+        ('{{"text": "ship {}"}}', []),
+        ("ship {}", []),
+        ("ship {},tide", ["--format", "csv", "--text", "column0", "--no-header"]),
+    ],
+)
+def test_no_answer_waits_for_the_next_document(adbench, tmp_path, monkeypatch, row, options):
+    """A pipe sends each line once the one before it is answered."""
     adbench("fit", "normal.csv", "--model", "kept")
     printed = []
 
     class Pipe(io.RawIOBase):
-        def __init__(self):
-            self.sent = [b'{"body": "ship"}\n']
+        n_sent = 0
 
         def readable(self):
             return True
 
         def readinto(self, buffer):
-            if not self.sent:
-                assert printed, "asked for a second line before the first was answered"
+            assert sum(each.count("\n") for each in printed) == self.n_sent
+            if self.n_sent == 9:
                 return 0
-            line = self.sent.pop()
+            line = row.format(self.n_sent).encode() + b"\n"
+            self.n_sent += 1
             buffer[: len(line)] = line
             return len(line)
 
     monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
     monkeypatch.setattr(score.click, "echo", lambda text, **_: printed.append(text))
-    score.command.main(["kept", "-", "--text", "body"], standalone_mode=False)
-    assert json.loads(printed[0])["id"] == "0"
+    score.command.main(["kept", "-", "--quiet", *options], standalone_mode=False)
+    answers = [json.loads(line) for text in printed for line in text.splitlines() if line.startswith("{")]
+    assert [each["id"] for each in answers] == [*map(str, range(9))]
 
 
 @pytest.fixture

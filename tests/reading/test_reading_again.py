@@ -95,11 +95,12 @@ def test_a_pipe_in_a_folder_and_a_device_are_no_documents(tmp_path):
             DocumentFile("/dev/zero", kind=kind, errors="replace")
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "lines"])
-def test_the_first_row_of_a_pipe_comes_before_the_second_is_written(tmp_path, kind):
+def test_each_row_of_a_pipe_comes_before_the_next_is_written(tmp_path, kind):
     path = tmp_path / "fifo"
     os.mkfifo(path)
-    go_on = threading.Event()
+    is_read = threading.Semaphore(0)
     row = {
         "csv": "{0},the text {0}\n",
         "jsonl": '{{"id": {0}, "text": "the text {0}"}}\n',
@@ -108,17 +109,19 @@ def test_the_first_row_of_a_pipe_comes_before_the_second_is_written(tmp_path, ki
 
     def write_slowly():
         with path.open("w") as stream:
-            stream.write("id,text\n" * (kind == "csv") + row[kind].format(0))
-            stream.flush()
-            assert go_on.wait(20)
-            stream.write("".join(row[kind].format(n) for n in range(1, 300)))
+            stream.write("id,text\n" * (kind == "csv"))
+            for number in range(9):
+                stream.write(row[kind].format(number))
+                stream.flush()
+                assert is_read.acquire(timeout=20)
+            stream.write("".join(row[kind].format(n) for n in range(9, 300)))
 
     writer = threading.Thread(target=write_slowly, daemon=True)
     writer.start()
-    found = iter(DocumentFile(str(path), "text", kind=kind))
-    assert next(found).text == "the text 0"
-    go_on.set()
-    assert [document.text for document in found] == [f"the text {n}" for n in range(1, 300)]
+    for number, document in enumerate(DocumentFile(str(path), "text", kind=kind)):
+        assert document.text == f"the text {number}"
+        is_read.release()
+    assert number == 299
     writer.join(20)
 
 
