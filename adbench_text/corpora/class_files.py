@@ -16,6 +16,7 @@ from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.dataset import Dataset, Documents, Edition, OddWords
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
+from adbench_text.metrics import MAIN
 from adbench_text.plugins import registry
 from adbench_text.reading.documents import DocumentFile, DocumentTable, named
 from adbench_text.reading.hub import FOLDERS, HUB
@@ -277,9 +278,9 @@ class ClassFiles(Dataset):
                 f"{name} {'/'.join(f'{n[name]:,}' for n in n_of_part)}" for name, _ in sizes.most_common(5)
             )
             raise DataError(
-                f"{self.name} needs normal and odd test documents, which AUROC compares: a class of {_LEAST} "
-                "different texts with documents in both parts, and another class in the test part. Documents "
-                f"for training and testing: {', '.join(in_parts)}."
+                f"{self.name} needs normal and odd test documents, which {MAIN.title} compares: a class of "
+                f"{_LEAST} different texts with documents in both parts, and another class in the test part. "
+                f"Documents for training and testing: {', '.join(in_parts)}."
             )
         untrained = names - (large if is_drawn else trained)
         others = tested - names, sizes.keys() - tested

@@ -103,9 +103,9 @@ class DocumentFile:
         for column in (*given, *others):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns, source.advice)
-        likely = [*self._source.options.likely]
-        if likely and not given and {*likely} <= names.keys():
-            given = likely
+        of_model = [*source.options.likely]
+        if of_model and not given and {*of_model} <= names.keys():
+            given = of_model
         self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
         rest = [name for name in self.columns if name not in self.text_columns]
         guessed = named(rest, ("id", "file")) if id is None else None

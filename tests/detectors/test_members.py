@@ -38,7 +38,7 @@ def test_the_code_and_the_resources_of_members_are_resources(tmp_path):
     kind = registry.detector("pyod-knn")
     assert used == {
         "member1.code": code_version(kind),
-        "member1.libraries": libraries(kind),
+        "member1.libraries": libraries(kind, declared=kind.computes_with),
         "member1.library": f"pyod {version('pyod')}",
         "member1.vectors": vectors.digest(path),
     }

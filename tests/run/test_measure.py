@@ -192,7 +192,7 @@ WRONG = {
 }
 
 
-@pytest.mark.usefixtures("toy_path")
+@pytest.mark.usefixtures("toy_path", "own_files")
 def test_what_a_detector_claims_or_declares_wrongly_fails_its_cell_alone(here):
     (here / "mine.py").write_text(DETECTORS, encoding="utf-8")
     chosen = " ".join(f"-d ./mine.py:{name}" for name in (*WRONG, "Ran"))
