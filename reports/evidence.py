@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adbench_text.errors import TrackingError
 from adbench_text.escaping import count
-from adbench_text.reports.cells import Row
+from adbench_text.metrics import ROUNDING, all_metrics
+from adbench_text.reports.cells import Row, text_of
 from adbench_text.run import examples
 from adbench_text.run.result import Example
 from adbench_text.store.store import Store
@@ -36,8 +38,14 @@ class Evidence:
         return {inlier: scored(table) for inlier, table in tables.items() if table is not None}
 
     def table(self, row: Row) -> pd.DataFrame | None:
-        """Return document, class, outlier and score of the test documents of a cell, None if unreadable."""
+        """Return document, class, outlier and score of the test documents of a cell, None if unreadable.
+
+        Raise TrackingError if the cell has a metric that its scores do not give.
+        """
+        is_new = (_SCORES, row.run_id) not in self._held
         read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row.n_test))
+        if read is not None and is_new:
+            _check_metrics(row, read)
         return read
 
     def forget(self, row: Row) -> None:
@@ -85,6 +93,17 @@ def _scores(text: str, n_test: int) -> pd.DataFrame:
     if not (len(table) and table["outlier"].isin((0, 1)).all() and np.isfinite(table["score"]).all()):
         raise ValueError("these are no labels and scores")
     return table
+
+
+def _check_metrics(row: Row, table: pd.DataFrame) -> None:
+    """Raise TrackingError if a stored metric of a cell differs from the metric of its scores."""
+    for name, value in all_metrics(*scored(table)).items():
+        stored = getattr(row, name)
+        if abs(stored - value) > ROUNDING:  # False for NaN: an older cell may lack it
+            raise TrackingError(
+                f"The run {row.run_id} ({text_of(row)}) was changed: its {name} is {stored:.4f}, and its "
+                f"scores give {value:.4f}; delete the run, and run its cell again."
+            )
 
 
 def _note(part: str, missing: str, rows: Sequence[Row]) -> str:

@@ -34,7 +34,7 @@ def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", le
     values = {"scores": np.arange(6.0), "started": STARTED + figure, "places": np.arange(6)}
     if "outlier" not in (values := values | more):
         values["outlier"] = corpus().test.labels[values["places"]] != (inlier == "law")
-    if "scores" in more:
+    if more.get("scores") is not None:
         metrics |= all_metrics(values["outlier"], values["scores"])
     return Result(cell, metrics=metrics, **values)
 

@@ -6,6 +6,7 @@ import pytest
 from cells import build, failed, stored
 
 from adbench_text.corpora.split_key import SplitKey
+from adbench_text.errors import TrackingError
 from adbench_text.metrics import all_metrics
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
@@ -218,3 +219,10 @@ def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():
     assert shorter.group_starts == {0, 1}
     assert shorter.blocks == [("one", 1), ("three", 1)]
     assert Table("t", list("wx"), [[Entry("a"), NONE]], n_labels=1).without_empty().rows == []
+
+
+def test_a_stored_metric_that_its_scores_do_not_give_is_refused():
+    store = Holding({"scores.csv": SCORES})
+    builder = Builder(table_of([stored("x", "a", **(OF_SCORES | {"auroc": 0.99}))]), store=store)
+    with pytest.raises(TrackingError, match=r"auroc is 0\.9900.* 0\.5500"):
+        assert builder.drawings
