@@ -83,12 +83,15 @@ def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list
 def write_odd_table(
     path: Path, table: "pd.DataFrame", alpha: float, rows: FileRows, keep_all: bool, progress: "OnProgress"
 ) -> None:
-    """Write all documents with the columns of the file; of a large file there are only the identifiers."""
+    """Write all documents with the columns of the file; of a large file there are only the identifiers.
+
+    The caller gives a temporary path, see `storage.atomic_path`.
+    """
     import pandas as pd
 
     columns = rows.columns(len(table), keep_all)
     header: Any = [*rows.columns_of_odd, *column_titles([*map(str, columns)], rows.columns_of_odd)]
-    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+    with path.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
             theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)

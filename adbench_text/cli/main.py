@@ -32,6 +32,7 @@ _COMMANDS = [name for names in _SECTIONS.values() for name in names]
 # for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
 # alone as fast as by default; benchmarks/date.py measures it.
 SPIN_COUNT = "3000"
+_NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # on a disk, for a user, in a file (ulimit -f)
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
 
 
@@ -82,7 +83,7 @@ class Group(click.Group):
             click.echo(f"Error: {message_of(error)}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
-            if error.errno != errno.ENOSPC:
+            if error.errno not in _NO_ROOM:
                 raise
             click.echo(f"Error: Cannot write {error.filename or 'more'}: {error.strerror}.", err=True)
             ctx.exit(1)

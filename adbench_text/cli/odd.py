@@ -33,6 +33,7 @@ from adbench_text.cli.progress import shown_documents
 from adbench_text.documents import EXAMPLE, OF_GROUPS
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, no_formula, printable
+from adbench_text.storage import atomic_path
 from adbench_text.text.language_finder import AUTO
 
 _N_FAMILIES_PRINTED = 3  # of near-copies, the largest
@@ -152,23 +153,24 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     of_groups, families = sentences.groups(ranked, rows), sentences.families(ranked, rows)
     kind = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
     below = sentences.called_odd(ranked, kind)
-    with shown_documents() as progress:
-        write_odd_table(table, ranked.table, ranked.alpha, rows, with_text, progress)
     lists = {order: listed_documents(each, order, rows, ranked.alpha) for order, each in ranked.lists.items()}
     headings = {order: sentences.heading(ranked, order) for order in lists}
     if ranked.groups:
         lists[MISFILED] = misfiled_documents(ranked.groups, rows, ranked.alpha)
         headings[MISFILED] = MISFILED
-    write_page(
-        page,
-        file,
-        summary=[*above, *of_groups, how_read(source), *below],
-        sections={headings[order] or "The most odd": documents for order, documents in lists.items()},
-        middle=ranked.centre,
-        notes=[*families, "About this share is called odd in any file, with or without outliers."],
-        id_name=rows.id_name,
-        marks={rows.id(row): mark for row, mark in marks.items()},
-    )
+    with atomic_path(table) as new_table:  # neither the table nor the page is written without the other
+        with shown_documents() as progress:
+            write_odd_table(new_table, ranked.table, ranked.alpha, rows, with_text, progress)
+        write_page(
+            page,
+            file,
+            summary=[*above, *of_groups, how_read(source), *below],
+            sections={headings[order] or "The most odd": documents for order, documents in lists.items()},
+            middle=ranked.centre,
+            notes=[*families, "About this share is called odd in any file, with or without outliers."],
+            id_name=rows.id_name,
+            marks={rows.id(row): mark for row, mark in marks.items()},
+        )
     if not is_quiet():
         say("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
         for order, documents in lists.items():

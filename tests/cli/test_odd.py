@@ -940,3 +940,21 @@ def test_a_language_of_few_documents_is_named_as_read_like_the_others(odd, tmp_p
     result = odd("a.csv", "--text", "body", "--language", "auto", "--by", "words", "-d", "llr")
     assert has_note(result, " each is ranked among those of its language, but fr as ")
     assert has_note(result, "documents in fr may be odd ", " 10 % ")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
+@pytest.mark.parametrize("full", ["odd.csv", "odd.html"])
+def test_table_and_page_are_both_written_or_none(odd, posts, monkeypatch, full, number):
+    for name in ("odd.csv", "odd.html"):
+        Path(name).write_text("the old one")
+    open_path = Path.open
+
+    def opened(path, mode="r", *arguments, **options):
+        if "w" in mode and path.suffix == Path(full).suffix:
+            raise OSError(number, os.strerror(number), str(path))
+        return open_path(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
+    assert_refused(odd(posts, "-d", "llr"), 1, os.strerror(number))
+    assert [Path(name).read_text() for name in ("odd.csv", "odd.html")] == ["the old one"] * 2
+    assert [path.name for path in Path().glob(".*")] == []
