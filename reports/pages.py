@@ -5,12 +5,12 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from adbench_text.errors import DataError
+from adbench_text.errors import AdbenchTextError
 from adbench_text.reports import choosing, contents, standings
 from adbench_text.reports.build import Builder
 from adbench_text.reports.comparison import Comparison
@@ -81,15 +81,13 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 
-def with_tables(
-    text: str, submitted: Path = SUBMITTED, say: Callable[[str], object] = lambda line: None
-) -> str:
+def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
     """Return the text of a page with the tables between its marks made anew.
 
-    `submitted` is a folder of entries, see `adbench_text.reports.submitted`. `say` gets a line for each of
-    their figures. Raise DataError if one cannot compete.
+    `submitted` is a folder of entries, see `adbench_text.reports.submitted`. Raise DataError or
+    InvalidValueError if one cannot compete.
     """
-    tables = _tables(submitted, say)
+    tables, _ = _tables(submitted)
     markdown = contents.FORMATS["markdown"]
 
     def made(found: re.Match[str]) -> str:
@@ -100,8 +98,9 @@ def with_tables(
     return _MARKED.sub(made, text)
 
 
-def _tables(submitted: Path, say: Callable[[str], object]) -> dict[str, Table]:
-    """Return the tables of all sweeps by their names in the marks."""
+@cache
+def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
+    """Return the tables of all sweeps by their names in the marks, and what becomes of each entry."""
     of_parts = {part: [_comparison(name) for name in names] for part, names in _PARTS.items()}
     ours = [each for comparisons in of_parts.values() for each in comparisons]
     theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
@@ -112,15 +111,13 @@ def _tables(submitted: Path, say: Callable[[str], object]) -> dict[str, Table]:
         digests = {corpus.digest for each in comparisons for corpus in each.corpora}
         places = standings.places([*comparisons, *theirs])
         parts[part] = [place for place in places if place.corpus.digest in digests]
-    for sent in theirs:
-        for line in standings.fates(every, sent):
-            say(line)
-    return {
+    tables = {
         **{part: standings.table(places) for part, places in parts.items()},
         "entries": standings.table_of_entries(every),
         "choosing": choosing.table(parts["one-vs-rest"]),
         **{f"twins-{name}": next(twins.tables(_comparison(name))) for name in ("twins", "contamination")},
     }
+    return tables, [line for sent in theirs for line in standings.fates(every, sent)]
 
 
 @cache
@@ -132,10 +129,11 @@ def main() -> None:
     """Write all pages, those of docs/ first: their results may be refused."""
     for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
         try:
-            say = print if page.name == DOCS[0] else len
-            page.write_text(with_tables(page.read_text(encoding="utf-8"), say=say), encoding="utf-8")
-        except DataError as error:
+            page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+        except AdbenchTextError as error:
             sys.exit(f"Error: {error}")
+    _, fates = _tables(SUBMITTED)
+    print("\n".join(fates or ["No entry has been sent."]))
     for name in MEASURED:
         write(name, RESULTS)
 

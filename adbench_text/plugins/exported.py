@@ -46,11 +46,11 @@ def write(
     labels = "".join(
         f"{id},{int(outlier[id])},{digest([text])}\n" for id, text in enumerate(documents["test"])
     )
+    split = {**facts, "digests": digests(documents)}
     files = {
         **{f"{part}.jsonl": _lines(map(clean, texts)) for part, texts in documents.items() if len(texts)},
         _LABELS: f"id,outlier,text\n{labels}",
-        _SPLIT: json.dumps({**facts, "digests": digests(documents)}, indent=2)
-        + "\n",  # last: then all is there
+        _SPLIT: json.dumps(split, indent=2) + "\n",  # last: then all is there
     }
     for name, text in files.items():
         with atomic_path(folder / name) as temporary:
