@@ -152,7 +152,7 @@ class Family(NamedTuple):
 
     @property
     def is_notable(self) -> bool:
-        """Whether a family is worth a line where only what is unusual is told; a sign is."""
+        """Whether ``score -q`` prints the family, because it is unusual."""
         return self.p < _NOTABLE_P
 
     @property

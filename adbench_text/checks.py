@@ -101,7 +101,7 @@ class Text(Range):
 
 
 class Names(Range):
-    """Sets and lists of names; one bare string is none, because its letters would be the names."""
+    """Sets and lists of names. A bare string is refused: its letters would be the names."""
 
     text = "a set of names"
 
@@ -120,7 +120,7 @@ class Named(Range):
         self._values = values
 
     def check(self, name: str, value: Any) -> None:
-        """Raise InvalidValueError if a value is no such mapping; the message names the wrong entry."""
+        """Raise InvalidValueError if a value is not a mapping of names; the message quotes the entry."""
         super().check(name, value)
         if self._values:
             for key, entry in value.items():

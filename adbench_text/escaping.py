@@ -28,7 +28,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # On Windows "a:b" is a hidden part of a file "a".
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*' + (":" if os.name == "nt" else ""))
 # User and password, which may contain / and @; after a colon, a number before a / is a port. A text without
-# an @ is no login, and yet it is matched, so that no part of it is read again.
+# An @ alone names no login. It is matched all the same, so that no part of the text is read twice.
 _LOGIN = re.compile(r"://(?:[^/\s]*(@)|[^/\s:@]*:(?!\d+/)[^\s@]*(@?))")
 _OF_SECRET = (
     "(?:pass|pwd|token|secret|signature|credential|auth|"

@@ -53,7 +53,7 @@ def without_folders(text: str) -> str:
 
 
 def names_in(text: str) -> Iterator[str]:
-    """Yield the objects in files that a text names, as they are written there."""
+    """Yield the objects in files that a text names, as the text writes them."""
     return (found[0] for found in _PARTS.finditer(text) if found[1])
 
 
@@ -62,7 +62,7 @@ def _replaced(text: str, by: Callable[[re.Match[str]], str]) -> str:
 
 
 def written_in(settings: Mapping[str, Any]) -> list[str]:
-    """Return the objects in files that the settings of a detector name, as they are written there."""
+    """Return the objects in files that the settings of a detector name, as the settings write them."""
     texts = (value for value in settings.values() if isinstance(value, str))
     return [name for text in texts for name in names_in(text)]
 

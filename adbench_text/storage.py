@@ -310,7 +310,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
         resolved = path.resolve()
         status = resolved.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
+            raise OSError(errno.EINVAL, "it is not a file")
         stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         key = hashlib.sha256(json.dumps([algorithm, unpack, *stamp]).encode()).hexdigest()[:32]
         cached = cache_dir() / "digests" / key

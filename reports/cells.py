@@ -160,7 +160,7 @@ def _of_newest_code(stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
-    """Return the name of the detector of each cell with that of the file, if it is of one."""
+    """Return the name of the detector of each cell, with the name of its file if it comes from one."""
     source = cells["source"]
     return cells["name"] + (" (" + source + ")").where(source != "", "")
 
@@ -256,7 +256,7 @@ def _columns(
 
 
 def _generations(column: Column, rows: Sequence[Row]) -> dict[Column, list[Row]]:
-    """Return the rows of each code and libraries in a column of its own, the newest of a source first."""
+    """Return a column with its rows for each version of code and libraries, the newest of a source first."""
 
     def version(row: Row) -> tuple[str, str, str, str]:
         return row.source, row.code_version, row.harness_version, row.libraries

@@ -33,7 +33,7 @@ class Corpus:
     """A corpus of a comparison, and its figures; its rows are the inlier classes `inliers`.
 
     `splits` is how they are made, empty for one-vs-rest with complete test sets. `n_splits` is how many a
-    mean should be of: those of the sweep, otherwise all, also where their names are too long to be known.
+    mean should cover: the splits of the sweep, otherwise all splits, even if their names are too long.
 
     `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are published figures of splits: method -> inlier class -> figure; there are none of another

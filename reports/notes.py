@@ -52,7 +52,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
 
 
 def _of_sources(comparison: Comparison) -> list[str]:
-    """Return what is left out because another source has it, and what another source adds to a column."""
+    """Return notes on cells that another source replaces, and on cells that it adds to a column."""
     cells = comparison.cells
     labels, notes = {corpus.digest: corpus.label for corpus in comparison.corpora}, []
     left_out = cells.given[~cells.given["is_first"]]

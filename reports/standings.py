@@ -86,8 +86,8 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
     for corpus in sent.corpora:
         if corpus.digest not in set(own["corpus"]):
             raise DataError(
-                f"{corpus.label} ({corpus.digest!r}: digest of the documents, dataset, split) is no corpus "
-                "of the leaderboard. Export and score another split."
+                f"The leaderboard has no corpus {corpus.label} ({corpus.digest!r}: digest of the documents, "
+                "dataset, split). Export and score another split."
             )
     standings = {
         (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()

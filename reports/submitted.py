@@ -101,7 +101,9 @@ def _measured(split: Exported, key: SplitKey, corpus: Corpus) -> dict[str, float
     drawn = draw(corpus.raw, key)
     ours = exported.digests({"train": drawn.train, "known": drawn.known, "test": drawn.test})
     if {**split.digests} != ours:
-        raise DataError(f"its documents are not those of {key}. Export it again, and score it anew.")
+        raise DataError(
+            f"its documents differ from the documents of {key}. Export the split again, and score it anew."
+        )
     return {
         **all_metrics(drawn.outlier, split.scores_in_order(len(drawn.test))),
         "n_train": len(drawn.train),

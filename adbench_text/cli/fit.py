@@ -146,7 +146,7 @@ def _summary(model: "Model") -> str:
 
 
 def _few_documents(model: "Model") -> list[str]:
-    """Return what is to be known of a model of few documents."""
+    """Return notes on a model of few documents."""
     from adbench_text.documents.models.model import default_order
 
     n = len(model.calibrations[default_order(model)])

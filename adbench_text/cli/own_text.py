@@ -196,7 +196,7 @@ def second_language(found: str, share: float, given: str, *, is_auto: bool, with
 
 
 def few_notes(n: int, p: str) -> list[str]:
-    """Return what is to be known of a p among `n` documents; 0 if it is not looked at."""
+    """Return a note on p-values among `n` documents; `n` is 0 if nobody looks at them."""
     few = f"{p} among {count(n, 'document')} is rough; {_FEW} or more are needed."
     return [few] if 0 < n < _FEW else []
 

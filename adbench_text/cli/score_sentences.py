@@ -43,7 +43,7 @@ def of_family(family: "Family") -> str:
 
 
 def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
-    """Return whether new documents differ from those of the model, and the tests that say so."""
+    """Say whether the new documents differ from the documents of the model, and by which tests."""
     from adbench_text.calibration import LEAST_P
 
     n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")

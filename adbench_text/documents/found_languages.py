@@ -43,7 +43,7 @@ class FoundLanguages:
         return LanguageCounts(numbers, len(names))
 
     def labels(self, apart: Collection[str]) -> NDArray[np.object_]:
-        """Return the language by which each document is read: its own, if it is apart, or that of most."""
+        """Return the language to read each document in: its own if that is apart, or the most frequent."""
         names = pd.Series(self.of_rows, dtype=object)
         return names.where(names.isin([*apart]), self.language).to_numpy()
 
@@ -58,7 +58,7 @@ def other_languages(
 ) -> tuple[str | None, tuple[str, float] | None]:
     """Return the language of most documents if it is not the one given, or else a second one and its share.
 
-    `ask` raises InvalidValueError for a language that the detector does not read, which is no second one.
+    `ask` raises InvalidValueError for a language that the detector does not read; such a language is ignored.
     """
     counts = LanguageCounts.of_some(texts)
     if most := counts.other_than(language):

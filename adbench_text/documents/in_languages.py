@@ -1,4 +1,4 @@
-"""A ranking in languages: each document is scored among those of its language, by words and by form."""
+"""Scores each document among the documents of its language, by words and by form."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ def score_in_languages(
     jobs: int | str,
     progress: OnProgress,
 ) -> DocumentScores:
-    """Score documents among those of their language, with the detectors and the cleaning for it.
+    """Score documents among the documents of their language, with its detectors and its cleaning.
 
     `languages` has one for each document. Scores by words are on the robust scale of the language.
     """

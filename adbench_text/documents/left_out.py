@@ -121,7 +121,7 @@ class GroupedWords:
 
 @dataclass(frozen=True)
 class LeftOutPart:
-    """What was learned from a part of the documents, such as those of a language."""
+    """What was learned from a part of the documents, such as the documents in one language."""
 
     rows: NDArray[np.int64]  # of the file, in order; the words and the form know their places alone
     words: LeftOut

@@ -312,11 +312,11 @@ def _with_groups(source: TextSource, rows: Rows, group_of: Rows) -> Any:
 
 @dataclass(frozen=True)
 class _Counts:
-    """Counts of words: in groups, in as many random ones, and in the documents by which a choice is made."""
+    """Counts of words in the groups, in random groups, and in the documents that the choice is made with."""
 
     words: list[str]
     of_groups: "csr_array[Any]"  # of shape (n_words, n_groups)
-    by_chance: "csr_array[Any]"  # likewise, by random labels
+    by_chance: "csr_array[Any]"  # of the same documents, with random labels
     tried: "csr_array[Any]"  # of shape (n_tried, n_words)
     own: Rows  # the group of each of these documents
     own_by_chance: Rows

@@ -65,7 +65,7 @@ class Dialect(NamedTuple):
             raw.clear()
 
     def fault(self, lines: Sequence[str]) -> str:
-        """Return what is wrong with the quotes of a row; spaces after a quote are fine."""
+        """Return the error that the quotes of a row cause, if any; spaces after a quote are fine."""
         try:
             list(self.reader([_AFTER_QUOTE.sub('"', line) for line in lines], strict=True))
         except csv.Error as error:
@@ -137,7 +137,7 @@ def likely_delimiter(sample: list[str], *, quotes: bool = True) -> str:
 
 
 def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
-    """Return whether quotes are certainly marks of fields, and the first line that shows that they are none.
+    """Return whether quotes certainly enclose fields, and the first line where they certainly do not.
 
     Both readings are weighed. Quotes are characters if some cannot be marks of fields, if no row needs them
     as marks, and if without them all rows have as many fields as the first one; the line is 0 otherwise.

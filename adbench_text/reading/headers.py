@@ -21,8 +21,8 @@ _ANSWERS = ("Response", "Open-Ended Response")  # in the row below a header of S
 def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collection[str] = ()) -> int:
     """Return how many lines of a sample are titles above its header.
 
-    The header is the first row with the `wanted` columns. If there are none, it is the first one that is no
-    title, by the delimiter by which the rows have as many fields as it.
+    The header is the first row with the `wanted` columns. Without such a row, it is the first row that is not
+    a title: with the right delimiter, the rows below it have as many fields.
     """
     found = []
     for delimiter in options.delimiter or DELIMITERS:
@@ -46,7 +46,7 @@ def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collectio
 def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
     """Return the share of rows that have as many fields as the header, and the number of titles above it.
 
-    Return None if the rows are no table.
+    Return None if the rows do not make a table.
     """
     widths = Counter(len(fields) for fields in rows if fields)
     n = widths.most_common(1)[0][0] if widths else 1
@@ -57,7 +57,7 @@ def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
     share = sum(len(fields) == n for fields in below) / max(len(below), 1)
     if share < _SHARE or len(header) != n:
         return None
-    if not any(map(any, rows[:above])):  # empty lines are no titles
+    if not any(map(any, rows[:above])):  # empty lines are not titles
         return share, 0
     n_filled = sum(sum(map(bool, fields)) > 1 for fields in below)
     is_header = len({*filter(None, header)}) == sum(map(bool, header)) and not is_like_a_row(header, below)
@@ -124,8 +124,8 @@ def as_in_pandas(header: Sequence[str]) -> list[str]:
 def is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether a header may be a row, given the next rows.
 
-    It has a number, a date or an address, or is one sentence; or it has a sentence beside a code such as
-    those of the rows.
+    A header with a number, a date or an address may be a row, and a header that is one sentence. So may a
+    header with a sentence and a code, if the rows have such a code.
     """
     if any(_NO_NAME.fullmatch(name.strip()) for name in header):
         return True

@@ -155,7 +155,7 @@ def _only_list(value: Any) -> str | None:
 
 
 def _held(value: Any) -> list[str]:
-    """Return the names of the lists and objects in an object that is no row; empty if it may be one."""
+    """Return the names of the lists and objects in an object; empty if the object may be a row."""
     if not isinstance(value, dict) or TEXT in value or _has_text(value):
         return []
     if len(_lists(value)) < 2 and any(isinstance(each, str) for each in value.values()):

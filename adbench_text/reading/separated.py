@@ -80,7 +80,7 @@ class Table:
         return sample[n:]
 
     def _next_row(self) -> list[str]:
-        """Return the fields of the next row that is not blank; empty if there is none."""
+        """Return the fields of the next row that is not blank; empty at the end."""
         for fields in self._reader:
             if not _is_blank(fields, "".join(self._taken())):
                 return [*fields]

@@ -115,7 +115,7 @@ def _processes(n: int, **options: Any) -> Processes:
 
 
 def _tell(progress: Progress, notice: Any) -> None:
-    """Tell a step of a training that a process has sent; what is no step is left out."""
+    """Tell a step of a training that a process has sent; ignore anything else."""
     with suppress(*FAILURES):
         cell, *step = notice
         progress.step(cell, *checked_step(*step))

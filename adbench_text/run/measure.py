@@ -71,7 +71,7 @@ def _taken_over(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Resu
         stopped=returned.stopped if returned.stopped in STOPPED else "",
     )
     if unknown := result.metrics.keys() - {*COSTS, MEMORY}:
-        raise DetectorError(f"{min(unknown)!r} is no cost of a cell.")
+        raise DetectorError(f"the costs of a cell are {', '.join((*COSTS, MEMORY))}, got {min(unknown)!r}.")
     if result.reason:
         return result
     scores = checked_scores(returned.scores, len(split.test))
@@ -116,7 +116,7 @@ def _checked(name: str, value: Any, values: Range) -> Any:
 
 
 def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:
-    """Return the AUROC on outliers of the classes of known outliers, and on those of other classes."""
+    """Return the AUROC for outliers of the classes of known outliers, and for outliers of other classes."""
     is_seen = np.isin(np.asarray(corpus.test.labels)[split.places], [*split.known_classes])
     kinds = {"auroc_seen": is_seen, "auroc_unseen": ~is_seen}
     rows = {name: ~split.outlier | (split.outlier & kind) for name, kind in kinds.items()}

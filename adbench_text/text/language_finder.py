@@ -184,7 +184,7 @@ class LanguageCounts:
         return others[0], self._shares()[others[0]]
 
     def may_be_beside(self, language: str) -> bool:
-        """Return whether a language may be `beside` among all documents, if these are some of them."""
+        """Return whether a language may be a second language of all documents, judged by this sample."""
         return any(
             share >= _POSSIBLE_SHARE for name, share in self._shares().items() if name != standard(language)
         )

@@ -7,7 +7,7 @@ takes their mean.
 
 A corpus is encoded once for all cells, by these libraries or by a function of the user: each file of a folder
 of ``encodings`` in the cache directory has digests of texts, their vectors, and the seconds that a text took.
-The seconds are added to those of every cell that uses the vectors, so that no detector looks faster for it.
+Every cell that uses the vectors is charged with these seconds, so that no detector looks faster for it.
 
 A library computes what the files of its model say, so their digest is the name of the folder. A function of
 the user may have changed without a trace, so a folder is used if it gives some texts the same vectors now.

@@ -75,7 +75,7 @@ class Evidence:
                 self._named.append((name, text[:BEGINNING]))
 
     def wave(self, known: KnownFamilies) -> Wave:
-        """Return what the families come to, given those of the model."""
+        """Compare the families of new documents with the families of the model."""
         own, n_of_model = np.frombuffer(self._sketches, dtype=np.uint8), len(known.sketches)
         sketches = np.concatenate([known.sketches, own.reshape(-1, N_HASHES)])
         speaker = families(sketches, OF_MODEL)
