@@ -6,12 +6,15 @@ from collections.abc import Collection, Sequence
 
 from adbench_text.reading.dialects import DELIMITERS, Dialect, are_alike
 from adbench_text.reading.options import ReadOptions
+from adbench_text.reading.values import MISSING
 
 _MOST_TITLES = 20  # rows above a header
 _MOST_BELOW = 3  # rows below a header that describe the columns
 _N_COMPARED = 5  # rows, to which a header is compared
+_N_LOOKED_AT = 50  # rows below a header, whose columns have numbers or dates
 _SHARE = 0.9  # of the rows of a table, which have as many fields as its header
 _N_WORDS_OF_TEXT = 5  # a name of a column has fewer
+_KNOWN = ("id", "file", "text")  # names by which columns are found
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
 _NO_LETTER = re.compile(r"[\W_]+")
 _IMPORT_ID = '{"ImportId":'  # what the second row below a header of Qualtrics has in each column
@@ -50,8 +53,11 @@ def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
     """
     widths = Counter(len(fields) for fields in rows if fields)
     n = widths.most_common(1)[0][0] if widths else 1
+    if n < 2:
+        return (1.0, above) if (above := _titles_of_one_column(rows)) else None
     above = next((place for place, fields in enumerate(rows) if not _is_title(fields, n)), len(rows))
-    if n < 2 or above > _MOST_TITLES or len(rows) < above + 2:
+    above = _below_facts(rows, above, n)
+    if above > _MOST_TITLES or len(rows) < above + 2:
         return None
     header, below = rows[above], [fields for fields in rows[above + 1 :] if fields]
     share = sum(len(fields) == n for fields in below) / max(len(below), 1)
@@ -65,6 +71,18 @@ def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
     return (share, above) if is_header and not is_text and 2 * n_filled >= len(below) else None
 
 
+def _titles_of_one_column(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of titles above the header of one column: a word, with a blank line above it."""
+    filled = [place for place, fields in enumerate(rows) if any(fields)]
+    if len(filled) < 3 or len(rows[filled[0]][0].split()) < 2:
+        return 0
+    above = filled[1]
+    header, below = rows[above], [rows[place] for place in filled[2:]]
+    is_name = header[0].isidentifier() and header not in below
+    has_texts = sum(len(fields[0].split()) > 1 for fields in below) >= _SHARE * len(below)
+    return above if above - filled[0] > 1 and is_name and has_texts else 0
+
+
 def _is_title(fields: Sequence[str], n: int) -> bool:
     """Return whether a row may be a title, a comment or a fact above a header of `n` names."""
     filled = [field for field in fields if field.strip()]
@@ -72,11 +90,78 @@ def _is_title(fields: Sequence[str], n: int) -> bool:
         return not filled or bool(fields[0].strip())
     if fields[0].startswith("#"):
         return len(fields) != n
-    is_fact = any(
+    return _is_fact(fields) and len(filled) < n and len(fields) <= n
+
+
+def _is_fact(fields: Sequence[str]) -> bool:
+    """Return whether a row has a number, a date, a name with a colon, or the parts of a sentence."""
+    return any(
         field.startswith(" ") or field.rstrip().endswith(":") or _NO_NAME.fullmatch(field.strip())
-        for field in filled
+        for field in fields
+        if field.strip()
     )
-    return is_fact and len(filled) < n and len(fields) <= n
+
+
+def _below_facts(rows: Sequence[Sequence[str]], above: int, n: int) -> int:
+    """Return the place of the header, given a row at `above` that may be a fact such as ``by,J. Smith``.
+
+    The row is a fact if it cannot be the header, or if a row below it names columns of numbers or dates and
+    that row itself does not.
+    """
+    if above >= len(rows):
+        return above
+    first, has_title = rows[above], any(map(any, rows[:above]))
+    next_width = next((len(fields) for fields in rows[above + 1 :] if any(fields)), n)
+    lacks_index = len(first) == n - 1 and next_width == n and not has_title and not _is_fact(first)
+    is_no_header = len(first) != n and any(first[1:]) and not lacks_index
+    is_padded = has_title and not all(first)
+    has_facts = True  # and nothing else from the row on
+    for place in range(above + 1, min(_MOST_TITLES + 1, len(rows) - 1)):
+        header, before = rows[place], rows[place - 1]
+        has_facts &= len(before) != n or not all(before) or _is_fact(before)
+        if not has_facts and n > 2:
+            break
+        is_known = has_facts or (_is_fact(before) and not {*_KNOWN}.isdisjoint(map(str.lower, header)))
+        below = rows[place + 1 : place + 1 + _N_LOOKED_AT]
+        if is_known and len(header) == n and _has_names(header, below):
+            is_full = has_facts and (is_no_header or is_padded) and all(header)
+            of_first = rows[above + 1 : above + 1 + _N_LOOKED_AT]
+            n_typed = -1 if is_no_header else _n_typed(first, of_first)
+            if is_full or _n_typed(header, below) > n_typed:
+                return place
+    return above
+
+
+def _has_names(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether the fields of a row are names of columns: short, different, and no values of theirs."""
+    names = [*filter(None, header)]
+    is_short = all(len(name.split()) < _N_WORDS_OF_TEXT for name in names)
+    if len(names) < 2 or len({*names}) < len(names) or not is_short or _is_fact(header):
+        return False
+    columns = zip(*(row for row in below if len(row) == len(header)), strict=True)
+    return all(name not in column for name, column in zip(header, columns, strict=False) if name)
+
+
+def _n_typed(names: Sequence[str], below: Sequence[Sequence[str]]) -> int:
+    """Return how many columns have numbers or dates, or codes that differ in digits alone, below a name."""
+    columns = zip(*(row for row in below if len(row) == len(names)), strict=True)
+    n_typed = 0
+    for name, column in zip(names, columns, strict=False):
+        first, *values = filter(_is_there, map(str.strip, (name, *column))) if _is_there(name) else [""]
+        if len(values) >= _N_COMPARED and not _are_typed([first, values[0]]):
+            n_typed += _are_typed(values)
+    return n_typed
+
+
+def _is_there(value: str) -> bool:
+    return bool(value.strip()) and value.strip() not in MISSING
+
+
+def _are_typed(values: Sequence[str]) -> bool:
+    if all(map(_NO_NAME.fullmatch, values)):
+        return True
+    is_code = any(map(str.isdigit, values[0])) and " " not in values[0]
+    return is_code and all(are_alike(values[0], each) for each in values[1:])
 
 
 def n_rows_below(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
@@ -90,7 +175,8 @@ def n_rows_below(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
         is_code = bool(cells) and all(cell.startswith(_IMPORT_ID) for cell in cells)
         has_answers = any(cell in _ANSWERS for cell in cells)
         lacks_id = not row[0] and all(each[0] for each in later)
-        is_below = repeats or is_code or (has_answers and lacks_id)
+        has_units = _n_typed(row, later[:_N_LOOKED_AT]) > 1
+        is_below = repeats or is_code or (has_answers and lacks_id) or has_units
         n_below = number if later and is_below else n_below
     return n_below
 
