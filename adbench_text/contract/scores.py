@@ -3,6 +3,7 @@
 It imports no library but numpy.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -86,6 +87,13 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
 def plain_token_scores(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:
     """Return token scores with plain Python values, from tuples of token, start, end and score."""
     return [TokenScore(str(token), int(start), int(end), float(x)) for token, start, end, x in tokens]
+
+
+def check_token_scores(tokens: Sequence[TokenScore], text: str) -> None:
+    """Raise ValueError if a token is not in its text, or its score is not finite."""
+    for token in tokens:
+        if not (0 <= token.start <= token.end <= len(text) and math.isfinite(token.score)):
+            raise ValueError(f"no word of a text of {len(text):,} characters can have {token}")
 
 
 def plain_reasons(reasons: Iterable[Any]) -> list[str]:

@@ -8,6 +8,7 @@ from adbench_text.contract.scores import (
     N_WHY,
     TOGETHER,
     TokenScore,
+    check_token_scores,
     original_words,
     plain_reasons,
     plain_token_scores,
@@ -49,18 +50,24 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str =
     return list(dict.fromkeys(in_lower_case(word.token, language) for word in strongest))[:n]
 
 
-def asked(detector: "TextDetector", method: str, about: Sequence[Any]) -> list[list[Any]]:
+def asked(
+    detector: "TextDetector", method: str, texts: Sequence[str], places: Sequence[int] | None = None
+) -> list[list[Any]]:
     """Return what a detector says of documents: its ``token_scores`` or ``reasons``, as plain values.
 
-    `about` are texts, or places of training documents if the name of the method begins with ``training_``.
-    Raise DetectorError if the detector has no such scores, PluginError if it fails or answers otherwise.
+    With `places`, it is asked about these training documents, whose texts are `texts`. Raise DetectorError if
+    the detector has no such scores, PluginError if it fails or answers otherwise.
     """
     plain: Callable[[Any], list[Any]] = plain_reasons if method.endswith("reasons") else plain_token_scores
     kind = detector.implementation
     with as_plugin_error(f"{method} of {kind.__name__} failed", kind.__module__):
-        answers = [*map(plain, getattr(detector, method)(about))]
-        if len(answers) != len(about):
-            raise ValueError(f"expected {len(about)} answers, got {len(answers)}")
+        ask = getattr(detector, method if places is None else f"training_{method}")
+        answers = [*map(plain, ask(texts if places is None else places))]
+        if len(answers) != len(texts):
+            raise ValueError(f"expected {len(texts)} answers, got {len(answers)}")
+        if plain is plain_token_scores:
+            for tokens, text in zip(answers, texts, strict=True):
+                check_token_scores(tokens, text)
     return answers
 
 

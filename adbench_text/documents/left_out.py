@@ -96,11 +96,9 @@ class LeftOut:
             own = texts[fold_of == fold]
             if own.empty:
                 continue
-            if fold >= 0 and detector.leaves_out_self:
-                indices = self._texts.index.get_indexer(own.index).tolist()
-                found = asked(detector, f"training_{method}", indices)
-            else:
-                found = asked(detector, method, own.tolist())
+            is_learned = fold >= 0 and detector.leaves_out_self
+            places = self._texts.index.get_indexer(own.index).tolist() if is_learned else None
+            found = asked(detector, method, own.tolist(), places)
             answers |= zip(own.index, found, strict=True)
         return [answers[label] for label in texts.index]
 

@@ -1,14 +1,13 @@
 """Test documents that illustrate a detector: its most extreme scores and its worst mistakes."""
 
 import json
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.contract.scores import Scores, original_words, plain_token_scores
+from adbench_text.contract.scores import Scores, check_token_scores, original_words, plain_token_scores
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError, DetectorError
@@ -45,10 +44,13 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
     places = [place for _, place in _chosen(corpus, split, scores)]
     if not places:
         return []
+    texts = [split.test[place] for place in places]
     try:
-        of_texts = [*map(plain_token_scores, detector.token_scores([split.test[place] for place in places]))]
+        of_texts = [*map(plain_token_scores, detector.token_scores(texts))]
     except AdbenchTextError:  # for example because its score is not a sum over words
         return []
+    for text, tokens in zip(texts, of_texts, strict=True):
+        check_token_scores(tokens, text)
     if corpus.written_test is not None and not detector.reads_raw and corpus.is_cleaned:
         clean, written = cleaner_of(corpus), corpus.written_texts(split.places[places])
         of_texts = [
@@ -61,8 +63,9 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
 def completed(
     of_texts: Sequence[Iterable[Iterable[Any]]], corpus: Corpus, split: Split, scores: Scores
 ) -> list[Example]:
-    """Return the examples of a split that have these scores of words; raise DetectorError if they cannot.
+    """Return the examples of a split with these scores of words.
 
+    Raise DetectorError or ValueError if the examples cannot have them.
     Only the scores of words are the detector's own: all else is taken from the split.
     """
     chosen = _chosen(corpus, split, scores)
@@ -72,9 +75,7 @@ def completed(
     for (why, place), tokens in zip(chosen, map(plain_token_scores, of_texts), strict=True):
         document = int(split.places[place])
         (text,) = corpus.written_texts(split.places[[place]])
-        for token in tokens:
-            if not (0 <= token.start <= token.end <= len(text) and math.isfinite(token.score)):
-                raise DetectorError(f"no word of a document of {len(text):,} characters can have {token}.")
+        check_token_scores(tokens, text)
         label = corpus.classes[corpus.test.labels[document]]
         outlier, score = bool(split.outlier[place]), float(scores[place])
         examples.append(Example(why, document, label, outlier, score, text, tokens))

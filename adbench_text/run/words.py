@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from adbench_text.contract.dataset import OddWords, Spans
-from adbench_text.contract.scores import Scores, TokenScore, centre, check_scores, original_words
+from adbench_text.contract.scores import (
+    Scores,
+    TokenScore,
+    centre,
+    check_scores,
+    check_token_scores,
+    original_words,
+    plain_token_scores,
+)
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError
@@ -74,9 +82,11 @@ def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Score
     if not (words := marked_words(corpus, split)):
         return None
     try:
-        of_texts = detector.token_scores(list(split.test))
+        of_texts = [*map(plain_token_scores, detector.token_scores(list(split.test)))]
     except AdbenchTextError:  # it scores a document as a unit
         return None
+    for text, tokens in zip(split.test, of_texts, strict=True):
+        check_token_scores(tokens, text)
     middle = centre(of_texts)
     if corpus.is_cleaned and not detector.reads_raw:
         clean, written = cleaner_of(corpus), corpus.written_texts(split.places)

@@ -73,6 +73,20 @@ class Words(Lengths):
         ]
 
 
+@pytest.mark.parametrize(("end", "score"), [(40, 1.0), (2, float("nan"))])
+def test_a_word_that_is_not_in_the_cleaned_text_is_no_score(end, score):
+    class Outside(Lengths):
+        def token_scores(self, texts):
+            return [[TokenScore("it", 0, end, score)] for _ in texts]
+
+    originals = ["The ships, 2 at a time, in the old harbour of the town.", "The STORM\nis coming"]
+    written = Documents(originals, np.array([0, 1]))
+    test = Documents([*map(clean, originals)], written.labels)
+    corpus = Corpus("made-up", ("zero", "one"), test, test, "made up", written_test=written)
+    with pytest.raises(ValueError, match="'it'"):
+        examples_of(Outside().fit(test.texts), corpus, zero(corpus), np.array([1.0, 2.0]))
+
+
 def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
     originals = ["(Ships, 2 at a time.)", "The STORM\nis coming", "LÄNGER!"]
     test = Documents([clean(text) for text in originals], np.array([0, 1, 1]))
