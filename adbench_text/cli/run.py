@@ -148,9 +148,7 @@ def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
         results = _run(options, progress)
     failed = sum(result.status != "ok" for result in results)
     if failed:
-        raise DetectorError(
-            f"{failed} of {count(len(results))} failed; the reasons are listed above and in MLflow."
-        )
+        raise DetectorError(f"{failed} of {count(len(results))} failed; the reasons are listed above.")
 
 
 def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Result]":

@@ -10,7 +10,8 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import PluginError
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
-from adbench_text.plugins.configure import english_knowledge
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import english_knowledge, presets
 from adbench_text.plugins.declared import declared
 from adbench_text.plugins.foreign import SIGN, TURNED
 from adbench_text.run.cell import Cell
@@ -46,6 +47,7 @@ def prepare(
         try:
             built = build_detector(first)
             for name in dict.fromkeys(cell.split.dataset for cell in of_configuration):
+                presets(registry.detector(first.detector), name)  # `Sweep.expand` leaves their errors to here
                 _prepare(built, first.name, corpora[name], progress)
                 known = declared(built, first.detector)  # of an encoder in a file, by this corpus
                 identities[name] = identified(known, first)

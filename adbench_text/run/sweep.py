@@ -64,17 +64,17 @@ class Sweep:
         """Return all cells; those that share their training texts are neighbours."""
         chosen = {
             dataset: [
-                (choice, settings)
+                (choice, preset, settings)
                 for choice in self.detectors
                 if not choice.datasets or dataset in choice.datasets
-                for settings in choice.configurations(dataset)
+                for preset, settings in _configurations(choice, dataset)
             ]
             for dataset in self.datasets
         }
         cells = [
-            Cell(choice.name, choice.label, settings, split)
+            Cell(choice.name, preset, settings, split)
             for split in self.splits()
-            for choice, settings in chosen[split.dataset]
+            for choice, preset, settings in chosen[split.dataset]
             if not choice.seeds or split.seed in choice.seeds
         ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
@@ -100,6 +100,18 @@ class Sweep:
         if not self.inliers:
             return names
         return {name: [inlier for inlier in own if inlier in self.inliers] for name, own in names.items()}
+
+
+def _configurations(choice: DetectorChoice, dataset: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return label and settings of each configuration of a detector on a dataset.
+
+    A detector whose presets cannot be read has one, as it is written: its cells fail, and the others run.
+    """
+    registry.detector(choice.name)  # a file that cannot be read is an error of the whole sweep
+    try:
+        return [(choice.label, settings) for settings in choice.configurations(dataset)]
+    except PluginError:
+        return [(choice.preset or DEFAULT, choice.settings)]
 
 
 def _preset(cell: Cell) -> tuple[str, str, str]:

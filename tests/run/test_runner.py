@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora import split
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.detectors.llr import LLR
 from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
@@ -118,6 +119,21 @@ def test_a_split_is_drawn_once_to_measure_all_its_cells(corpus, sweep, monkeypat
     assert [result.status for result in results] == ["ok"] * 12
     assert drawn == sweep.splits()
     assert len(drawn) == 4
+
+
+def test_a_detector_whose_presets_cannot_be_read_fails_alone(corpus, sweep, monkeypatch):
+    class NoPresets(LLR):
+        @classmethod
+        def presets(cls, dataset):
+            raise RuntimeError("no presets today")
+
+    known = registry.detector
+    monkeypatch.setattr(registry, "detector", lambda name: NoPresets if name == "ocsvm" else known(name))
+    sweep = replace(sweep, detectors=[DetectorChoice("ocsvm"), *sweep.detectors])
+    results = runner.run_sweep(sweep, sweep.expand(), Kept(), Listener(), Local(0))
+    failed = [result for result in results if result.status != "ok"]
+    assert len(results) - len(failed) == len(failed) == 2
+    assert all("no presets today" in result.reason for result in failed)
 
 
 def test_failed_cells_are_run_again_on_request_only(corpus, sweep):
