@@ -163,7 +163,10 @@ class ClassFiles(Dataset):
         if label not in file.class_columns:  # whose names somebody has declared
             names, on_names = of_categories(names, label)
         labelled, notes = self._labelled(table, label, names, written)
-        classes = self._classes(labelled, label)
+        try:
+            classes = self._classes(labelled, label)
+        except DataError as error:  # a note may say why: a class whose name counts as missing
+            raise DataError(" ".join([str(error), *file.late_notes, *on_names])) from error
         number_of = {name: number for number, name in enumerate(classes.names)}
         kept = labelled.of_classes(number_of.keys())
         labels = np.array([number_of[name] for name in kept.names], dtype=np.int64)

@@ -153,6 +153,12 @@ def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     assert re.search("; documents [^;]*: 2; classes [^;]* 20 [^;]*: tiny(;|$)", corpus.edition)
 
 
+def test_an_error_names_the_classes_that_count_as_missing(home, tmp_path):
+    rows = [(text, "None" if name == "law" else name, part) for text, name, part in ROWS]
+    with pytest.raises(DataError, match=r"'queue', and another class\. .*'queue' count as missing: None"):
+        ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue").edition()
+
+
 def test_an_edited_text_is_another_edition(home, tmp_path):
     first = ClassFiles(write(tmp_path / "a.csv"), "body", "queue").edition().digest
     rows = [(ROWS[0][0].replace("s", "z", 1), *ROWS[0][1:]), *ROWS[1:]]
