@@ -1,8 +1,8 @@
 """FILE of score: read as the file of the model was, where no option says otherwise."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from adbench_text.cli.own_text import DIALECT, STDIN, opened
 from adbench_text.errors import UnknownNameError
+from adbench_text.escaping import count
 from adbench_text.reading.documents import Document, DocumentFile
 from adbench_text.reading.source import kind_of_name
 
@@ -52,7 +53,10 @@ def opened_as_fitted(
 
 
 def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield in a line what of a file is read in another way than the file of the model."""
+    """Yield in a line what of a file is read in another way than the file of the model.
+
+    The lines that are left out because they were left out there are said, too: here they may be documents.
+    """
     names = [
         name
         for name in ("text", "id", "encoding", "skip_lines")
@@ -63,7 +67,16 @@ def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[
             " ".join(f"--{name.replace('_', '-')} {each}" for name in names for each in _listed(values[name]))
             for values in (used, fitted)
         )
-        yield f"this file is read with {here or 'no such option'}, that of the model with {there}."
+        if here:
+            yield f"this file is read with {here}, and the file of the model was read with {there}."
+        else:
+            yield f"the file of the model was read with {there}, and this file is not."
+    n_lines = fitted.get("skip_lines")
+    if n_lines and used["skip_lines"] == n_lines:
+        yield (
+            f"left out the first {count(n_lines, 'line')}, as in the file of the model; --skip-lines 0 keeps "
+            "them."
+        )
 
 
 def _listed(value: str | int | list[str] | None) -> list[str]:
@@ -72,7 +85,7 @@ def _listed(value: str | int | list[str] | None) -> list[str]:
 
 def keeping_some(read: Iterable[list[Document]], some: list[str], n: int) -> Iterator[list[Document]]:
     """Yield batches of documents, and keep the texts of n of them, each as likely as another one."""
-    draw, numbers = Random(0), count()
+    draw, numbers = Random(0), itertools.count()
     for documents in read:
         for document, number in zip(documents, numbers, strict=False):
             if number < n:

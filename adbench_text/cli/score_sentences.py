@@ -51,8 +51,8 @@ def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
     odd = f"{drift.n_odd:,} odd" if fdr is None else of_alpha
     tests = [(drift.p_odd, f"{odd}, {n_expected} expected (p {drift.p_odd:.2g})")]
     if drift.p is not None:
-        look = "are not" if drift.p < LEAST_P else "look"
-        found = f"p-values {look} uniform (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
+        look = "are not uniform" if drift.p < LEAST_P else "may be uniform"
+        found = f"p-values {look} (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
         tests.append((drift.p, found))
     if not drift.is_found:
         return f"No sign that this file differs: {'; '.join(found for _, found in tests)}."

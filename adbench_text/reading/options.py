@@ -192,7 +192,7 @@ _SENTENCES = {
         "--no-quotes",
     ),
     "no file": ("1 file is", "{n:,} files are", "left out, since it is no text"),
-    "no part": ("1 file is", "{n:,} files are", "left out from where it cannot be read"),
+    "no part": ("1 file is", "{n:,} files are", "read only up to an error, and the rest is left out"),
     "attachments": ("1 attachment is", "{n:,} attachments are", "left out"),
 }
 

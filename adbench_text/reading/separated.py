@@ -101,8 +101,8 @@ class Table:
         described = [", ".join(filter(None, self._next_row())) for _ in range(n)]
         if described:
             self._losses.note(
-                f"Left out {count(n, 'row')} below the header of {self._name} that describe the columns "
-                f"({described[0]:.60}). If they are documents, give --skip-lines 0.",
+                f"Left out {count(n, 'row')} below the header of {self._name}, which describe columns "
+                f"({described[0]:.60}). To read them as documents, give --skip-lines 0.",
                 "below",
             )
 
