@@ -153,8 +153,8 @@ def found_languages(
 ) -> list[str]:
     """Return in which languages documents are, or as which one all are read.
 
-    Those of the languages `apart` were ranked among themselves; the others had too few for it if they may be
-    odd for their language.
+    The languages `apart` were ranked by themselves. With `are_small_odd`, a note says that the others have
+    too few documents for it.
     """
     if not shares:
         return ["no document has enough text to find its language; they are read as English."]
@@ -168,8 +168,8 @@ def found_languages(
         how = f"{how}, but {listing(rest)} as {main}"
     small = [language for language in rest if language != main and are_small_odd]
     odd = (
-        f"documents in {listing(small)} may be odd for it; a language is ranked by itself from 10 % and 20 "
-        "of the documents on."
+        f"few documents are in {listing(small)}, and whether they are odd as {main} says little; a language "
+        "is ranked by itself from 20 documents and 10 % of the documents on."
     )
     return [f"the documents are in {named}; {how}.", *[odd] * bool(small)]
 
