@@ -4,6 +4,8 @@ Letters, marks and digits are parts of words; every other character separates wo
 such as emoji, and control characters. Characters that nobody sees, such as soft hyphens, are left out, and so
 are the escape sequences that colour a terminal. Letters are spelled as in wordfreq's lists of words, whatever
 their width, case or composition: a ligature is its letters (NFKC), and a capital I in Turkish has no dot.
+Letters that a language spells in two ways have one, see `adbench_text.text.folds`: Greek has no accents, as
+its capitals.
 """
 
 import re
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Self
 
+from adbench_text.text.folds import Replacement, folds_of
 from adbench_text.text.languages import prepared, standard
 from adbench_text.text.words import IDEOGRAPHS, marks
 
@@ -102,6 +105,7 @@ class Letters(dict[int, str | None]):
         super().__init__()
         self._language = language
         self._digit = "" if language == "en" else _SPACE
+        self._folds = folds_of(language)
         for code in range(128):  # a missing character takes ten times as long
             self[code] = self._spelled(chr(code))
 
@@ -111,6 +115,8 @@ class Letters(dict[int, str | None]):
 
     def _spelled(self, character: str) -> str | None:
         """Return letters and marks, a space, or None for nothing, as `str.translate` is fastest."""
+        if character in self._folds.apart:
+            return self._folds.apart[character] or None
         if character in _FORMATS:
             return character
         if is_unseen(character):
@@ -143,19 +149,34 @@ class Letters(dict[int, str | None]):
             return text
         if any(each in text for each in _FORMATS):
             text = _NO_PART.sub("", _BETWEEN_WORDS.sub(_SPACE, text))
-        text = _composed(_DOT_OF_I.sub("", text))
+        text = self._with_contexts(self._composed_late(_DOT_OF_I.sub("", text)))
         if _marks().isdisjoint(text):  # a class of these in a pattern takes ten times as long
             return text
         return _SPACE.join([word.lstrip(_strays()) for word in text.split()])
 
+    def _composed_late(self, text: str) -> str:
+        """Return a text whose letters meet their marks now that nothing stands between them."""
+        composed = _composed(text)
+        return text if composed is text else composed.translate(self)
+
+    def _with_contexts(self, text: str) -> str:
+        for pattern, by in self._folds.contexts:
+            text = pattern.sub(by, text)
+        return text
+
     def words(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
         """Yield the words of `spell`, with the starts and the ends of their characters in the document."""
-        if text.isascii() and _ESCAPE not in text:  # in a tenth of the time
+        if text.isascii() and _ESCAPE not in text and not self._folds.changes_ascii:  # in a tenth of the time
             yield from self._words_of_ascii(text)
             return
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
         placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "")
-        placed = placed.replaced(_DOT_OF_I, "").composed().replaced(_stray(), "")
+        placed = placed.replaced(_DOT_OF_I, "")
+        if not unicodedata.is_normalized("NFC", placed.text):
+            placed = placed.composed().translated(self)
+        for pattern, by in self._folds.contexts:
+            placed = placed.replaced(pattern, by)
+        placed = placed.replaced(_stray(), "")
         for found in _NO_SPACE.finditer(placed.text):
             start, end = found.span()
             yield found.group(), placed.starts[start:end], placed.ends[start:end]
@@ -206,7 +227,7 @@ class _Placed:
         made.text = "".join(texts)
         return made
 
-    def replaced(self, pattern: re.Pattern[str], by: str) -> "_Placed":
+    def replaced(self, pattern: re.Pattern[str], by: Replacement) -> "_Placed":
         """Return the text with something else in the place of what matches."""
 
         def parts() -> Iterator[tuple[str, int, int]]:
@@ -214,7 +235,7 @@ class _Placed:
             for found in pattern.finditer(self.text):
                 yield self.text[end : found.start()], end, found.start()
                 end = found.end()
-                yield by, found.start(), end
+                yield by if isinstance(by, str) else by(found), found.start(), end
             yield self.text[end:], end, len(self.text)
 
         return self._made_of(parts())

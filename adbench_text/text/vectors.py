@@ -22,6 +22,8 @@ from adbench_text import storage
 from adbench_text.checks import Choice
 from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.failures import described
+from adbench_text.text.folds import folds_of
+from adbench_text.text.languages import folded, standard
 from adbench_text.text.wheels import Wheel
 
 #: Vectors that gensim's downloader offers: the MD5 of their file, and a description.
@@ -55,12 +57,28 @@ class WordVectors:
     def __init__(self, words: list[str], matrix: NDArray[np.float32]) -> None:
         self.words, self.matrix = words, matrix
         self.matrix.flags.writeable = False  # shared between detectors
-        rows = range(len(words))
-        self._row_of = dict(zip(reversed(words), reversed(rows), strict=True))  # the first of equal words
+        self._row_of = _first_rows(words)
+        self._folded = dict[str, dict[str, int]]()
 
-    def rows(self, words: Iterable[str]) -> NDArray[np.int64]:
-        """Return the row of each word, -1 for a word without a vector."""
-        return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
+    def rows(self, words: Iterable[str], language: str = "en") -> NDArray[np.int64]:
+        """Return the row of each word, -1 for a word without a vector.
+
+        Words of documents in a language have the letters by which its words are compared; so have ours then.
+        """
+        row_of = self._row_of_folded(language)
+        return np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
+
+    def _row_of_folded(self, language: str) -> dict[str, int]:
+        if not folds_of(standard(language)):
+            return self._row_of
+        if language not in self._folded:
+            self._folded = {language: _first_rows(folded(self.words, language))}  # one language at a time
+        return self._folded[language]
+
+
+def _first_rows(words: list[str]) -> dict[str, int]:
+    """Return the row of each word, the first one of equal words."""
+    return dict(zip(reversed(words), reversed(range(len(words))), strict=True))
 
 
 def locate(name: Any) -> Path:

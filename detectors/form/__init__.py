@@ -37,7 +37,7 @@ Given Matrix. Annals of Mathematical Statistics 21, 1950.
 R. Speer: wordfreq 3.0. Zenodo, 2022.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
@@ -63,7 +63,8 @@ from adbench_text.detectors.form.facts import (
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
-from adbench_text.text.languages import LANGUAGE_TAG, check_language, has_frequencies, prepared
+from adbench_text.text.folds import folds_of
+from adbench_text.text.languages import LANGUAGE_TAG, check_language, has_frequencies, prepared, standard
 from adbench_text.text.letters import blank_escapes, without_escapes
 from adbench_text.text.words import Word, word_positions
 
@@ -254,12 +255,21 @@ class Form(TextDetector):
         for text, begin, end in zip(texts, surprise.indptr[:-1], surprise.indptr[1:], strict=True):
             found = [words[number] for number in surprise.indices[begin:end]]
             of_word = dict(zip(found, surprise.data[begin:end].tolist(), strict=True))
-            placed = [(word, self._spelled(text, word)) for word in word_positions(blank_escapes(text))]
-            scored.append([TokenScore(*word, of_word[own]) for word, own in placed if own in of_word])
+            placed = [(word, self._spelled(text, word)) for word in self._positions(text)]
+            own = [(word, [of_word[part] for part in parts if part in of_word]) for word, parts in placed]
+            scored.append([TokenScore(*word, max(scores)) for word, scores in own if scores])
         return scored
 
-    def _spelled(self, text: str, word: Word) -> str:
-        return prepared(text[word.start : word.end], self.language)
+    def _positions(self, text: str) -> Iterator[Word]:
+        """Yield the words of a document, with the apostrophes that are letters in its language."""
+        apostrophes = folds_of(standard(self.language)).apostrophes
+        blank = blank_escapes(text)
+        for word in word_positions(blank.translate(apostrophes) if apostrophes else blank):
+            yield word._replace(word=text[word.start : word.end].lower()) if apostrophes else word
+
+    def _spelled(self, text: str, word: Word) -> list[str]:
+        """Return a word as it is counted, or its parts: a joiner separates words of Persian."""
+        return prepared(text[word.start : word.end], self.language).split()
 
 
 def _highest(surprise: "csr_array[Any]") -> Scores:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.text.languages import has_frequencies, letters_of_list, prepared, standard
+from adbench_text.text.languages import has_frequencies, letters_of_list, prepared, word_shares
 from adbench_text.text.letters import without_escapes
 from adbench_text.text.words import count_words, in_blocks
 
@@ -178,9 +178,6 @@ def _kind(character: str) -> int:
 @cache
 def _known(language: str) -> frozenset[str] | None:
     """Return the words of a language; None if wordfreq has no list."""
-    from wordfreq import get_frequency_dict
-
     if not has_frequencies(language):
         return None
-    # large lists know all languages
-    return frozenset(get_frequency_dict(standard(language), wordlist="small"))
+    return frozenset(word_shares(language, "small"))  # large lists know all languages

@@ -259,7 +259,7 @@ class LLR(TextDetector):
         for _ in range(self.em_rounds):
             self._aside = set_aside(counts, self._mixture, self._aside)
             self._mixture = Mixture.fit(counts, self._aside, background, self.smoothing, cap)
-        self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
+        self._directions = Directions(self.vectors, vocabulary, self.language) if self.coherence else None
         self.kept_ = ~self._aside if self.em_rounds else None
         self._topics: list[Topics] = []
         if self.topics > 1:
@@ -335,7 +335,8 @@ class LLR(TextDetector):
     ) -> NDArray[np.float64]:
         score = -sums
         if self._directions is not None:
-            score = score + self.coherence * coherence(counts, self._directions.of(self.vectors, vocabulary))
+            directions = self._directions.of(self.vectors, vocabulary, self.language)
+            score = score + self.coherence * coherence(counts, directions)
         return per_word(score, counts)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:

@@ -3,7 +3,7 @@
 The frequency of a part is that of the words that contain it, as a share of all parts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.text import vectors
+from adbench_text.text.languages import folded, word_shares
 
 Background = Literal["wordfreq", "vectors", "mean", "uniform"]
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
@@ -22,17 +23,14 @@ _ZIPF_SHIFT = 2.7  # Mandelbrot's correction for the most frequent words
 _ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
 
 
-@cache
-def wordfreq(language: str) -> dict[str, float]:
+def wordfreq(language: str) -> Mapping[str, float]:
     """Return the frequency of each word of a language, as a share of all words."""
-    from wordfreq import get_frequency_dict
-
-    return get_frequency_dict(language, wordlist="best")
+    return word_shares(language)
 
 
-def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+def zipf(name: str, words: Sequence[Any] | NDArray[Any], language: str = "en") -> NDArray[np.float64]:
     """Return frequencies by Zipf's law over the order of a file of word vectors."""
-    rows = vectors.load(name).rows(words)
+    rows = vectors.load(name).rows(words, language)
     is_known = rows >= 0
     ranks = np.full(len(rows), _N_WORDS, dtype=np.float64)
     ranks[is_known] = rows[is_known]
@@ -59,7 +57,7 @@ def _of_words(background: str, language: str, name: str, words: Any) -> NDArray[
         table = wordfreq(language)
         found.append(np.array([table.get(word, _UNKNOWN) for word in words], dtype=np.float64))
     if background in ("vectors", "mean"):
-        found.append(zipf(name, words))
+        found.append(zipf(name, words, language))
     mean: NDArray[np.float64] = np.mean(found, axis=0)
     return mean
 
@@ -67,7 +65,7 @@ def _of_words(background: str, language: str, name: str, words: Any) -> NDArray[
 @cache
 def _parts(background: str, language: str, name: str, characters: int) -> "Parts":
     words = [] if background == "vectors" else [w for w, f in wordfreq(language).items() if f >= _LEAST]
-    words += [] if background == "wordfreq" else vectors.load(name).words
+    words += [] if background == "wordfreq" else folded(vectors.load(name).words, language)
     known = list(dict.fromkeys(words))
     return Parts(known, _of_words(background, language, name, known), characters)
 

@@ -16,26 +16,26 @@ _ROUNDING = 1e-12  # of a sum of squares
 class Directions:
     """Unit vectors of words, without their mean and first principal component in the training documents."""
 
-    def __init__(self, name: str, words: NDArray[Any]) -> None:
-        matrix, is_known = _look_up(name, words)
-        weights = np.sqrt(zipf(name, words)) * is_known
+    def __init__(self, name: str, words: NDArray[Any], language: str = "en") -> None:
+        matrix, is_known = _look_up(name, words, language)
+        weights = np.sqrt(zipf(name, words, language)) * is_known
         self._mean = weights @ matrix / max(float(weights.sum()), 1e-12)
         centred = (matrix - self._mean) * weights[:, None]
         self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
 
-    def of(self, name: str, words: NDArray[Any]) -> Array:
+    def of(self, name: str, words: NDArray[Any], language: str = "en") -> Array:
         """Return the direction of each word, zeros for an unknown one; of shape (n_words, n_dimensions)."""
-        matrix, is_known = _look_up(name, words)
+        matrix, is_known = _look_up(name, words, language)
         matrix = matrix - self._mean
         matrix -= np.outer(matrix @ self._component, self._component)
         norms = np.linalg.norm(matrix, axis=1)
         return np.where((is_known & (norms > 0))[:, None], matrix / np.maximum(norms, 1e-12)[:, None], 0.0)
 
 
-def _look_up(name: str, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
+def _look_up(name: str, words: NDArray[Any], language: str) -> tuple[Array, NDArray[np.bool_]]:
     """Return the vectors of words, zeros for an unknown one, and which words are known."""
     loaded = vectors.load(name)
-    rows = loaded.rows(words)
+    rows = loaded.rows(words, language)
     is_known = rows >= 0
     matrix = np.zeros((len(rows), loaded.matrix.shape[1]))
     matrix[is_known] = loaded.matrix[rows[is_known]]
