@@ -118,16 +118,16 @@ _HINDI_SEQUENCES = {
     "\u093e\u0948": "\u094c",
 }  # fmt: skip
 _HINDI: Contexts = (
+    # A vowel after a vowel has no glide, by the Central Hindi Directorate: गयी is गई, चाहिये is चाहिए.
+    _each({"यी": "ई", "ये": "ए"}, "(?<=[\u0915-\u0939\u093e-\u094c])(?:{})"),
     _each(_HINDI_SEQUENCES),
-    # A nasal before a stop of its place is a dot, by the Central Hindi Directorate: हिन्दी is हिंदी.
+    # A nasal before a stop of its place is a dot, by the same: हिन्दी is हिंदी.
     (
         re.compile(rf"(?<=[{_DEVANAGARI}])(?:ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ]))"),
         "\u0902",
     ),
     # A virama at the end of a word is not written, by the same: अर्थात् is अर्थात.
     (re.compile(rf"(?<=[{_DEVANAGARI}])(?<!\u094d)\u094d+(?![{_DEVANAGARI}])"), ""),
-    # A vowel after a vowel has no glide, by the same: गयी is गई, चाहिये is चाहिए.
-    _each({"यी": "ई", "ये": "ए"}, "(?<=[\u0915-\u0939\u093e-\u094c])(?:{})"),
 )
 _BENGALI_CONTEXTS: Contexts = (
     (re.compile("\u0985\u09be"), "\u0986"),  # IndicNormalizer

@@ -10,7 +10,7 @@ its capitals.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Self
 
@@ -149,20 +149,24 @@ class Letters(dict[int, str | None]):
             return text
         if any(each in text for each in _FORMATS):
             text = _NO_PART.sub("", _BETWEEN_WORDS.sub(_SPACE, text))
-        text = self._with_contexts(self._composed_late(_DOT_OF_I.sub("", text)))
+        text = self._with_contexts(self._recomposed(_DOT_OF_I.sub("", text)))
         if _marks().isdisjoint(text):  # a class of these in a pattern takes ten times as long
             return text
         return _SPACE.join([word.lstrip(_strays()) for word in text.split()])
 
-    def _composed_late(self, text: str) -> str:
-        """Return a text whose letters meet their marks now that nothing stands between them."""
+    def _recomposed(self, text: str) -> str:
+        """Return a text whose letters have met their marks, now that nothing stands between them."""
         composed = _composed(text)
-        return text if composed is text else composed.translate(self)
+        if composed is text or not self._folds.letters:
+            return composed
+        while (again := _composed(composed.translate(self._folds.letters))) != composed:
+            composed = again
+        return composed
 
     def _with_contexts(self, text: str) -> str:
         for pattern, by in self._folds.contexts:
             text = pattern.sub(by, text)
-        return text
+        return _composed(text)
 
     def words(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
         """Yield the words of `spell`, with the starts and the ends of their characters in the document."""
@@ -171,12 +175,14 @@ class Letters(dict[int, str | None]):
             return
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
         placed = placed.replaced(_BETWEEN_WORDS, _SPACE).replaced(_NO_PART, "")
-        placed = placed.replaced(_DOT_OF_I, "")
-        if not unicodedata.is_normalized("NFC", placed.text):
-            placed = placed.composed().translated(self)
+        uncomposed = placed.replaced(_DOT_OF_I, "")
+        placed = uncomposed.composed()
+        if self._folds.letters and placed.text != uncomposed.text:  # as `_recomposed`
+            while (again := placed.translated(self._folds.letters).composed()).text != placed.text:
+                placed = again
         for pattern, by in self._folds.contexts:
             placed = placed.replaced(pattern, by)
-        placed = placed.replaced(_stray(), "")
+        placed = (placed.composed() if self._folds.contexts else placed).replaced(_stray(), "")
         for found in _NO_SPACE.finditer(placed.text):
             start, end = found.span()
             yield found.group(), placed.starts[start:end], placed.ends[start:end]
@@ -247,10 +253,10 @@ class _Placed:
             (unicodedata.normalize("NFC", found.group()), *found.span()) for found in clusters
         )
 
-    def translated(self, letters: Letters) -> "_Placed":
-        """Return the text with each character as it is spelled."""
+    def translated(self, letters: Mapping[int, str | None]) -> "_Placed":
+        """Return the text with each character as it is spelled, as by `str.translate`."""
         return self._made_of(
-            (letters[ord(letter)] or "", place, place + 1) for place, letter in enumerate(self.text)
+            (letter.translate(letters), place, place + 1) for place, letter in enumerate(self.text)
         )
 
 
