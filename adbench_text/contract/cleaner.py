@@ -36,7 +36,8 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     punctuation and stop words; of another language its words without the most frequent ones. Everything but
     letters, their marks and digits separates words, such as emoji; characters that nobody sees, such as soft
     hyphens, and the colours of a terminal are left out. Words are spelled as in wordfreq's lists: ligatures
-    and letters of full width are plain letters, and case is folded.
+    and letters of full width are plain letters, and case is folded. A word that its language spells in two
+    ways is one word, such as ``Häuser`` and ``Haeuser``; English words stay.
 
     Parameters
     ----------
@@ -57,6 +58,8 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     ['ships leave storm coming']
     >>> Cleaner()("\u201cThe of\ufb01ce\u2122\u2026 \U0001f600\u201d")
     'office'
+    >>> Cleaner("de")("Häuser HAEUSER")
+    'haeuser haeuser'
     >>> sea = ["The ship left the harbour.", "A storm hit the crew!", "The crew sailed the ship."] * 10
     >>> pipeline = Pipeline([("clean", Cleaner()), ("detect", KNNWords(k=3))]).fit(sea)
     >>> near, far = pipeline.decision_function(["The ship, and its crew", "The court heard a witness"])

@@ -97,16 +97,22 @@ def _each(becomes: Mapping[str, str], pattern: str = "{}") -> tuple[re.Pattern[s
     return re.compile(pattern.format("|".join(longest_first))), lambda found: becomes[found.group()]
 
 
-def _tones() -> dict[str, str]:
-    """Return the open syllables of Vietnamese whose tone mark has two places: ``oà`` is ``òa``."""
-    compose, tones = unicodedata.normalize, _GRAVE + _ACUTE + _TILDE + "\u0309\u0323"
-    return {
-        first + compose("NFC", second + tone): compose("NFC", first + tone) + second
+def _with_tones(letter: str) -> list[str]:
+    """Return a Vietnamese vowel with each mark of a tone."""
+    return [unicodedata.normalize("NFC", letter + tone) for tone in "\u0300\u0301\u0303\u0309\u0323"]
+
+
+# The open syllables of Vietnamese whose tone has two places: oà is òa.
+_TONES = _each(
+    {
+        first + toned: before + second
         for first, second in ("oa", "oe", "uy")
-        for tone in tones
-    }
-
-
+        for before, toned in zip(_with_tones(first), _with_tones(second), strict=True)
+    },
+    "(?:o[{a}{e}]|u[{y}])(?<!q..)(?![\\w\u0300-\u036f])".format(
+        **{letter: "".join(_with_tones(letter)) for letter in "aey"}
+    ),
+)
 _VOWEL, _SCANDINAVIAN = "aeiouy", "åaa æae äae øoe öoe"
 _DEVANAGARI, _BENGALI, _KATAKANA = "\u0900-\u097f", "\u0980-\u09ff", "\u30a1-\u30fa\u30fc\u31f0-\u31ff"
 # Sequences that look like one letter, see Lucene's IndicNormalizer.
@@ -119,22 +125,32 @@ _HINDI_SEQUENCES = {
 }  # fmt: skip
 _HINDI: Contexts = (
     # A vowel after a vowel has no glide, by the Central Hindi Directorate: गयी is गई, चाहिये is चाहिए.
-    _each({"यी": "ई", "ये": "ए"}, "(?<=[\u0915-\u0939\u093e-\u094c])(?:{})"),
+    _each({"यी": "ई", "ये": "ए"}, "(?:{})(?<=[\u0915-\u0939\u093e-\u094c]..)"),
     _each(_HINDI_SEQUENCES),
     # A nasal before a stop of its place is a dot, by the same: हिन्दी is हिंदी.
     (
-        re.compile(rf"(?<=[{_DEVANAGARI}])(?:ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ]))"),
+        re.compile(rf"(?:ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ]))(?<=[{_DEVANAGARI}]..)"),
         "\u0902",
     ),
     # A virama at the end of a word is not written, by the same: अर्थात् is अर्थात.
-    (re.compile(rf"(?<=[{_DEVANAGARI}])(?<!\u094d)\u094d+(?![{_DEVANAGARI}])"), ""),
+    (re.compile(rf"\u094d(?<=[{_DEVANAGARI}]\u094d)(?<!\u094d\u094d)\u094d*+(?![{_DEVANAGARI}])"), ""),
 )
 _BENGALI_CONTEXTS: Contexts = (
     (re.compile("\u0985\u09be"), "\u0986"),  # IndicNormalizer
     # BengaliNormalizer, where no vowel follows: রঙ is রং, and অহঙ্কার is অহংকার.
     (re.compile(rf"(?<=[{_BENGALI}])\u0999(?:\u09cd(?=[ক-ঘ])|(?![\u09be-\u09cd\u09d7]))"), "\u0982"),
     # BengaliNormalizer: প্রধানতঃ is প্রধানত.
-    (re.compile(rf"(?<=[{_BENGALI}]{{3}})(?<!\u0983)\u0983+(?![{_BENGALI}])"), ""),
+    (re.compile(rf"(?<=[{_BENGALI}]{{3}})(?<!\u0983)\u0983++(?![{_BENGALI}])"), ""),
+)
+_JAPANESE: Contexts = (
+    # KatakanaStemFilter: the mark of a long vowel at the end goes, if three characters are left.
+    (
+        re.compile(
+            rf"ー(?<=[{_KATAKANA}]{{3}}ー)(?:(?<!ーー)|(?<![{_KATAKANA}]{{4}}ー))ー*+"
+            rf"(?![{_KATAKANA}\u3099\u309a])"
+        ),
+        "",
+    ),
 )
 
 _ROWS: dict[str, Callable[[], Folds]] = {
@@ -162,7 +178,7 @@ _ROWS: dict[str, Callable[[], Folds]] = {
     "ms": lambda: _row(drop=_GRAVE + _ACUTE + _CIRCUMFLEX, of="e"),
     "fil": lambda: _row(drop=_GRAVE + _ACUTE + _CIRCUMFLEX, of=_VOWEL),  # KWF: stress may be marked
     # Both places of the tone are taught: hòa, hoà. ð is a look-alike of old fonts.
-    "vi": lambda: _row("ðđ", contexts=(_each(_tones(), "(?<!q)(?:{})(?![\\w\u0300-\u036f])"),)),
+    "vi": lambda: _row("ðđ", contexts=(_TONES,)),
     # -- in Greek and Cyrillic letters
     "el": lambda: _row(drop=_GREEK, of="αεηιορυω"),  # GreekLowerCaseFilter, also for polytonic letters
     "ru": lambda: _row(drop=_GRAVE + _ACUTE + _DIAERESIS, of="аеиоуыэюя"),  # Snowball: ё; the rest is stress
@@ -189,12 +205,8 @@ _ROWS: dict[str, Callable[[], Folds]] = {
     "ta": lambda: _row(
         "ஔஒள \u0bcc\u0bc6ள ஶஸ", joiners="", contexts=((re.compile("\u0b89\u0bd7"), "\u0b8a"),)
     ),
-    # -- in Katakana: KatakanaStemFilter (JapaneseAnalyzer), サーバー is サーバ
-    "ja": lambda: _row(
-        contexts=(
-            (re.compile(rf"(?<=[{_KATAKANA}]{{3}})ー+(?![{_KATAKANA}\u3099\u309a])"), ""),
-        )
-    ),
+    # -- in Katakana: JapaneseAnalyzer, サーバー is サーバ
+    "ja": lambda: _row(contexts=_JAPANESE),
 }  # fmt: skip
 _NONE = Folds()
 

@@ -235,6 +235,8 @@ class _Placed:
 
     def replaced(self, pattern: re.Pattern[str], by: Replacement) -> "_Placed":
         """Return the text with something else in the place of what matches."""
+        if not pattern.search(self.text):
+            return self
 
         def parts() -> Iterator[tuple[str, int, int]]:
             end = 0
@@ -248,6 +250,8 @@ class _Placed:
 
     def composed(self) -> "_Placed":
         """Return the text with letters and their marks composed (NFC)."""
+        if unicodedata.is_normalized("NFC", self.text):
+            return self
         clusters = _cluster().finditer(self.text)
         return self._made_of(
             (unicodedata.normalize("NFC", found.group()), *found.span()) for found in clusters
