@@ -110,6 +110,7 @@ class Form(TextDetector):
     ranges: ClassVar[Mapping[str, Range]] = {"language": Choice((), check_language, LANGUAGE_TAG)}
     leaves_out_self: ClassVar[bool] = True
     reads_raw: ClassVar[bool] = True
+    computes_with = TextDetector.computes_with | {"wordfreq"}
     trusted_types = frozenset(
         {
             "adbench_text.detectors.form._Scale",

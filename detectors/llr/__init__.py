@@ -149,6 +149,7 @@ class LLR(TextDetector):
     }
     leaves_out_self: ClassVar[bool] = True
     takes_labels: ClassVar[bool] = True
+    computes_with = TextDetector.computes_with | {"wordfreq"}
     trusted_types = frozenset(
         {
             "adbench_text.detectors.llr.coherence.Directions",
