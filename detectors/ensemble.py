@@ -228,9 +228,9 @@ class Ensemble(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         self._members, self._of_training = self.build_members(), list[Scores]()
         kept = np.ones(len(texts), dtype=np.bool_)
-        known = self._known_labels._replace(others=self.others)
         for member in self._members:
-            known.fit(member, texts, kept)
+            member.others = self.others
+            self._known_labels.fit(member, texts, kept)
             self._of_training.append(_scores_of_training(member, texts, kept))
             if member is self._members[0] and member.kept_ is not None:
                 kept = member.kept_

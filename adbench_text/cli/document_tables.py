@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from adbench_text.documents import OnProgress
-    from adbench_text.documents.in_groups import InGroups
+    from adbench_text.documents.misfiled import InGroups
     from adbench_text.documents.models.model import Scorer
     from adbench_text.documents.page import PageDocument
 

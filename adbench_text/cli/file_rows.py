@@ -28,7 +28,7 @@ class FileRows:
         self._table, self._file = table, file
         #: Our columns of the table of odd.
         self.columns_of_odd = (*COLUMNS_OF_ODD, *others)
-        self.texts = table.texts
+        self.table = table
         self.notes: list[str] = []
         self._id_column = file.id_column
         if file.id_column and (pair := _two_alike(table.ids)):

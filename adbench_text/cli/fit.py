@@ -85,7 +85,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     # identifiers play no part in a fit: two documents may share one
     is_auto = choice["language"] == AUTO
     source = opened(file, {**options, "id": options["id"] or ""})
-    texts = source.table(()).texts
+    texts = source.table(())
     outliers: list[str] = []
     if options["outliers"]:  # the suffix of this file gives its format
         of_outliers = opened(options["outliers"], {**options, "id": "", "kind": None})

@@ -141,7 +141,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     begin = time.perf_counter()
     with shown_documents() as progress:
         ranked = odd_documents(
-            rows.texts,
+            rows.table,
             **choice,
             **ranking,
             marks=marks,

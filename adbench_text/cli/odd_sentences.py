@@ -115,8 +115,7 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 
 def languages(ranked: "OddDocuments") -> list[str]:
     """Return in which languages documents were found to be, and how they are ranked."""
-    are_small_odd = ranked.second_language is None
-    return found_languages(ranked.languages, ranked.in_languages, are_small_odd=are_small_odd)
+    return found_languages(ranked.languages, ranked.in_languages, are_small_odd=True)
 
 
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
@@ -129,10 +128,7 @@ def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
 
 
 def _called_odd(ranked: "OddDocuments", order: str) -> str:
-    from adbench_text.documents.lists import by_order
-
-    documents = by_order(ranked.table, order)
-    p, is_copy = documents[P_OF_ORDER[order]], documents["copy_of"].notna()
+    p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
     n_copies = (is_odd & is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
@@ -144,13 +140,12 @@ def _called_odd(ranked: "OddDocuments", order: str) -> str:
 
 def notes(ranked: "OddDocuments") -> Iterator[str]:
     """Yield what is to be known of the p, the language and the marks."""
-    from adbench_text.documents.lists import by_order
     from adbench_text.documents.models.model import FORM
 
-    different = ranked.table.query("form_of == row")
+    different = ranked.table.query("form_representative == row")
     for order in ranked.lists:
         small = "languages" if ranked.in_languages else "groups" if ranked.groups and order == "words" else ""
-        p = by_order(ranked.table, order).query("copy_of.isna()")[P_OF_ORDER[order]].dropna()
+        p = ranked.table[P_OF_ORDER[order]][~ranked.is_copy(order)].dropna()
         if p.min() > ranked.alpha:
             least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
             few = f"such small {small}" if small else f"{len(p):,} different documents"
@@ -161,10 +156,7 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     if ranked.other_language is not None:
         yield forgotten_language(ranked.other_language, ranked.language)
     if ranked.second_language is not None:
-        others = [*["--group"] * bool(ranked.groups), *["--marked"] * bool(len(ranked.marked))]
-        yield second_language(
-            *ranked.second_language, ranked.language, is_auto=bool(ranked.languages), without=others
-        )
+        yield second_language(*ranked.second_language, ranked.language)
     if len(ranked.marked) and not ranked.learns_from_marks:
         yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
 

@@ -163,7 +163,7 @@ def found_languages(
         return [f"all documents are read as {main}."]
     named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
     rest = [language for language in shares if language not in apart]
-    how = "each is ranked among those of its language" if apart else f"all are read as {main}"
+    how = "each is ranked among the documents of its language" if apart else f"all are read as {main}"
     if apart and rest:
         how = f"{how}, but {listing(rest)} as {main}"
     small = [language for language in rest if language != main and are_small_odd]
@@ -179,19 +179,11 @@ def forgotten_language(found: str, given: str) -> str:
     return f"most documents are in the language {found!r}, not {given!r}; give --language {found}."
 
 
-def second_language(found: str, share: float, given: str, *, is_auto: bool, without: Sequence[str]) -> str:
-    """Return that many documents are in another language than the one that all are read as, and what to do.
-
-    `without` are the options with which documents are not ranked in languages.
-    """
-    options = " and ".join(without)
-    how = f"--language auto{' without ' * bool(options)}{options} ranks each among those of its language"
-    if is_auto:
-        how = f"without {options} each is ranked among those of its language"
-    file = "; a file for each language does it, too" if options else ""
+def second_language(found: str, share: float, given: str) -> str:
+    """Return that many documents are in another language than the given one, and what to do."""
     return (
         f"about {100 * share:.0f} % of the different documents are in the language {found!r}, and all are "
-        f"read as {given!r}; {how}{file}."
+        f"read as {given!r}; --language auto ranks each among the documents of its language."
     )
 
 

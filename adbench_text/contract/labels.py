@@ -1,4 +1,4 @@
-"""What is known besides the training documents: labels of some of them, and the words of other groups."""
+"""What is known besides the training documents: labels of some of them."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.contract.other_words import OtherWords
 from adbench_text.errors import InvalidValueError
 
 ODD, FINE = 1.0, 0.0  # as in PyOD: 1 is an outlier
@@ -20,14 +19,11 @@ class KnownLabels(NamedTuple):
 
     odd: Sequence[str] = ()  #: outliers, besides the training documents
     is_fine: Mask | None = None  #: (n_train,), those that are known to be normal; None for none
-    others: OtherWords | None = None  #: the words of documents of other groups; None without groups
 
     def fit(self, detector: Any, texts: Sequence[str], kept: Mask | None = None) -> Any:
         """Fit a detector on the training documents that are kept, and on what is known if it takes labels."""
         kept = np.ones(len(texts), dtype=np.bool_) if kept is None else kept
         learned = list(compress(texts, kept))
-        if self.others is not None:
-            detector.others = self.others
         if not getattr(detector, "takes_labels", False) or (not self.odd and self.is_fine is None):
             return detector.fit(learned)
         labels = np.full(len(learned) + len(self.odd), ODD)
@@ -45,7 +41,7 @@ def split_known(texts: Sequence[str], y: object) -> tuple[Mask, KnownLabels]:
     Raise InvalidValueError if `y` does not have 1, 0 or NaN for each document, or all are known outliers.
 
     >>> split_known(["ship", "court", "crew"], [0, 1, float("nan")])
-    (array([False,  True, False]), KnownLabels(odd=['court'], is_fine=array([ True, False]), others=None))
+    (array([False,  True, False]), KnownLabels(odd=['court'], is_fine=array([ True, False])))
     """
     n = len(texts)
     try:

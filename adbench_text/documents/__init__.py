@@ -15,7 +15,7 @@ EXAMPLE = Path(__file__).with_name("example.csv.gz")
 #: The columns of documents in groups: their group, another one that they fit better, and by how much.
 OF_GROUPS = "group", "fits", "misfit"
 
-#: Documents, or what yields them each time it is called, such as those of a file.
+#: Documents, or a function that yields them.
 Texts = Iterable[str] | Callable[[], Iterable[str]]
 
 #: Receives what is done ("scoring"), the number of documents done, and that of all if it is known. It may be

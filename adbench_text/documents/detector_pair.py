@@ -1,5 +1,6 @@
 """What looks at the documents of a user: a detector of their words, and one of their form beside it."""
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -9,11 +10,11 @@ from sklearn.base import clone
 from adbench_text.checks import check_choice
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import NOTHING_KNOWN, KnownLabels
+from adbench_text.contract.other_words import OtherWords
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.models.model import FORM
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.scores_by_order import Array, scores_by_order
-from adbench_text.documents.survey import Survey, Surveyor
 from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
@@ -42,23 +43,41 @@ class DetectorPair:
         cleaner = Cleaner(language if clean and not words.detector.reads_raw else None)
         return cls(words, form, cleaner, n_folds, seed)
 
-    def surveyor(self, *, keep_copies: bool) -> Surveyor:
-        """Return what takes a first look at the documents."""
-        return Surveyor(self.cleaner, self.seed, with_sketches=not keep_copies)
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders in which documents are scored."""
+        return ("words",) if self.form is None else ("words", "form")
+
+    def of_words(self) -> "DetectorPair":
+        """Return the detector of words alone."""
+        return replace(self, form=None)
 
     def copy(self) -> "DetectorPair":
         """Return a pair whose detector of words can be fitted beside that of this one."""
         return replace(self, words=replace(self.words, detector=clone(self.words.detector)))
 
     def learn_words(
-        self, texts: "pd.Series[str]", known: KnownLabels = NOTHING_KNOWN, *, for_others: bool
+        self,
+        texts: "pd.Series[str]",
+        known: KnownLabels = NOTHING_KNOWN,
+        others: OtherWords | None = None,
+        *,
+        for_others: bool,
     ) -> LeftOut:
         """Return the left-out scores of cleaned documents by their words."""
+        if others is not None:
+            self.words.detector.others = others
         return _learn(self.words, texts, self.n_folds, self.seed, known, for_others=for_others)
 
-    def learn_form(self, found: Survey) -> LeftOut | None:
-        """Return the left-out scores of the sample by form; None if form is not looked at."""
-        return None if self.form is None else _learn(self.form, found.form_sample)
+    def learn_form(self, texts: "pd.Series[str]") -> LeftOut | None:
+        """Return the left-out scores of documents by form; None if form is not looked at."""
+        return None if self.form is None else _learn(self.form, texts)
+
+    def scorer(self, orders: Collection[str]) -> Callable[[list[str]], dict[str, Array]]:
+        """Return a function that scores other documents by some orders; a worker process may call it."""
+        if "words" not in orders:
+            return self.by_form
+        return self if "form" in orders else self.of_words()
 
     def __call__(self, texts: list[str]) -> dict[str, Array]:
         """Return the scores of other documents, by order."""

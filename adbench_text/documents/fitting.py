@@ -21,7 +21,7 @@ from adbench_text.documents.models.model import WORDS, Model, Training, keys
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Survey, survey
+from adbench_text.documents.survey import Families, Rows, Survey, Surveyor, surveyed
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.plugins.foreign import Detector
@@ -97,36 +97,46 @@ def fit_model(
             yield text
 
     # one of each family, or else copies would take part in each other's score: all would look too normal
-    surveyor = pair.surveyor(keep_copies=False)
-    found = survey(noted(), surveyor, sample, jobs, progress, shared=OF_MODEL, shortest=True)
+    surveyor = Surveyor([pair.cleaner], seed, with_sketches=True)
+    facts_of_rows = surveyed(TextSource(noted, documents.take), surveyor, None, jobs, progress)
+    families = Families.of(facts_of_rows, OF_MODEL, shortest=True)
+    whole = np.zeros(len(families.of_rows), dtype=np.int64)
+    found = Survey.of(families, whole, sample)
+    rows = found.sample(np.arange(len(found)))
+    raw = documents.raw(rows)
+    raw_with_words = raw[found.facts.has_words[rows]]
+    cleaned = raw_with_words.map(pair.cleaner)
     progress("learning", 0, None)
-    known_odd = _outliers(outliers, pair.cleaner, found)
-    words = pair.learn_words(found.cleaned, KnownLabels(known_odd), for_others=True)
-    form = pair.learn_form(found)
+    known_odd = _outliers(outliers, pair.cleaner, cleaned)
+    words = pair.learn_words(cleaned, KnownLabels(known_odd), for_others=True)
+    form = pair.learn_form(raw)
     facts = {
         "configuration": own.label,
         "language": language,
         "clean": pair.cleaner.language is not None,
         "centre": words.centre,
         **_facts_of(found),
+        "median_words": float(median(len(text.split()) for text in raw_with_words)),
         "n_outliers": len(known_odd),
     }
     if own_file.written_in(own.detector.get_params()):
-        facts["probes"] = shared_words(found.cleaned)
+        facts["probes"] = shared_words(cleaned)
     if spoken:
         facts["languages"] = spoken.counts.named()
-    elif other := LanguageCounts.of_some(found.raw.tolist()).other_than(language):
+    elif other := LanguageCounts.of_some(raw_with_words.tolist()).other_than(language):
         facts["other_language"] = other
+    sizes = found.sizes()
+    sizes = sizes[(sizes > 1) | sizes.index.isin(rows)]
     return Model(
         own.detector,
         own.name,
-        _calibrations(words, form, _single(found), facts["p_without_words"]),
+        _calibrations(words, form, _single(found, rows), facts["p_without_words"]),
         words.method,
-        Training.of(found.cleaned.tolist(), source, facts),
+        Training.of(cleaned.tolist(), source, facts),
         form.detector if form else None,
-        np.union1d(keys(found.cleaned, WORDS), np.asarray(raw_keys)),
-        found.sketches,
-        found.sizes,
+        np.union1d(keys(cleaned, WORDS), np.asarray(raw_keys)),
+        found.facts.sketches[sizes.index],
+        np.asarray(sizes, dtype=np.int64),
     )
 
 
@@ -160,8 +170,9 @@ def _calibrations(
 
 def _facts_of(found: Survey) -> dict[str, Any]:
     """Return the numbers of documents of each kind, and what follows for short and for empty queries."""
-    n_with_words, n_documents = int(found.has_words.sum()), len(found.has_words)
-    n_different, n_near_copies = int((found.is_original & found.has_words).sum()), int(found.is_near.sum())
+    has_words = found.facts.has_words
+    n_with_words, n_documents = int(has_words.sum()), len(has_words)
+    n_different, n_near_copies = int((found.is_representative & has_words).sum()), int(found.is_near.sum())
     n_empty = n_documents - n_with_words
     return {
         "n_documents": n_documents,
@@ -170,15 +181,14 @@ def _facts_of(found: Survey) -> dict[str, Any]:
         "n_near_copies": n_near_copies,
         "n_empty": n_empty,
         "p_without_words": p_without_words(n_empty, n_documents),
-        "median_words": float(median(len(text.split()) for text in found.raw)),
     }
 
 
-def _outliers(texts: Collection[str], cleaner: Cleaner, found: Survey) -> list[str]:
+def _outliers(texts: Collection[str], cleaner: Cleaner, normal: "pd.Series[str]") -> list[str]:
     """Return the different outliers with words, cleaned; raise InvalidValueError if one is normal, too."""
     pairs = ((cleaner(text), text) for text in check_texts(texts, may_be_empty=True))
     odd = {cleaned: text for cleaned, text in pairs if cleaned.strip()}
-    if both := odd.keys() & set(found.cleaned):
+    if both := odd.keys() & set(normal):
         raise InvalidValueError(
             f"The normal documents contain {count(len(both), 'known outlier')}, such as "
             f"{odd[min(both)][:60]!r}. A document can be one of the two only."
@@ -186,12 +196,13 @@ def _outliers(texts: Collection[str], cleaner: Cleaner, found: Survey) -> list[s
     return list(odd)
 
 
-def _single(found: Survey) -> "pd.Index[int]":
+def _single(found: Survey, sample: Rows) -> "pd.Index[int]":
     """Return the rows of the sample that have no copies and near-copies.
 
     Calibrate on unique texts: a new text is unique. If most have copies, as where a file was joined from two
     exports, calibrate on all of them.
     """
-    rows = found.sample.index
-    single = rows[np.bincount(found.original[found.original >= 0])[rows] == 1]
-    return single if found.has_words[single].sum() >= _LEAST_SINGLE * len(found.cleaned) else rows
+    has_words = found.facts.has_words
+    single = sample[np.bincount(found.representative[found.representative >= 0])[sample] == 1]
+    is_enough = has_words[single].sum() >= _LEAST_SINGLE * has_words[sample].sum()
+    return pd.Index(single if is_enough else sample)

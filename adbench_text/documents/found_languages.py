@@ -1,6 +1,6 @@
 """The languages of documents: of each, read for it once before everything else, or of some."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Survey
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.language_finder import LanguageCounts, languages_of
+from adbench_text.text.words import text_key
 
 _IF_NONE = "en"
 
@@ -24,33 +24,43 @@ class FoundLanguages:
     """The language of each document, by row."""
 
     of_rows: pd.Categorical  # missing without enough text
-    counts: LanguageCounts
+    counts: LanguageCounts  # of all documents
+    of_different: LanguageCounts  # of documents that were written differently
 
     @classmethod
     def of(cls, source: TextSource, jobs: int | str, progress: OnProgress) -> Self:
         """Find the languages of documents."""
-        found: list[str | None] = []
-        with closing(results_of(languages_of, in_chunks(source), jobs)) as of_chunks:
-            for languages in of_chunks:
+        found, keys = list[str | None](), bytearray()
+        with closing(results_of(_languages_and_keys, in_chunks(source), jobs)) as of_chunks:
+            for languages, of_chunk in of_chunks:
                 found += languages
+                keys += of_chunk.tobytes()
                 progress("finding languages", len(found), None)
-        return cls(pd.Categorical(found), LanguageCounts.of(found))
+        _, first = np.unique(np.frombuffer(keys, dtype=np.uint64), return_index=True)
+        different = LanguageCounts.of([found[row] for row in first])
+        return cls(pd.Categorical(found), LanguageCounts.of(found), different)
 
-    def of_different(self, found: Survey) -> LanguageCounts:
-        """Return the numbers of different documents with words by their languages."""
-        names = pd.Series(self.of_rows, dtype=object)[found.is_original & found.has_words]
-        numbers = {str(name): n for name, n in names.value_counts().items()}
-        return LanguageCounts(numbers, len(names))
-
-    def labels(self, apart: Collection[str]) -> NDArray[np.object_]:
-        """Return the language to read each document in: its own if that is apart, or the most frequent."""
-        names = pd.Series(self.of_rows, dtype=object)
-        return names.where(names.isin([*apart]), self.language).to_numpy()
+    def numbers(self, languages: Sequence[str]) -> NDArray[np.int64]:
+        """Return for each document the number of its language; the first one is also that of all others."""
+        codes = {language: number for number, language in enumerate(languages)}
+        of_categories = np.zeros(len(self.of_rows.categories) + 1, dtype=np.int64)
+        of_categories[:-1] = [codes.get(name, 0) for name in self.of_rows.categories]
+        numbers: NDArray[np.int64] = of_categories[self.of_rows.codes]  # -1 is the last one: no language
+        return numbers
 
     @property
     def language(self) -> str:
         """The language of most documents; English if none has enough text."""
         return self.counts.main or _IF_NONE
+
+    @property
+    def apart(self) -> list[str]:
+        """The languages that are ranked by themselves, first that of most documents."""
+        return [self.language, *sorted({*self.of_different.apart} - {self.language})]
+
+
+def _languages_and_keys(texts: list[str]) -> tuple[list[str | None], NDArray[np.uint64]]:
+    return languages_of(texts), np.array([text_key(text.strip()) for text in texts], dtype=np.uint64)
 
 
 def other_languages(

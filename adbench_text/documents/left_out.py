@@ -1,6 +1,6 @@
 """Scores of documents by detectors that were fitted without them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -53,11 +53,6 @@ class LeftOut:
         except DetectorError:  # it scores a document as a unit
             return 0.0
 
-    def robust(self, scores: "pd.Series[Any]") -> "pd.Series[Any]":
-        """Return scores on the robust scale of these: their distance to the median, in deviations."""
-        deviation = float(median_abs_deviation(self.scores, scale="normal"))
-        return (scores - self.scores.median()) / (deviation or float(self.scores.std()) or 1.0)
-
     def p_values(self, texts: "pd.Series[str]") -> "pd.Series[Any]":
         """Return for each of some documents the share of these that score at least as high."""
         scores, others = self.scores.reindex(texts.index), texts[~texts.index.isin(self.scores.index)]
@@ -79,15 +74,6 @@ class LeftOut:
         of_places = pd.Series(texts, places, dtype=object)
         return explain(of_places, cleaner, self.token_scores, self.reasons, self.centre)
 
-    def explain_from_centre(
-        self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner
-    ) -> list[Explanation]:
-        """Return the same, with scores of words from the centre on, so that those of several fits compare."""
-        return [
-            each._replace(words=[word._replace(score=word.score - self.centre) for word in each.words])
-            for each in self.explain(texts, places, cleaner)
-        ]
-
     def _answers(self, method: str, texts: "pd.Series[str]") -> list[Any]:
         """Ask the detector about documents; about those it learned from, the fit that left them out."""
         fold_of = self._fold_of.reindex(texts.index, fill_value=-1)
@@ -101,78 +87,6 @@ class LeftOut:
             found = asked(detector, method, own.tolist(), places)
             answers |= zip(own.index, found, strict=True)
         return [answers[label] for label in texts.index]
-
-
-@dataclass(frozen=True)
-class GroupedWords:
-    """What the detectors of all groups learned; it explains the documents that may be listed."""
-
-    n_learned: int
-    method: str
-    explanations: Mapping[int, Explanation]  # by row
-    centre: float = 0.0  # of the scores of words in these
-
-    def explain(self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner) -> list[Explanation]:
-        """Return what makes raw documents odd among those of their group."""
-        return [self.explanations.get(place, Explanation([], [], [])) for place in places]
-
-
-@dataclass(frozen=True)
-class LeftOutPart:
-    """What was learned from a part of the documents, such as the documents in one language."""
-
-    rows: NDArray[np.int64]  # of the file, in order; the words and the form know their places alone
-    words: LeftOut
-    form: LeftOut | None
-    cleaner: Cleaner
-
-    def places(self, rows: "pd.Index[int] | pd.Series[int]") -> "pd.Series[int]":
-        """Return the places of those rows that are in this part, by their position among the rows."""
-        own = np.flatnonzero(rows.isin(self.rows))
-        return pd.Series(np.searchsorted(self.rows, rows.to_numpy()[own]), own)
-
-
-@dataclass(frozen=True)
-class PartedWords:
-    """What the detectors of all parts learned of words."""
-
-    parts: Sequence[LeftOutPart]
-    centre: float = 0.0  # of the scores of words in explanations
-
-    @property
-    def n_learned(self) -> int:
-        """Number of different documents that the detectors have learned from."""
-        return sum(part.words.n_learned for part in self.parts)
-
-    @property
-    def method(self) -> str:
-        """How a document is left out, as of `LeftOut`."""
-        return self.parts[0].words.method
-
-    def explain(self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner) -> list[Explanation]:
-        """Return what makes raw documents odd in their part, which has its cleaner."""
-        found: dict[int, Explanation] = {}
-        for part in self.parts:
-            own = part.places(places)
-            explained = part.words.explain_from_centre([texts[n] for n in own.index], own, part.cleaner)
-            found |= zip(own.index, explained, strict=True)
-        return [found[n] for n in range(len(texts))]
-
-
-@dataclass(frozen=True)
-class PartedForm:
-    """What the detectors of all parts learned of form."""
-
-    parts: Sequence[LeftOutPart]
-
-    def reasons(self, texts: "pd.Series[str]") -> list[list[str]]:
-        """Return for each document the reasons why its form is odd in its part."""
-        found: dict[int, list[str]] = {}
-        for part in self.parts:
-            own = part.places(texts.index)
-            assert part.form is not None
-            found |= zip(own.index, part.form.reasons(texts.iloc[own.index].set_axis(own)), strict=True)
-        return [found[n] for n in range(len(texts))]
 
 
 def left_out(
@@ -197,8 +111,17 @@ def left_out(
         fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
         method, detectors, scores = f"cross-fitted over {n_folds} folds", [], np.empty(len(texts))
         for fold in range(n_folds):
-            fitted = known.fit(clone(detector), texts.tolist(), fold_of != fold)
+            of_fold = clone(detector)
+            of_fold.others = detector.others  # no parameter, so that no clone has them
+            fitted = known.fit(of_fold, texts.tolist(), fold_of != fold)
             scores[fold_of == fold] = fitted.decision_function(texts[fold_of == fold].tolist())
             detectors.append(fitted)
-    of_texts, of_fold = pd.Series(scores, texts.index), pd.Series(fold_of, texts.index)
-    return LeftOut(of_texts, method, detector, texts, detectors, of_fold)
+    of_texts = pd.Series(scores, texts.index)
+    return LeftOut(of_texts, method, detector, texts, detectors, pd.Series(fold_of, texts.index))
+
+
+def on_robust_scale(scores: NDArray[np.float64], learned: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores on the robust scale of others: their distance to the median, in deviations."""
+    deviation = float(median_abs_deviation(learned, scale="normal"))
+    deviation = deviation or float(np.std(learned, ddof=1)) or 1.0
+    return np.asarray((scores - np.median(learned)) / deviation)

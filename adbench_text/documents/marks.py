@@ -4,7 +4,7 @@ import csv
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
@@ -38,20 +38,20 @@ _N_COMPARED = 60  # of these characters
 Rows = NDArray[np.int64]
 
 
-def marked_originals(marks: Mapping[int, str], original: Rows) -> "pd.Series[str]":
-    """Return the mark of each marked original, by row, given marks by row; wrong ones are an error.
+def marked_representatives(marks: Mapping[int, str], representative: Rows) -> "pd.Series[str]":
+    """Return the mark of each marked representative, by row, given marks by row; wrong ones are an error.
 
     One document of a family marks all of it. A family with both marks is odd.
     """
     for row, mark in marks.items():
-        if not isinstance(row, Integral) or not 0 <= row < len(original):
+        if not isinstance(row, Integral) or not 0 <= row < len(representative):
             raise InvalidValueError(
-                f"Row {row!r} is marked, but there are {len(original):,} documents, from row 0 on."
+                f"Row {row!r} is marked, but there are {len(representative):,} documents, from row 0 on."
             )
         if mark not in MARKS:
             raise InvalidValueError(f"The mark of row {row} is {mark!r}; a mark is odd or fine.")
-    given = pd.Series([*marks.values()], original[[*marks]] if marks else [], dtype=object)
-    # by row, and odd after fine; an empty document has no original
+    given = pd.Series([*marks.values()], representative[[*marks]] if marks else [], dtype=object)
+    # by row, and odd after fine; an empty document has no representative
     return given.sort_values().groupby(level=0).last().drop(-1, errors="ignore")
 
 
@@ -79,20 +79,14 @@ class MarkEvidence:
         """Return the documents marked odd, and which of the normal ones are marked fine."""
         return KnownLabels(self.odd.tolist(), normal.index.isin(self.is_odd.index[~self.is_odd]))
 
-    def form_weight(self) -> float:
-        """Return the weight of form beside words; 1 if form is not looked at."""
-        if self.of_form is None:
-            return 1.0
-        p_words, p_form = self._p_before(self.raw), self.of_form.p_values(self.raw)
-        return form_weight(p_words.to_numpy(), p_form.to_numpy(), self.is_odd.to_numpy())
+    def p_before(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the p of the marked documents before any mark, by words and by form."""
+        assert self.of_form is not None
+        return self._p_before(self.raw).to_numpy(), self.of_form.p_values(self.raw).to_numpy()
 
-    def with_likeness(self, documents: pd.DataFrame) -> pd.DataFrame:
-        """Return documents of a list, with a reason where the marks have halved their p by words or more."""
-        by_row = documents.set_index("row")
-        is_like = (by_row["p"] <= self._p_before(by_row["text"]) / 2) & bool(self.is_odd.any())
-        pairs = zip(documents["why"], is_like, strict=True)
-        why: Any = [[LIKE_MARKED, *own] if own_is_like else own for own, own_is_like in pairs]
-        return documents.assign(why=why)
+    def is_like(self, p: "pd.Series[float]", raw: "pd.Series[str]") -> "pd.Series[bool]":
+        """Return by row of which documents the marks have halved the p by words, or more."""
+        return (p <= self._p_before(raw) / 2) & bool(self.is_odd.any())
 
     def _p_before(self, raw: "pd.Series[str]") -> "pd.Series[Any]":
         """Return the p by words before any mark; NaN without words."""
@@ -101,6 +95,15 @@ class MarkEvidence:
     def _with_words(self, raw: "pd.Series[str]") -> "pd.Series[str]":
         cleaned = raw.map(self.cleaner)
         return cleaned[cleaned.map(str.strip) != ""]
+
+
+def weight_of_form(evidence: Sequence[MarkEvidence]) -> float:
+    """Return the weight of form beside words by all marks; 1 without marks, or if form is not looked at."""
+    known = [each for each in evidence if each.of_form is not None]
+    if not known:
+        return 1.0
+    words, form = map(np.concatenate, zip(*(each.p_before() for each in known), strict=True))
+    return form_weight(words, form, np.concatenate([each.is_odd.to_numpy() for each in known]))
 
 
 class NamedDocuments(Protocol):

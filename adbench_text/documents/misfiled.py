@@ -43,7 +43,8 @@ from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.documents.groups import Groups
-from adbench_text.documents.source import TextSource, check_all_read
+from adbench_text.documents.parts import Parts
+from adbench_text.documents.source import TextSource
 from adbench_text.text.words import count_words, word_positions
 
 _SMOOTHING = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -190,25 +191,55 @@ class Misfiled:
     listed: pd.DataFrame
 
 
+@dataclass(frozen=True)
+class InGroups:
+    """What is found about the groups of documents.
+
+    Attributes
+    ----------
+    groups : Groups
+        The names of the groups that are ranked by themselves, and of the small ones.
+    misfiled : Misfiled
+        Documents that fit another group better than their own.
+    contradictions : DataFrame
+        Equal texts and near-copies in several groups, the largest families first: ``row``, ``n`` (documents)
+        and ``groups`` (their labels, the most frequent first).
+    """
+
+    groups: Groups
+    misfiled: Misfiled
+    contradictions: pd.DataFrame
+
+    def with_group(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return documents with the column ``group``."""
+        return table.assign(group=self.groups.labels[table["row"]].to_numpy())
+
+    def with_columns(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return documents with the columns ``group``, ``fits`` and ``misfit``."""
+        found: dict[str, pd.Series[Any]] = {"fits": self.misfiled.fits, "misfit": self.misfiled.misfit}
+        columns = {name: of_rows[table["row"]].to_numpy() for name, of_rows in found.items()}
+        return self.with_group(table).assign(**columns)
+
+
 def misfiled_documents(
     source: TextSource,
-    original: Rows,
+    parts: Parts,
     table: pd.DataFrame,
     groups: Groups,
-    cleaner: Cleaner,
     n_listed: int,
     jobs: int | str,
     progress: OnProgress,
 ) -> Misfiled:
     """Return the documents that fit another group better, given the scores of all by row.
 
-    `original` is that of `Survey`. Documents without words once cleaned have no score, and are compared by
-    the words that they had. Groups that are too small to be ranked by themselves are no other group, and
-    their documents are left out. Documents without a group may fit one, and no document fits these.
+    Documents without words once cleaned have no score, and are compared by the words that they had. Groups
+    that are too small to be ranked by themselves are no other group, and their documents are left out.
+    Documents without a group may fit one, and no document fits these.
     """
     names, of_row = np.array([*groups.names, None], dtype=object), groups.of_rows
-    compared_for = _compared_for(original, table, of_row)
-    is_compared = (compared_for == table["row"]) & (original >= 0) & (of_row < len(groups.names))
+    representative, cleaner = parts.by_words.representative, parts.parts[0].pair.cleaner
+    compared_for = np.where(representative < 0, table["row"], representative)
+    is_compared = (representative == table["row"]) & (of_row < len(groups.names))
     rows = np.flatnonzero(is_compared)
     fits, misfit = (pd.Series(None, table["row"], dtype=dtype) for dtype in (object, np.float64))
     listed = pd.DataFrame({"row": rows[:0], "group": [], "fits": [], "misfit": []})
@@ -227,7 +258,7 @@ def misfiled_documents(
     order = np.argsort(-found.difference[is_listed], kind="stable")[:n_listed]
     own, other = of_row[rows][is_listed][order], found.best[is_listed][order]
     listed = listed[is_listed].iloc[order].reset_index(drop=True)
-    raw = source.raw(listed["row"]).loc[listed["row"]]
+    raw = source.raw(listed["row"])
     explained = explain(
         raw,
         _with_all_words(cleaner),
@@ -245,14 +276,6 @@ def misfiled_documents(
         n_by_chance=round(words.share_by_chance * n_compared),
         listed=listed.assign(text=raw.tolist(), **of_words),
     )
-
-
-def _compared_for(original: Rows, table: pd.DataFrame, of_row: Rows) -> Rows:
-    """Return for each document the row of the one that is compared for it: its original in its group."""
-    compared_for = table["words_of"].to_numpy(copy=True)
-    rows = np.flatnonzero(table["score"].isna())
-    compared_for[rows] = pd.Series(rows).groupby([original[rows], of_row[rows]]).transform("first")
-    return compared_for
 
 
 def _with_all_words(cleaner: Cleaner) -> Cleaner:
@@ -299,7 +322,6 @@ def find_misfiled(
             fits.fill(rest[n_done : n_done + len(of_chunk.best)], of_chunk)
             n_done += len(of_chunk.best)
             progress("comparing groups", n_done, len(rest))
-    check_all_read(n_done, len(rest))
     return words, fits
 
 
@@ -379,7 +401,6 @@ def _count(
             n_with_words += len(places)
             n_done += counts.shape[0]
             progress("counting words of groups", n_done, len(rows))
-    check_all_read(n_done, len(rows))
     some = vstack([_renumbered(counts, numbers, len(number_of)) for counts, numbers in tried], format="csr")
     places = np.concatenate(with_words)
     return _Counts(

@@ -2,24 +2,28 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages, other_languages
-from adbench_text.documents.groups import GroupRanker
-from adbench_text.documents.in_groups import InGroups, rank_in_groups
-from adbench_text.documents.in_languages import score_in_languages
+from adbench_text.documents.groups import LEAST, Groups
 from adbench_text.documents.left_out import N_FOLDS
-from adbench_text.documents.lists import ListRule, odd_lists
+from adbench_text.documents.lists import odd_lists
 from adbench_text.documents.marks import Mark
+from adbench_text.documents.misfiled import InGroups, misfiled_documents
 from adbench_text.documents.own_detector import own_detector
+from adbench_text.documents.parts import Parts
+from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import survey
+from adbench_text.documents.survey import Families, Rows, Surveyor, surveyed
+from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.orders import Order
 from adbench_text.plugins.foreign import Detector
@@ -41,7 +45,7 @@ class OddDocuments:
         All documents in the order of their ranks; those without a rank come last.
 
         - ``row``: in the input, from 0 on
-        - ``rank``: 1 for the most abnormal; copies share the rank of their original
+        - ``rank``: 1 for the most abnormal; copies share the rank of their representative
         - ``score``: abnormality of its words, by detectors that were fitted without the document
         - ``p``: share of the different documents that score at least as high by words; missing without words
         - ``p_form``, ``p_both``: the same by form (length, characters and kinds of words of the document as
@@ -51,8 +55,8 @@ class OddDocuments:
           empty for documents that are in no list
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
         - ``n_copies``: number of documents that are copies of this one
-        - ``words_of``, ``form_of``: rows of the documents whose words and whose form are scored for this one;
-          with `keep_copies`, form is that of the first one that was written so
+        - ``representative``, ``form_representative``: rows of the documents whose words and whose form are
+          scored for this one; with `keep_copies`, form is that of the first one that was written so
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
         - ``group``, ``fits``, ``misfit``: with groups, that of the document, another one that it fits better,
           and by how much, see `adbench_text.documents.misfiled`; missing if there is none
@@ -80,7 +84,7 @@ class OddDocuments:
         The language of most documents, if it is another than the one given.
     second_language : tuple of str and float, or None
         A language that could be ranked by itself, and its share of the different documents, if all are read
-        as another one: ``"auto"`` would do it, without `groups` and marks.
+        as another one: ``"auto"`` would do it.
     n_learned : int
         Number of different documents that the detector has learned from.
     n_near_copies : int
@@ -122,6 +126,11 @@ class OddDocuments:
     learns_from_marks: bool
     groups: InGroups | None
     in_languages: tuple[str, ...]
+
+    def is_copy(self, order: str) -> "pd.Series[bool]":
+        """Return which documents of the table another document stands for in an order."""
+        name = "representative" if order == "words" else "form_representative"
+        return self.table[name] != self.table["row"]
 
     def __repr__(self) -> str:
         found = [f"{len(self.table):,} documents by {one_line(self.detector)}"]
@@ -174,9 +183,8 @@ def odd_documents(
     Parameters
     ----------
     texts : iterable of str, or callable
-        At least two different documents with words, or a function that yields them each time it is called, as
-        of a file. They are read twice, and once more to explain some; besides the sample, about 200 bytes of
-        each are kept.
+        At least two different documents with words, or a function that yields them. What a function yields is
+        kept: in memory, or in temporary files above 256 MB.
     detector : str or detector
         Its name; or an object with ``fit(texts)`` and ``decision_function(texts)``, such as ``LLR(topics=4)``
         or a pipeline of scikit-learn: a copy of it is fitted. A class stands for its defaults.
@@ -186,9 +194,8 @@ def odd_documents(
         Hyper-parameters that override it.
     language : str
         Language of the documents, for the cleaning and the detector. With ``"auto"`` the language of each
-        document is found, for which they are read once more. Each document is ranked among those of its
-        language, if at least 10 % and 20 of the different documents are in it; others are read, and judged,
-        as those of the language of most. With `groups` or marks all documents are.
+        document is found. Each document is ranked among the documents of its language, if at least 10 % and
+        20 of the different documents are in it; the others are read as the language of most documents.
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
@@ -252,67 +259,77 @@ def odd_documents(
     ['beat', 'eggs', 'oven', 'preheat']
     """
     Number("(0, 1)").check("alpha", alpha)
-    source = TextSource.of(texts)
-    spoken = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
-    language = spoken.language if spoken else standard(language)
+    if groups is not None and by not in (None, "words"):
+        raise InvalidValueError(
+            f"Documents have groups by their words; by form they are judged by the whole file. Leave out "
+            f"by={by!r} (--by) or the groups (--group)."
+        )
 
     def pair_for(language: str) -> DetectorPair:
         own = own_detector(detector, preset, settings, language, seed)
         return DetectorPair.of(own, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
 
-    pair = pair_for(language)
-    words = pair.words
+    rule = ListRule(by, alpha, top, max_copies)
+    source = TextSource.of(texts)
+    spoken = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
+    languages = spoken.apart if spoken else [standard(language)]
+    words = pair_for(languages[0]).words
     keep_copies = keep_copies or words.detector.reads_raw
-    surveyor = pair.surveyor(keep_copies=keep_copies)
-    found = survey(source, surveyor, sample, jobs, progress)
-    rule, in_groups = ListRule(by, alpha, top, max_copies), None
-    how: dict[str, Any] = {"jobs": jobs, "progress": progress}
-    counts = spoken.of_different(found) if spoken else None
-    apart = {*counts.apart} - {language} if counts else set()
-    in_languages = bool(apart) and not marks and groups is None
-    if groups is not None:
-        ranker = GroupRanker(rule, sample, keep_copies, keep_marked)
-        scores, in_groups = rank_in_groups(source, found, pair, groups, marks or {}, ranker, **how)
-    elif spoken and in_languages:
-        labels = spoken.labels(apart)
-        scores = score_in_languages(source, labels, pair_for, keep_copies=keep_copies, sample=sample, **how)
-    else:
-        scores = score_documents(source, found, pair, marks or {}, keep_marked=keep_marked, **how)
+    while True:
+        pairs = [*map(pair_for, languages)]
+        surveyor = Surveyor([pair.cleaner for pair in pairs], seed, with_sketches=not keep_copies)
+        pair_of = spoken.numbers(languages) if spoken else None
+        families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
+        n_different = [0] if pair_of is None else families.n_different(pair_of)[1:]
+        if min(n_different, default=LEAST) >= LEAST or pair_of is None:
+            break
+        large = [name for name, n in zip(languages[1:], n_different, strict=True) if n >= LEAST]
+        languages = [languages[0], *large]
+    in_groups = None if groups is None else Groups.of(groups, families)
+    parts = Parts.of(source, families, pairs, pair_of, in_groups, sample)
+    scores = score_documents(
+        source, parts, marks or {}, rule, keep_marked=keep_marked, jobs=jobs, progress=progress
+    )
     progress("explaining", 0, None)
-    lists = odd_lists(source, scores, pair.cleaner, rule)
-    table, by_order, other, second = lists.table, lists.by_order, None, None
+    lists = odd_lists(source, scores, rule, reads_raw=pairs[0].cleaner.language is None)
+    table, by_order, about_groups = lists.table, lists.by_order, None
     if in_groups:
-        table = in_groups.with_columns(table)
-        by_order = {order: in_groups.with_group(listed) for order, listed in by_order.items()}
-    if spoken and counts:
-        second = None if in_languages else counts.beside(language)
+        n_listed = max(ceil(alpha * int(scores.table["p"].notna().sum())), top, 1)
+        misfiled = misfiled_documents(source, parts, scores.table, in_groups, n_listed, jobs, progress)
+        contradictions = in_groups.contradictions(parts.by_form.representative)
+        about_groups = InGroups(in_groups, misfiled, contradictions)
+        table = about_groups.with_columns(table)
+        by_order = {order: about_groups.with_group(listed) for order, listed in by_order.items()}
+    other = second = None
+    if spoken:
         table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
     else:
-        other, second = other_languages(found.raw.tolist(), language, pair_for)
+        raw = source.at(_with_words(parts, parts.by_form.sample(np.arange(len(parts)))))
+        other, second = other_languages([*raw], languages[0], pair_for)
+    known = table["row"][table["rank"].notna() | (table["mark"] != "")]  # without form, none without words
     return OddDocuments(
         table=table,
         lists=by_order,
         families=lists.families,
         detector=words.label,
-        method=scores.words.method,
-        centre=scores.words.centre,
+        method=scores.of_words[0].method,
+        centre=scores.centre,
         alpha=alpha,
-        language=language,
+        language=languages[0],
         languages=spoken.counts.named() if spoken else {},
         other_language=other,
         second_language=second,
-        n_learned=scores.words.n_learned,
+        n_learned=sum(each.n_learned for each in scores.of_words),
         n_near_copies=int(scores.table["is_near"].sum()),
-        n_duplicates=int(found.is_duplicate[_known_rows(lists.table)].sum()),
-        n_same_words=found.n_same_words,
+        n_duplicates=int(parts.by_form.is_duplicate[known].sum()),
+        n_same_words=parts.by_form.n_same_words,
         marked=scores.marked,
         form_weight=scores.form_weight,
         learns_from_marks=words.detector.takes_labels,
-        groups=in_groups,
-        in_languages=tuple(sorted({*apart, language})) if in_languages else (),
+        groups=about_groups,
+        in_languages=tuple(sorted(languages)) if len(languages) > 1 else (),
     )
 
 
-def _known_rows(table: pd.DataFrame) -> "pd.Series[int]":
-    """Return the documents that are ranked or marked: without form, none of those without words."""
-    return table["row"][table["rank"].notna() | (table["mark"] != "")]
+def _with_words(parts: Parts, rows: Rows) -> Rows:
+    return rows[parts.by_form.facts.has_words[rows]]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Self
 
 import numpy as np
@@ -11,42 +10,46 @@ from numpy.typing import NDArray
 
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents import Texts
-from adbench_text.errors import DataError
 from adbench_text.escaping import without_surrogates
+from adbench_text.reading.documents import DocumentTable, table_of
 
 Rows = Sequence[int] | NDArray[np.int64]
+_AT_A_TIME = 10_000  # documents that are taken together
 
 
 @dataclass(frozen=True)
 class TextSource:
-    """Documents that can be read again; a document is identified by its row, from 0 on."""
+    """Documents by their rows, from 0 on: all of them in order, or some."""
 
     read: Callable[[], Iterable[str]]
+    take: Callable[[Sequence[int]], Iterable[str]]
 
     @classmethod
-    def of(cls, texts: Texts) -> Self:
-        """Return the source of texts; raise InvalidValueError if these are no documents."""
-        return cls(texts if callable(texts) else check_texts(texts).__iter__)
+    def of(cls, texts: "Texts | TextSource | DocumentTable") -> "Self | TextSource":
+        """Return the source of texts; raise InvalidValueError if these are no documents.
+
+        What a function yields is read once, into a table of Arrow: in memory, or in temporary files if it is
+        large.
+        """
+        if isinstance(texts, TextSource):
+            return texts
+        if callable(texts):
+            texts = table_of(map(without_surrogates, texts()))
+        if isinstance(texts, DocumentTable):
+            return cls(texts.texts, texts.texts_at)
+        checked = check_texts(texts)
+        return cls(checked.__iter__, lambda rows: [checked[row] for row in rows])
 
     def __iter__(self) -> Iterator[str]:
         """Yield the documents, with U+FFFD in place of lone surrogates."""
         return map(without_surrogates, self.read())
 
     def at(self, rows: Rows) -> Iterator[str]:
-        """Return the documents of rows, in order; fewer if the documents have changed."""
-        is_wanted = np.zeros(max(rows, default=-1) + 1, dtype=np.bool_)
-        is_wanted[rows] = True
-        return compress(self, is_wanted.tobytes())
+        """Yield the documents of some rows, in the order of these."""
+        for begin in range(0, len(rows), _AT_A_TIME):
+            yield from map(without_surrogates, self.take([*map(int, rows[begin : begin + _AT_A_TIME])]))
 
     def raw(self, rows: Iterable[int]) -> "pd.Series[str]":
-        """Return the documents of rows, by row; raise DataError if the documents have changed."""
-        ordered = sorted(rows)
-        found = list(self.at(ordered))
-        check_all_read(len(found), len(ordered))
-        return pd.Series(found, ordered, dtype=object)
-
-
-def check_all_read(n_read: int, n_wanted: int) -> None:
-    """Raise DataError if documents are missing that were there before."""
-    if n_read < n_wanted:
-        raise DataError("The documents have changed while they were read: some are missing. Run it again.")
+        """Return the documents of some rows, by row, in the order of these."""
+        wanted = [*rows]
+        return pd.Series([*self.at(wanted)], wanted, dtype=object)

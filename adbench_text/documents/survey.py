@@ -1,15 +1,18 @@
-"""A first look at all documents: which of them are different, and a sample to learn from.
+"""The second stage of a ranking: a first look at all documents, and which of them are different.
 
-Documents are read once, a chunk at a time, and are not kept. The key of a document is a seeded digest of its
-words; the sample holds the documents with the smallest keys. So it depends neither on the order of the
-documents nor on copies. Of each family of near-copies, the document with the smallest key is the
-representative, or the shortest one: only it can be in the sample.
+Documents are read once, a chunk at a time, and their texts are not kept. The key of a document is a seeded
+digest of its words. Documents with the same words, and near-copies, are a family. Where documents are ranked
+in parts, such as groups, a family has a representative in each part: only it is scored there, for the others.
+
+A detector learns from a sample of a part: of the documents with the smallest keys, the representatives. So
+the sample depends neither on the order of the documents nor on copies.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -19,209 +22,249 @@ from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.source import TextSource
 from adbench_text.text.copies import N_HASHES, SHARED, families, sketches
 from adbench_text.text.words import text_key
 
 _WITHOUT_WORDS, _AS_WRITTEN = b"without words", b"as written"
 
+Rows = NDArray[np.int64]
 
-class ChunkFacts(NamedTuple):
-    """What is kept of a chunk of documents after a first look."""
+
+class Facts(NamedTuple):
+    """What is kept of documents after a first look; one entry each."""
 
     keys: NDArray[np.uint64]  # 0 for an empty document
     raw_keys: NDArray[np.uint64]  # of the documents as they were written; likewise
     has_words: NDArray[np.bool_]
-    sketches: NDArray[np.uint8]
+    sketches: NDArray[np.uint8]  # of shape (n, N_HASHES); (0, N_HASHES) if near-copies are not known
     lengths: NDArray[np.uint32]  # characters of the cleaned documents
-    sampled: dict[int, tuple[str, str]]  # candidates for the sample: key -> raw text, cleaned text
-    sampled_forms: dict[int, str]  # and for that of form: raw key -> raw text
 
 
 @dataclass(frozen=True)
 class Surveyor:
     """Takes a first look at a chunk of documents; it may run in a worker process."""
 
-    cleaner: Cleaner
+    cleaners: Sequence[Cleaner]
     seed: int
     with_sketches: bool  # whether near-copies are known; if not, each document has a form of its own
 
-    def __call__(self, chunk: tuple[int, int, Sequence[str]]) -> ChunkFacts:
-        """Return what is kept of a chunk: the largest keys of the two samples, and the texts."""
-        largest, largest_form, texts = chunk
-        cleaned = [text if text and not text.isspace() else "" for text in map(self.cleaner, texts)]
-        pairs = list(zip(texts, cleaned, strict=True))
-        keys = [self._key(own) if own else self._key(text.strip(), _WITHOUT_WORDS) for text, own in pairs]
-        raw_keys = list(map(self._raw_key, texts, cleaned, keys))
-        forms = {} if self.with_sketches else dict(zip(raw_keys[::-1], texts[::-1], strict=True))
-        return ChunkFacts(
+    def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> Facts:
+        """Return what is kept of texts, given the number of the cleaner of each."""
+        texts, numbers = chunk
+        cleaners = [self.cleaners[number] for number in numbers]
+        words = (cleaner(text) for cleaner, text in zip(cleaners, texts, strict=True))
+        cleaned = [own if own and not own.isspace() else "" for own in words]
+        keys = [
+            self._key(own) if own else self._key(text.strip(), _WITHOUT_WORDS)
+            for text, own in zip(texts, cleaned, strict=True)
+        ]
+        return Facts(
             np.array(keys, dtype=np.uint64),
-            np.array(raw_keys, dtype=np.uint64),
+            np.array(list(map(self._raw_key, texts, cleaned, keys, cleaners)), dtype=np.uint64),
             np.array([bool(own) for own in cleaned]),
             sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
             np.array(list(map(len, cleaned)), dtype=np.uint32),
-            # reversed, so that of several copies the first one is kept
-            {key: pair for key, pair in zip(keys[::-1], pairs[::-1], strict=True) if 0 < key <= largest},
-            {key: text for key, text in forms.items() if 0 < key <= largest_form},
         )
 
-    def _raw_key(self, text: str, cleaned: str, key: int) -> int:
-        """Return the key of a document as it was written, given that of its words."""
-        is_written_so = self.cleaner.language is None or not cleaned or cleaned == text
+    def _raw_key(self, text: str, cleaned: str, key: int, cleaner: Cleaner) -> int:
+        """Return the key of a document as it was written, given the key of its words."""
+        is_written_so = cleaner.language is None or not cleaned or cleaned == text
         return key if is_written_so else self._key(text.strip(), _AS_WRITTEN)
 
     def _key(self, text: str, kind: bytes = b"") -> int:
         return text_key(text, kind, self.seed) if text else 0
 
 
+def surveyed(
+    source: TextSource,
+    surveyor: Surveyor,
+    cleaner_of: NDArray[np.int64] | None,
+    jobs: int | str,
+    progress: OnProgress,
+) -> Facts:
+    """Look at all documents once, given the number of the cleaner of each; None stands for the first one."""
+    kept: list[bytearray] = [bytearray() for _ in Facts._fields]
+    with closing(results_of(surveyor, _with_cleaners(source, cleaner_of), jobs)) as of_chunks:
+        for facts in of_chunks:
+            for content, values in zip(kept, facts, strict=True):
+                content += values.tobytes()
+            progress("reading", len(kept[2]), None)  # one byte for each document
+    keys, raw_keys, has_words, all_sketches, lengths = kept
+    return Facts(
+        np.frombuffer(keys, dtype=np.uint64),
+        np.frombuffer(raw_keys, dtype=np.uint64),
+        np.frombuffer(has_words, dtype=np.bool_),
+        np.frombuffer(all_sketches, dtype=np.uint8).reshape(-1, N_HASHES),
+        np.frombuffer(lengths, dtype=np.uint32),
+    )
+
+
+def _with_cleaners(
+    source: TextSource, cleaner_of: NDArray[np.int64] | None
+) -> Iterator[tuple[list[str], list[int]]]:
+    begin = 0
+    for texts in in_chunks(source):
+        end = begin + len(texts)
+        yield texts, [0] * len(texts) if cleaner_of is None else cleaner_of[begin:end].tolist()
+        begin = end
+
+
+@dataclass(frozen=True)
+class Families:
+    """The families of all documents: copies and near-copies."""
+
+    facts: Facts
+    of_rows: Rows  # number of the family
+    place: Rows  # of each document in its family: the smallest one represents it
+
+    @classmethod
+    def of(cls, facts: Facts, shared: float = SHARED, *, shortest: bool = False) -> Self:
+        """Return the families of documents.
+
+        `shared` is the least similarity of near-copies. With `shortest`, the shortest document represents a
+        family, without what was added to its near-copies.
+        """
+        different, first, which = np.unique(facts.keys, return_index=True, return_inverse=True)
+        place = family = np.arange(len(different))
+        if len(facts.sketches):
+            lengths = facts.lengths[first] if shortest else place
+            order = np.argsort(lengths, kind="stable")
+            place, family = np.empty_like(order), np.empty_like(order)
+            place[order] = np.arange(len(order))
+            family[order] = families(facts.sketches[first[order]], shared)
+        return cls(facts, family[which], place[which])
+
+    def n_different(self, number: Rows) -> Rows:
+        """Return how many different documents with words have each number, given that of each document."""
+        known = self.facts.has_words
+        different = np.unique(np.stack([number[known], self.of_rows[known]]), axis=1)
+        return np.bincount(different[0], minlength=int(number.max(initial=-1)) + 1)
+
+
 @dataclass(frozen=True)
 class Survey:
-    """What is known of all documents after a first look; a document is identified by its row, from 0 on.
+    """Which documents are scored in each part; a document is identified by its row, from 0 on.
 
-    An original is a document that is scored. No two originals are equal: those with words differ after
-    cleaning; those without words, such as a line of digits, differ as they were written.
+    No two representatives of a part are equal: those with words differ after cleaning; those without words,
+    such as a line of digits, differ as they were written.
     """
 
-    original: NDArray[np.int64]  # of each row: the row of the document that is scored for it; -1 if empty
-    # likewise, whose form is scored: of the first one that was written so, or `original`
-    of_form: NDArray[np.int64]
-    is_duplicate: NDArray[np.bool_]  # whether a document was written as an earlier one was
-    has_words: NDArray[np.bool_]
-    is_near: NDArray[np.bool_]  # whether a document is a near-copy of the one that is scored
-    # documents to learn from, `raw` and `cleaned`, by row: with words, then the others; in the order
-    # of their keys, so that the order of the file changes nothing that is learned
-    sample: pd.DataFrame
-    form_sample: "pd.Series[str]"  # likewise, whose form is learned, as they were written
-    # of the families that are in the sample or have several documents: of what represents them, the number
-    sketches: NDArray[np.uint8]  # none if near-copies are not known
-    sizes: NDArray[np.int64]
+    facts: Facts
+    part: Rows  # number of the part of each row
+    representative: Rows  # of each row: the row whose words are scored for it; -1 if it is empty
+    n_sample: int
 
-    @property
-    def is_original(self) -> NDArray[np.bool_]:
+    @classmethod
+    def of(cls, families: Families, part: Rows, n_sample: int) -> Self:
+        """Return which document represents each family in each part."""
+        Whole(2).check("sample", n_sample)
+        representative = _first_rows(part, families.of_rows, families.place)
+        representative[families.facts.keys == 0] = -1
+        return cls(families.facts, part, representative, n_sample)
+
+    def __len__(self) -> int:
+        return len(self.part)
+
+    @cached_property
+    def is_representative(self) -> NDArray[np.bool_]:
         """Whether each document is scored."""
-        is_original: NDArray[np.bool_] = self.original == np.arange(len(self.original))
-        return is_original
+        is_representative: NDArray[np.bool_] = self.representative == np.arange(len(self))
+        return is_representative
+
+    @cached_property
+    def is_near(self) -> NDArray[np.bool_]:
+        """Whether each document is a near-copy of its representative."""
+        keys = self.facts.keys
+        is_near: NDArray[np.bool_] = (self.representative >= 0) & (keys[self.representative] != keys)
+        return is_near
+
+    @cached_property
+    def first_written(self) -> Rows:
+        """Of each row: the first row of its part that was written so."""
+        return _first_rows(self.part, self.facts.raw_keys)
+
+    @cached_property
+    def form_representative(self) -> Rows:
+        """Of each row: the row whose form is scored for it; -1 if it is empty.
+
+        Where near-copies are not known, it is the first one that was written so.
+        """
+        if len(self.facts.sketches):
+            return self.representative
+        return np.where(self.representative >= 0, self.first_written, -1)
+
+    @cached_property
+    def has_own_forms(self) -> bool:
+        """Whether documents with the same words are scored by their form each."""
+        return bool((self.form_representative != self.representative).any())
 
     @property
-    def cleaned(self) -> pd.Series:
-        """The documents of the sample that have words, cleaned."""
-        return self.sample["cleaned"][self.has_words[self.sample.index]]
-
-    @property
-    def raw(self) -> pd.Series:
-        """The same documents, as they were written."""
-        return self.sample["raw"][self.has_words[self.sample.index]]
+    def is_duplicate(self) -> NDArray[np.bool_]:
+        """Whether each document was written as an earlier one of its part."""
+        is_later: NDArray[np.bool_] = self.first_written != np.arange(len(self))
+        return is_later & ~self.is_near & (self.representative >= 0)
 
     @property
     def n_same_words(self) -> int:
-        """Number of documents with the words of an earlier one that was written otherwise."""
-        is_copy = (self.original >= 0) & ~self.is_original & ~self.is_near
+        """Number of documents with the words of another one that was written otherwise."""
+        is_copy = (self.representative >= 0) & ~self.is_representative & ~self.is_near
         return int((is_copy & ~self.is_duplicate).sum())
 
-    @property
-    def has_own_forms(self) -> bool:
-        """Whether documents with the same words are scored by their form each."""
-        return bool((self.of_form != self.original).any())
+    def sample(self, rows: Rows) -> Rows:
+        """Return the documents of a part to learn from: with words, then the others, in order of their keys.
 
-    def rest_of_form(self) -> NDArray[np.int64]:
-        """Return the documents outside the sample of form, in order, whose form is scored."""
-        is_rest: NDArray[np.bool_] = self.of_form == np.arange(len(self.of_form))
-        is_rest[self.form_sample.index] = False
-        return np.flatnonzero(is_rest)
+        So the order of the file changes nothing that is learned.
+        """
+        keys = self.facts.keys
+        largest = self._largest(keys[rows])
+        found = rows[self.is_representative[rows] & (keys[rows] <= largest)]
+        sample: Rows = found[np.lexsort((keys[found], ~self.facts.has_words[found]))]
+        return sample
 
-    def rest(self, *, with_words: bool) -> NDArray[np.int64]:
-        """Return the originals outside the sample, in order: all, or those with words."""
-        is_rest = self.is_original & self.has_words if with_words else self.is_original
-        is_rest[self.sample.index] = False
-        return np.flatnonzero(is_rest)
+    def form_sample(self, rows: Rows) -> Rows:
+        """Return the documents of a part whose form is learned."""
+        if not self.has_own_forms:
+            return self.sample(rows)
+        keys = self.facts.raw_keys
+        largest = self._largest(keys[rows])
+        found = rows[(self.form_representative[rows] == rows) & (keys[rows] <= largest)]
+        sample: Rows = found[np.argsort(keys[found], kind="stable")]
+        return sample
+
+    def _largest(self, keys: NDArray[np.uint64]) -> np.uint64:
+        """Return the largest key that may be in a sample."""
+        different = np.unique(keys[keys > 0])
+        return np.uint64(2**64 - 1) if len(different) <= self.n_sample else different[self.n_sample - 1]
+
+    def rest(self, rows: Rows, *, with_words: bool) -> Rows:
+        """Return the representatives of a part outside its sample, in order: all, or those with words."""
+        is_rest = self.is_representative[rows]
+        if with_words:
+            is_rest &= self.facts.has_words[rows]
+        is_rest[np.searchsorted(rows, self.sample(rows))] = False
+        rest: Rows = rows[is_rest]
+        return rest
+
+    def rest_of_form(self, rows: Rows) -> Rows:
+        """Return the documents of a part outside the sample of form, in order, whose form is scored."""
+        is_rest: NDArray[np.bool_] = self.form_representative[rows] == rows
+        is_rest[np.searchsorted(rows, self.form_sample(rows))] = False
+        rest: Rows = rows[is_rest]
+        return rest
+
+    def sizes(self) -> "pd.Series[int]":
+        """Return the number of documents of each family, by the row of its representative, by their keys."""
+        found = pd.Series(self.representative[self.representative >= 0]).value_counts()
+        return found.iloc[np.argsort(self.facts.keys[found.index])]
 
 
-class _Candidates:
-    """What is kept of the documents with the smallest keys."""
-
-    def __init__(self, n_sample: int) -> None:
-        self._n = n_sample
-        self.kept: dict[int, Any] = {}
-        self.largest = 2**64 - 1  # key that may be in the sample
-
-    def add(self, sampled: Mapping[int, Any]) -> None:
-        """Add documents; the first one with a key is kept."""
-        for key, document in sampled.items():
-            self.kept.setdefault(key, document)
-        if len(self.kept) >= 2 * self._n:
-            self.cut()
-
-    def cut(self) -> None:
-        """Keep the documents with the smallest keys."""
-        if len(self.kept) > self._n:
-            self.kept = dict(sorted(self.kept.items())[: self._n])
-            self.largest = max(self.kept)
-
-
-def survey(
-    texts: Iterable[str],
-    surveyor: Surveyor,
-    n_sample: int,
-    jobs: int | str,
-    progress: OnProgress,
-    *,
-    shared: float = SHARED,
-    shortest: bool = False,
-) -> Survey:
-    """Look at documents once.
-
-    `shared` is the least similarity of near-copies. With `shortest`, the shortest document represents a
-    family, without what was added to its near-copies.
-    """
-    Whole(2).check("sample", n_sample)
-    candidates, forms = _Candidates(n_sample), _Candidates(n_sample)
-    key_bytes, raw_bytes, word_bytes = bytearray(), bytearray(), bytearray()
-    sketch_bytes, length_bytes = bytearray(), bytearray()
-    chunks = ((candidates.largest, forms.largest, chunk) for chunk in in_chunks(texts))
-    with closing(results_of(surveyor, chunks, jobs)) as surveyed:
-        for facts in surveyed:
-            key_bytes += facts.keys.tobytes()
-            raw_bytes += facts.raw_keys.tobytes()
-            word_bytes += facts.has_words.tobytes()  # one byte per document
-            sketch_bytes += facts.sketches.tobytes()
-            length_bytes += facts.lengths.tobytes()
-            candidates.add(facts.sampled)
-            forms.add(facts.sampled_forms)
-            progress("reading", len(word_bytes), None)
-    candidates.cut()
-    forms.cut()
-    keys, has_words = np.frombuffer(key_bytes, dtype=np.uint64), np.frombuffer(word_bytes, dtype=np.bool_)
-    all_sketches = np.frombuffer(sketch_bytes, dtype=np.uint8).reshape(-1, N_HASHES)
-    different, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    leader = np.arange(len(different))
-    if len(all_sketches):  # the first in order represents a family
-        lengths = np.frombuffer(length_bytes, dtype=np.uint32)[first] if shortest else leader
-        order = np.argsort(lengths, kind="stable")
-        leader[order] = order[families(all_sketches[first[order]], shared)]
-    is_sampled = (leader == np.arange(len(different))) & (different > 0) & (different <= candidates.largest)
-    sizes = np.bincount(leader[which], minlength=len(different)) * (different > 0)
-    is_kept = (sizes > 1) | is_sampled if len(all_sketches) else np.zeros_like(is_sampled)
-    rows = first[is_sampled]
-    rows = rows[np.argsort(~has_words[rows], kind="stable")]
-    documents = [candidates.kept[key] for key in keys[rows].tolist()]
-    sample = pd.DataFrame(documents, rows, ["raw", "cleaned"], dtype=object)
-    original, is_near = np.where(keys > 0, first[leader[which]], -1), leader[which] != which
-    raw_keys = np.frombuffer(raw_bytes, dtype=np.uint64)
-    written, rows_written, which_written = np.unique(raw_keys, return_index=True, return_inverse=True)
-    first_written = rows_written[which_written]
-    of_form, form_sample = np.where(keys > 0, first_written, -1), sample["raw"]
-    if surveyor.with_sketches or (of_form == original).all():
-        of_form = original
-    else:
-        rows = rows_written[(written > 0) & (written <= forms.largest)]
-        form_sample = pd.Series([forms.kept[key] for key in raw_keys[rows].tolist()], rows, dtype=object)
-    return Survey(
-        original=original,
-        of_form=of_form,
-        is_duplicate=(first_written != np.arange(len(keys))) & ~is_near & (keys > 0),
-        has_words=has_words,
-        is_near=is_near,
-        sample=sample,
-        form_sample=form_sample,
-        sketches=all_sketches[first[is_kept]] if len(all_sketches) else all_sketches,
-        sizes=sizes[is_kept],
-    )
+def _first_rows(part: Rows, kind: NDArray[Any], place: Rows | None = None) -> Rows:
+    """Return for each row the first one of its part and kind, in the order of their places and their rows."""
+    keys = (kind, part) if place is None else (place, kind, part)
+    order = np.lexsort(keys)
+    is_first = np.ones(len(order), dtype=np.bool_)
+    is_first[1:] = (np.diff(part[order]) != 0) | (kind[order][1:] != kind[order][:-1])
+    first = np.empty(len(order), dtype=np.int64)
+    first[order] = order[is_first][np.cumsum(is_first) - 1]
+    return first

@@ -2,14 +2,16 @@
 
 import gc
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import without_surrogates
@@ -20,6 +22,7 @@ from adbench_text.reading.source import TEXT, source_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 _N_LOOKED_AT = 100  # rows in which the columns are looked for
 _N_WORDS = 3  # of a text, on average
@@ -240,6 +243,9 @@ class DocumentTable:
     def __len__(self) -> int:
         return int(self.arrow.num_rows)
 
+    def __iter__(self) -> Iterator[str]:
+        return self.texts()
+
     def texts(self) -> Iterator[str]:
         """Yield the documents; one that is missing is empty."""
         columns = [_chunks(self.arrow.column(name)) for name in self.text_columns]
@@ -252,9 +258,22 @@ class DocumentTable:
                 yield "\n".join(filter(None, parts))
 
     def texts_at(self, rows: Sequence[int]) -> Iterator[str]:
-        """Yield the documents of some rows."""
-        taken = self.arrow.select(list(dict.fromkeys(self.text_columns))).take(list(rows))
-        return DocumentTable(taken, self.text_columns, None, ()).texts()
+        """Yield the documents of some rows; nothing else is read."""
+        batches, ends = self._batches
+        wanted = np.asarray(rows, dtype=np.int64)
+        number_of = np.searchsorted(ends, wanted, side="right")
+        found = np.empty(len(wanted), dtype=object)
+        for number in np.unique(number_of):
+            places = np.flatnonzero(number_of == number)
+            taken = batches[number].take(wanted[places] - (ends[number] - batches[number].num_rows))
+            found[places] = [*DocumentTable(taken, self.text_columns, None, ()).texts()]
+        return iter(found.tolist())
+
+    @cached_property
+    def _batches(self) -> "tuple[list[pa.RecordBatch], NDArray[np.int64]]":
+        """The texts in batches, and the number of rows up to the end of each."""
+        batches = self.arrow.select(list(dict.fromkeys(self.text_columns))).to_batches()
+        return batches, np.cumsum([batch.num_rows for batch in batches], dtype=np.int64)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -280,6 +299,16 @@ class DocumentTable:
     def splits(self) -> list[str]:
         """The split of each document of a data set of Hugging Face; empty elsewhere."""
         return [piece.batch.split for piece in self.pieces for _ in range(len(piece.batch))]
+
+
+def table_of(texts: Iterable[str]) -> DocumentTable:
+    """Return documents that come one after the other as a table."""
+    import pyarrow as pa
+
+    kept, remaining = _Kept(), iter(texts)
+    while batch := [*islice(remaining, MOST_ROWS)]:
+        kept.add(pa.RecordBatch.from_arrays([pa.array(batch, pa.string())], [TEXT]))
+    return DocumentTable(kept.table(), [TEXT], None, (), 0, kept.folder)
 
 
 class _Kept:

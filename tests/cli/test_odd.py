@@ -288,19 +288,12 @@ def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_pat
     assert has_note(result, "25 % ", "'de'", "'en'", "--language auto ")
     (tmp_path / "marks.csv").write_text("row,mark\n3,odd\n4,fine\n")
     auto, group, marked = ["--language", "auto"], ["--group", "half"], ["--marked", "marks.csv"]
-    for others, advice in (
-        (["--by", "both"], "; --language auto ranks "),
-        (["--by", "form"], "; --language auto ranks "),
-        (group, "; --language auto without --group ranks "),
-        ([*auto, *group], "; without --group each "),
-        (marked, "; --language auto without --marked ranks "),
-        ([*auto, *marked], "; without --marked each "),
-    ):
+    for others in (["--by", "both"], ["--by", "form"], group, marked):
         result = odd("a.csv", *options, *others, "-o", "noted")
         assert result.exit_code == 0, result.output
-        assert has_note(result, "25 % ", "'de'", "'en'", advice)
-    for by in ([], ["--by", "words"], ["--by", "both"], ["--by", "form"]):
-        result = odd("a.csv", *options, *auto, *by)
+        assert has_note(result, "25 % ", "'de'", "'en'", "--language auto ")
+    for others in ([], ["--by", "words"], ["--by", "both"], ["--by", "form"], group, marked):
+        result = odd("a.csv", *options, *auto, *others, "-o", "apart")
         assert has_note(result, "en (75 %), de (25 %); each is ranked ")
         assert not has_note(result, "--language")
     monkeypatch.setattr(registry.detector("llr"), "for_documents", for_english)
@@ -938,7 +931,7 @@ def test_a_language_of_few_documents_is_named_as_read_like_the_others(odd, tmp_p
     french = [f"la chaudière de la cave est encore froide depuis {day} matin" for day in ("lundi", "mardi")]
     write(tmp_path / "a.csv", [(n, "", text) for n, text in enumerate([*GERMAN, *english, *french, *french])])
     result = odd("a.csv", "--text", "body", "--language", "auto", "--by", "words", "-d", "llr")
-    assert has_note(result, " each is ranked among those of its language, but fr as ")
+    assert has_note(result, " each is ranked among the documents of its language, but fr as ")
     assert has_note(result, " few documents are in fr, ", " 10 % ")
 
 

@@ -8,8 +8,8 @@ from german import GERMAN
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.other_words import OtherWords
-from adbench_text.documents import groups as module
 from adbench_text.documents import no_progress
+from adbench_text.documents import source as module
 from adbench_text.documents.misfiled import find_misfiled
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.source import TextSource
@@ -137,7 +137,7 @@ def test_equal_texts_in_several_groups_are_ranked_in_each_and_named():
     assert (found["row"], found["groups"]) == (0, ["sea", "court"])
     assert found["n"] >= 3
     table = by_row(result)
-    assert (table["words_of"][2 * N], table["fits"][2 * N]) == (2 * N, "sea")
+    assert (table["representative"][2 * N], table["fits"][2 * N]) == (2 * N, "sea")
 
 
 def test_a_marked_document_leaves_the_ranks_of_its_group():
@@ -257,8 +257,9 @@ def test_each_document_is_ranked_among_those_of_its_language(by):
     assert table["why_form"][last] == by_row(alone)["why_form"][len(GERMAN)]
     for order, listed in result.lists.items():
         assert listed["row"].iloc[0] == last, order
-    marked = odd_documents(texts, language="auto", marks={0: "fine"}, **{**options, "by": None})
-    assert not marked.in_languages
+    marked = odd_documents(texts, language="auto", marks={last: "odd", 0: "fine"}, **{**options, "by": None})
+    assert marked.in_languages == ("de", "en")
+    assert by_row(marked)["rank"].isna().to_numpy().nonzero()[0].tolist() == [0, last]
 
 
 NAMES = [
@@ -279,8 +280,28 @@ def test_a_language_is_apart_from_a_tenth_on_and_else_odd_as_without_auto(n_germ
     assert given.second_language == (("de", 0.1) if is_apart else None)
     if not is_apart:
         pd.testing.assert_frame_equal(auto.table.drop(columns="language"), given.table)
-    off = odd_documents([*german, *english], language="auto", marks={n_german: "fine"}, **options)
-    assert (off.in_languages, off.second_language) == ((), given.second_language)
+    marked = odd_documents([*german, *english], language="auto", marks={n_german: "fine"}, **options)
+    assert (marked.in_languages, marked.second_language) == (auto.in_languages, None)
+
+
+def test_groups_in_several_languages_are_ranked_in_each_with_its_detectors():
+    texts = [*GERMAN, *GERMAN, *ENGLISH, *ENGLISH]
+    texts = [f"{text} {NAMES[n % 15]}" for n, text in enumerate(texts)]
+    groups = [*["a"] * 27, *["b"] * 27] * 2
+    options = {"detector": "llr", "keep_copies": True}
+    table = by_row(odd_documents(texts, language="auto", groups=groups, **options))
+    for first, language in ((0, "de"), (54, "en")):
+        own = slice(first, first + 54)
+        alone = by_row(odd_documents(texts[own], groups=groups[own], language=language, **options))
+        for name in ("score", "p", "p_form"):
+            assert table[name].to_numpy()[own].tolist() == pytest.approx(alone[name].tolist()), name
+
+
+def test_a_language_of_one_form_letter_is_no_part():
+    letters = [f"{GERMAN[0]} am {n}. um {n % 12} Uhr" for n in range(30)]
+    english = [f"{ENGLISH[n % 27]} in the house of Mr {NAMES[n // 27]}" for n in range(180)]
+    result = odd_documents([*letters, *english], "llr", language="auto", by="words")
+    assert (result.in_languages, result.language) == ((), "en")
 
 
 def test_families_of_near_copies_are_those_of_each_language():
@@ -327,7 +348,7 @@ def test_by_both_a_text_in_several_groups_has_the_p_of_each_of_its_groups():
     assert table["p"][2 * N] < table["p"][0]
     assert table["p_both"][2 * N] < table["p_both"][0]
     values = joined(table["p"].to_numpy(), table["p_form"].to_numpy())
-    is_copy = table.duplicated(["words_of", "form_of"]).to_numpy()
+    is_copy = table.duplicated(["representative", "form_representative"]).to_numpy()
     assert table["p_both"][2 * N] == pytest.approx((values[~is_copy] >= values[2 * N]).mean())
 
 

@@ -9,7 +9,13 @@ import pytest
 from named_documents import Named
 
 from adbench_text.calibration import form_weight, joined, p_values_within
-from adbench_text.documents.marks import LIKE_MARKED, lost_marks, marked_originals, read_marks, row_named
+from adbench_text.documents.marks import (
+    LIKE_MARKED,
+    lost_marks,
+    marked_representatives,
+    read_marks,
+    row_named,
+)
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.testing.topics import texts_about
@@ -109,9 +115,13 @@ def test_copies_share_a_mark(mark):
 
 def test_a_family_with_both_marks_is_odd():
     original = np.array([0, 0, 2, 3, 3, -1])
-    marked = marked_originals({0: "fine", 1: "odd", 2: "fine", 4: "fine", 5: "odd"}, original)
+    marked = marked_representatives({0: "fine", 1: "odd", 2: "fine", 4: "fine", 5: "odd"}, original)
     assert marked.to_dict() == {0: "odd", 2: "fine", 3: "fine"}
-    assert marked_originals({}, original).to_dict() == marked_originals({5: "odd"}, original).to_dict() == {}
+    assert (
+        marked_representatives({}, original).to_dict()
+        == marked_representatives({5: "odd"}, original).to_dict()
+        == {}
+    )
 
 
 @pytest.mark.parametrize(

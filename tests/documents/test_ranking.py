@@ -21,8 +21,9 @@ from adbench_text.documents.lists import in_order
 from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
+from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
+from adbench_text.reading import documents as reading
 from adbench_text.testing.topics import texts_about
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
@@ -520,11 +521,13 @@ def test_families_are_in_the_order_of_all_their_copies():
     assert families["n_copies"].tolist() == [5, 3]
 
 
-def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
-    texts = cooking(200)
-    reads = iter([texts, texts[:120]])
-    with pytest.raises(DataError, match="changed"):
-        odd_documents(lambda: iter(next(reads)), "llr", sample=50, settings={"coherence": 0})
+def test_what_a_function_yields_is_read_once(monkeypatch):
+    texts = [*cooking(200), ODD, "lone \ud800 surrogate"]
+    monkeypatch.setattr(reading, "MOST_ROWS", 50)
+    reads = iter([texts])
+    options = {"sample": 50, "settings": {"coherence": 0}}
+    found = odd_documents(lambda: iter(next(reads)), "llr", **options)
+    pd.testing.assert_frame_equal(found.table, odd_documents(texts, "llr", **options).table)
 
 
 def test_scores_of_a_batch_need_all_documents():
@@ -623,7 +626,7 @@ def test_kept_copies_have_a_form_of_their_own_if_they_differ_as_written(by, samp
         assert p_both[30] < p_both[payments].min()
     for copy, original in ((61, 3), (62, 4)):
         assert (p[copy], p_both[copy]) == (p[original], p_both[original])
-        assert table.form_of[copy] == original
+        assert table.form_representative[copy] == original
     order = by or "form"
     listed = odd_documents(texts, by=by, keep_copies=True, sample=sample, top=100).lists[order]
     assert sorted(listed.row) == [*range(61)]

@@ -6,7 +6,9 @@ from made_up_words import WORDS
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import chunks, no_progress
-from adbench_text.documents.survey import Surveyor, survey
+from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Families, Survey, Surveyor
+from adbench_text.documents.survey import surveyed as facts_of
 
 
 def different(n: int, seed: int = 0) -> list[str]:
@@ -14,24 +16,41 @@ def different(n: int, seed: int = 0) -> list[str]:
     return [" ".join(WORDS[i] for i in rng.permutation(len(WORDS))[:12]) for _ in range(n)]
 
 
-def surveyed(texts, n_sample=20, seed=0, near=True, **options):
-    return survey(texts, Surveyor(Cleaner(), seed, near), n_sample, 1, no_progress, **options)
+def surveyed(texts, n_sample=20, seed=0, near=True, part=None, **options):
+    surveyor = Surveyor([Cleaner()], seed, near)
+    families = Families.of(facts_of(TextSource.of(texts), surveyor, None, 1, no_progress), **options)
+    return Survey.of(families, np.zeros(len(texts), np.int64) if part is None else part, n_sample)
+
+
+def sampled(found):
+    return found.sample(np.arange(len(found))).tolist()
 
 
 def sample_of(texts, *options, **more):
-    return surveyed(texts, *options, **more).sample.raw.tolist()
+    return [texts[row] for row in sampled(surveyed(texts, *options, **more))]
 
 
-def test_each_document_has_an_original_those_with_words_first():
+def test_each_document_has_a_representative_documents_with_words_first():
     texts = ["12 34", "The storm", "", "a storm!", "the crew", " 12 34", "56", "Storm 2"]
     found = surveyed(texts)
-    assert found.original.tolist() == [0, 1, -1, 1, 4, 0, 6, 1]
-    assert np.flatnonzero(found.has_words).tolist() == [1, 3, 4, 7]
-    assert sorted(found.sample.index[:2]) == [1, 4]
-    assert sorted(found.sample.index[2:]) == [0, 6]
-    assert found.sample.raw.tolist() == [texts[row] for row in found.sample.index]
-    assert found.cleaned.sort_index().to_dict() == {1: "storm", 4: "crew"}
+    assert found.representative.tolist() == [0, 1, -1, 1, 4, 0, 6, 1]
+    assert np.flatnonzero(found.facts.has_words).tolist() == [1, 3, 4, 7]
+    assert sorted(sampled(found)[:2]) == [1, 4]
+    assert sorted(sampled(found)[2:]) == [0, 6]
     assert not found.is_near.any()
+
+
+def test_a_family_has_a_representative_in_each_part():
+    base = " ".join(WORDS[:40])
+    texts = [base, f"{base} {WORDS[50]}", base, "", f"{base} {WORDS[60]}", f"{base} {WORDS[50]}"]
+    part = np.array([0, 1, 1, 1, 2, 1])
+    found = surveyed(texts, part=part)
+    assert found.representative[[0, 3, 4]].tolist() == [0, -1, 4]
+    assert {*found.representative[[1, 2, 5]].tolist()} in ({1}, {2})
+    assert found.is_near[[1, 2, 5]].sum() in (1, 2)
+    assert found.is_duplicate.tolist() == [False, False, False, False, False, found.representative[5] == 1]
+    (row,) = {*found.representative[[1, 2, 5]].tolist()}
+    assert found.sample(np.array([1, 2, 3, 5])).tolist() == [row]
 
 
 def test_a_sample_depends_on_the_seed_and_neither_on_the_order_nor_on_copies():
@@ -53,28 +72,27 @@ def test_a_sample_is_drawn_evenly(monkeypatch):
 
 
 @pytest.mark.parametrize("n_sample", [20, 1000])
-def test_what_speaks_for_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
+def test_the_representative_of_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
     base = " ".join(WORDS[:40])
     family = [f"{base} {word}" for word in WORDS[100:200]]
     texts = [*different(200), *family, family[0]]
     found = surveyed(texts, n_sample)
     assert found.is_near.sum() in (99, 100)  # the copy of the first may be one of a near-copy
-    assert found.is_original.sum() == 201
-    (row,) = set(found.original[200:].tolist())
-    speaker = texts[row]
-    in_sample = set(found.sample.raw) & set(family)
-    assert in_sample <= {speaker}
-    assert (row in found.sample.index) == bool(in_sample)
-    assert n_sample == 20 or in_sample == {speaker}
+    assert found.is_representative.sum() == 201
+    (row,) = set(found.representative[200:].tolist())
+    in_sample = {texts[each] for each in sampled(found)} & {*family}
+    assert in_sample <= {texts[row]}
+    assert (row in sampled(found)) == bool(in_sample)
+    assert n_sample == 20 or in_sample == {texts[row]}
     kept = surveyed(texts, n_sample, near=False)
-    assert (kept.is_original.sum(), kept.is_near.sum()) == (300, 0)
+    assert (kept.is_representative.sum(), kept.is_near.sum()) == (300, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_shortest_speaks_for_a_family_if_asked_for(seed):
+def test_the_shortest_represents_a_family_if_asked_for(seed):
     base = " ".join(WORDS[:20])
     texts = [f"{base} {WORDS[30]} {WORDS[31]}", f"{base} {WORDS[40]}", *different(20), base, base]
-    assert set(surveyed(texts, 100, seed, shortest=True).original[[0, 1, -2, -1]].tolist()) == {22}
+    assert set(surveyed(texts, 100, seed, shortest=True).representative[[0, 1, -2, -1]].tolist()) == {22}
     less = " ".join(WORDS[100:115]), " ".join(WORDS[102:117])  # 13 of 17 shared: 0.76
     assert surveyed(less, 100, seed).is_near.sum() == 0
     assert surveyed(less, 100, seed, shared=0.6).is_near.sum() == 1
@@ -83,7 +101,8 @@ def test_the_shortest_speaks_for_a_family_if_asked_for(seed):
 def test_the_rest_is_what_is_not_in_the_sample_in_order():
     texts = ["12", *different(100), "34 56"]
     found = surveyed(texts, 30)
-    rest = found.rest(with_words=False).tolist()
-    assert sorted([*rest, *found.sample.index]) == list(range(102))
+    rows = np.arange(102)
+    rest = found.rest(rows, with_words=False).tolist()
+    assert sorted([*rest, *sampled(found)]) == list(range(102))
     assert rest == sorted(rest)
-    assert set(rest) - set(found.rest(with_words=True).tolist()) == {0, 101} - {*found.sample.index}
+    assert set(rest) - set(found.rest(rows, with_words=True).tolist()) == {0, 101} - {*sampled(found)}

@@ -1,0 +1,110 @@
+"""The parts of a ranking: documents are ranked among the documents of their part.
+
+Without groups and languages, one part has all documents. In groups, words are judged in the group and form in
+the whole file; in languages, both are judged in the language. Groups of a language are parts of it.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.contract.other_words import OtherWords
+from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.groups import LEAST, Groups
+from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Families, Rows, Survey
+
+
+@dataclass(frozen=True)
+class Part:
+    """Documents that are ranked among each other, and the detectors that do it."""
+
+    rows: Rows  # in order
+    pair: DetectorPair
+    orders: Collection[str]  # "words", "form" or both
+    language: int  # its number
+
+    def has(self, rows: Any) -> NDArray[np.bool_]:
+        """Return which rows are in this part."""
+        return np.isin(np.asarray(rows, dtype=np.int64), self.rows)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All parts of a ranking, and the documents that are scored in each."""
+
+    parts: Sequence[Part]
+    by_words: Survey
+    by_form: Survey
+    others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
+
+    @classmethod
+    def of(
+        cls,
+        source: TextSource,
+        families: Families,
+        pairs: Sequence[DetectorPair],
+        pair_of: Rows | None,
+        groups: Groups | None,
+        n_sample: int,
+    ) -> "Parts":
+        """Return the parts of documents in some languages, and in groups if there are any.
+
+        `pairs` are the detectors of each language, and `pair_of` has their number for each document.
+        """
+        if pair_of is None:  # one language
+            pair_of = np.zeros(len(families.of_rows), dtype=np.int64)
+        by_form = Survey.of(families, pair_of, n_sample)
+        rows_of = _rows_of(pair_of, len(pairs))
+        if groups is None:
+            whole = [Part(rows_of[n], pair, pair.orders, n) for n, pair in enumerate(pairs)]
+            return cls(whole, by_form, by_form, [None] * len(pairs))
+        number = _numbers(pair_of, groups, families)
+        by_words = Survey.of(families, number, n_sample)
+        parts, others = list[Part](), list[OtherWords]()
+        for language, (rows, pair) in enumerate(zip(rows_of, pairs, strict=True)):
+            if pair.form is not None:
+                parts.append(Part(rows, pair, ("form",), language))
+            cleaned = map(pair.cleaner, source.at(by_form.sample(rows)))
+            others.append(OtherWords([words for words in cleaned if words.strip()]))
+            _, of_parts = np.unique(number[rows], return_inverse=True)
+            for places in _rows_of(of_parts, int(of_parts.max(initial=-1)) + 1):
+                parts.append(Part(rows[places], pair.of_words(), ("words",), language))
+        return cls(parts, by_words, by_form, others)
+
+    def __len__(self) -> int:
+        return len(self.by_words)
+
+    @property
+    def orders(self) -> list[str]:
+        """The orders in which documents are scored: by words, and by form if it is looked at."""
+        return [order for order in ("words", "form") if any(order in part.orders for part in self.parts)]
+
+    def rests(self, part: Part) -> list[tuple[Collection[str], Rows]]:
+        """Return the documents outside the samples of a part that are scored, and by which orders."""
+        rest_of_form = self.by_form.rest_of_form(part.rows) if "form" in part.orders else part.rows[:0]
+        if "words" not in part.orders:
+            found: list[tuple[Collection[str], Rows]] = [(("form",), rest_of_form)]
+        elif "form" in part.orders and not self.by_form.has_own_forms:
+            found = [(part.orders, rest_of_form)]
+        else:
+            words = self.by_words.rest(part.rows, with_words=True)
+            found = [(("words",), words), (("form",), rest_of_form)]
+        return [(orders, rows) for orders, rows in found if len(rows)]
+
+
+def _rows_of(number: Rows, n: int) -> list[Rows]:
+    """Return the rows of each number from 0 to n - 1, in order."""
+    order = np.argsort(number, kind="stable")
+    return np.split(order, np.searchsorted(number[order], np.arange(1, n)))
+
+
+def _numbers(pair_of: Rows, groups: Groups, families: Families) -> Rows:
+    """Return for each document the number of its group in its language; small groups are one group there."""
+    n_labels = len(groups.names) + 1
+    number = pair_of * n_labels + groups.of_rows
+    small = pair_of * n_labels + len(groups.names)
+    return np.where(families.n_different(number)[number] < LEAST, small, number)

@@ -1,0 +1,38 @@
+"""What is listed of a ranking."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class ListRule:
+    """What is listed: by which order, up to which p, at least how many, and up to how many copies."""
+
+    by: str | None
+    alpha: float
+    top: int
+    max_copies: int | None
+
+    def is_joint(self, *, has_marks: bool) -> bool:
+        """Return whether words and form may join, so that any document may be in a list."""
+        return self.by in ("form", "both") or (self.by is None and has_marks)
+
+    def orders(self, *, has_form: bool, has_evidence: bool) -> list[str]:
+        """Return the order of each list, first the order of the ranks."""
+        if self.by:
+            return [self.by]
+        if not has_form:
+            return ["words"]
+        return ["both"] if has_evidence else ["words", "form"]
+
+    def n_listed(self, p: "pd.Series[float]") -> int:
+        """Return how many different documents are listed, given p of all: odd ones, and at least one."""
+        return max(int((p <= self.alpha).sum()), self.top, 1)
+
+    def listed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the different documents of a ranked table that are odd or among the first."""
+        different = table[table["rank"].notna() & table["copy_of"].isna()]
+        if self.max_copies is not None:
+            different = different[different["n_copies"] <= self.max_copies]
+        return different.head(max(int(different["odd"].sum()), self.top, 1))
