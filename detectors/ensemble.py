@@ -108,7 +108,7 @@ class Ensemble(TextDetector):
         "encoder": Choice(METHODS, find_method, nullable=True),
     }
     default_preset = "robust"
-    not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training", "_built_for", "_built_members"})
 
     def __init__(
         self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Unpack[SharedParams]
@@ -145,6 +145,13 @@ class Ensemble(TextDetector):
         """Return the different members, unfitted, with checked hyper-parameters and the detector's seed."""
         return [self._built(choice) for choice, _ in self._weighted()]
 
+    def _unfitted(self) -> list[TextDetector]:
+        """Return members that answer questions about themselves, the same ones until a parameter changes."""
+        params = self.members, self.encoder, self.random_state
+        if self.__dict__.get("_built_for") != params:
+            self._built_for, self._built_members = params, self.build_members()
+        return self._built_members
+
     def _weighted(self) -> list[tuple[DetectorChoice, int]]:
         """Return the different members, and how often each counts."""
         listed = choices(self.members)
@@ -180,17 +187,17 @@ class Ensemble(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range, also of a member."""
         super().check_params()
-        self.build_members()
+        self._unfitted()
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the resources of all members."""
-        for member in self.build_members():
+        for member in self._unfitted():
             member.prepare(texts)
 
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        pairs = zip(self._weighted(), self.build_members(), strict=True)
+        pairs = zip(self._weighted(), self._unfitted(), strict=True)
         for position, ((choice, _), member) in enumerate(pairs, start=1):
             code = registry.module_of("detectors", choice.name), type(member), member.implementation
             known = declared(member, choice.name)
@@ -203,7 +210,7 @@ class Ensemble(TextDetector):
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
         """The classes that the members trust, and the scales; None if one cannot be saved."""
         trusted = frozenset({"adbench_text.detectors._robust_scale.RobustScale"})
-        for member in self.build_members():
+        for member in self._unfitted():
             if member.trusted_types is None:
                 return None
             trusted |= member.trusted_types
@@ -212,18 +219,18 @@ class Ensemble(TextDetector):
     @property
     def regime(self) -> str | None:
         """Knowledge of the member that knows most; None if one does not declare it."""
-        regimes = [member.regime for member in self.build_members()]
+        regimes = [member.regime for member in self._unfitted()]
         return None if None in regimes else max(regimes, key=REGIMES.index)
 
     @property
     def takes_labels(self) -> bool:  # type: ignore[override]
         """Whether a member learns from labels."""
-        return any(member.takes_labels for member in self.build_members())
+        return any(member.takes_labels for member in self._unfitted())
 
     @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]
         """Whether no training document has a part in its own score: whether that is so for all members."""
-        return all(member.leaves_out_self for member in self.build_members())
+        return all(member.leaves_out_self for member in self._unfitted())
 
     def _fit(self, texts: list[str]) -> None:
         self._members, self._of_training = self.build_members(), list[Scores]()
