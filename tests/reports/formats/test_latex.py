@@ -3,16 +3,12 @@ import shutil
 import string
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from cells import build, stored
-from matplotlib import get_data_path
 
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import FORMATS, TABLES
 from adbench_text.reports.files import MEASURED
-from adbench_text.reports.formats import latex
 from adbench_text.reports.report import Entry, Report, Table, figure
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
@@ -134,19 +130,13 @@ def test_everything_from_the_data_is_escaped():
     assert name not in text
 
 
-def test_a_wide_table_is_cut_between_columns_and_nothing_is_lost():
+def test_a_wide_table_stays_whole_for_its_author_to_scale():
     text = render(table(2, 9, blocks=[("a", 2), ("b", 7)], notes=["a note"]))
-    first, *others = text.split(r"\begin{table}")[1:]
-    assert others
-    assert first.count(r"\caption{A title}") == 1
-    for part in others:
-        assert part.count(r"\caption{A title (continued)}") == 1
-        assert part.count("row 0 & ") == 1
-    assert text.count(r"\addtocounter{table}{-1}") == len(others)  # the parts have one number
-    figures = re.findall(r"\d\.\d", text)
-    assert sorted(figures) == [f"{row}.{column}" for row in range(2) for column in range(9)]
-    assert [r"{a}" in part for part in others] == [False] * len(others)
-    assert ["a note" in part for part in [first, *others]] == [False] * len(others) + [True]
+    assert columns(text) == ["l" + "r" * 9]
+    assert sorted(re.findall(r"\d\.\d", text)) == [
+        f"{row}.{column}" for row in range(2) for column in range(9)
+    ]
+    assert text.index("a note") > text.index(r"\end{tabular}")
 
 
 MINE = ["llr", "mine.py:Mine", "mine.py:Mine(k=20)"]
@@ -157,40 +147,13 @@ def columns(text: str) -> list[str]:
     return re.findall(r"\\begin\{tabular\}\{(\w+)\}", text)
 
 
-def test_titles_over_narrow_columns_are_wrapped_and_cut_no_table():
+def test_titles_over_narrow_columns_are_wrapped():
     row = [Entry("pydocs"), Entry("matplotlib"), *map(figure, (62.7, 54.8, 52.8))]
     blocks = [("word frequencies or vectors", 1), ("not declared", 2)]
     text = render(Table("AUROC (%)", ["dataset", "inlier", *MINE], [row], blocks=blocks))
     assert columns(text) == ["llrrr"]
     title = r"{@{}r@{}}word \\ frequencies \\ or vectors\end{tabular}"
     assert rf"\begin{{tabular}}[b]{title} & \multicolumn{{2}}{{c}}{{not declared}} \\" in text
-
-
-@pytest.mark.parametrize(("name", "expected"), [("cost", ["llrrrr"]), ("significance", ["llrrrr"])])
-def test_a_comparison_of_three_detectors_is_cut_only_where_its_columns_do_not_fit(name, expected):
-    settings = {"dataset": "pydocs", "classes": '["a", "b", "c"]', "peak_memory_mb": 200.0}
-    rows = [
-        stored(detector, inlier, figure, configuration=configuration, **settings)
-        for detector, configuration, figures in (
-            ("llr", "", (0.8, 0.9, 0.7)),
-            ("mine.py:Mine", "", (0.7, 0.8, 0.5)),
-            ("mine.py:Mine", "k=20", (0.6, 0.7, 0.4)),
-        )
-        for inlier, figure in zip("abc", figures, strict=True)
-    ]
-    assert columns(FORMATS["latex"].render(build(rows, [name]))) == expected
-
-
-def test_no_character_needs_more_space_than_is_counted():
-    in_math = set('"<>\\_{|}')  # not in the font of texts
-    found = re.findall(
-        r"^C (\d+) ; WX (\S+) ;", (Path(get_data_path()) / "fonts/afm/cmr10.afm").read_text(), re.M
-    )
-    points = {chr(int(code)): float(width) / 100 for code, width in found if 33 <= int(code) < 127}
-    assert len(points) == 94
-    assert [
-        each for each, width in points.items() if each not in in_math and latex.points_of(each) < width
-    ] == []
 
 
 def test_a_long_text_is_wrapped_between_the_parts_of_a_name():
@@ -255,12 +218,12 @@ NASTY = [
 
 @needs_pdflatex
 @pytest.mark.parametrize("sweep", MEASURED)
-def test_the_tables_of_a_committed_sweep_compile_and_fit_into_an_article(sweep, tmp_path):
+def test_the_tables_of_a_committed_sweep_compile(sweep, tmp_path):
     report = Builder(read_csv(MEASURED[sweep]), cells=sweep_named(sweep).expand()).report(
         [name for name in TABLES if name != "significance"]  # it needs the scores of single documents
     )
     assert len(report.tables) > 3
-    assert "Overfull" not in compiled(tmp_path, FORMATS["latex"].render(report))
+    compiled(tmp_path, FORMATS["latex"].render(report))
 
 
 @needs_pdflatex
