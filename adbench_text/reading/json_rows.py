@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
@@ -13,6 +13,7 @@ from adbench_text.reading.options import Losses, ReadOptions
 
 TEXT = "text"  # column of what has no named columns
 _LONGEST = 100_000_000  # characters of a value that is not in one line
+_FEW = 5  # names that a message lists
 _BEGINNING = re.compile(r'\[\s*(?:$|[{"\[\]])|\{\s*(?:$|["}])')
 _BETWEEN = re.compile(r"[\s,]*")
 
@@ -111,20 +112,14 @@ def _rows(
     first = next(values, None)
     if first is None:
         return
-    value, line = first
-    table, key, held = _table(value), _only_list(value), _held(value)
-    second = next(values, None) if table or key or held else None
-    if second is None and table:
-        yield from ((row, line) for row in table)
-        return
-    if second is None and key:
-        losses.note(f"The rows of {name} are those of {key!r} in it.")
-        yield from ((row, line) for row in value[key])
-        return
+    value, _ = first
+    held = _held(value)
+    second = next(values, None) if held else None
     if second is None and held:
         raise DataError(
-            f"{name} is one object without a text, which holds {listing(map(repr, held))}. JSON is read as "
-            "an object a line, an array of objects, or one object after the other; save one list so."
+            f"{name} is one object without a text; it holds {listing(map(repr, held), _FEW)}. JSON is read "
+            "as an object a line, an array of objects, or one object after the other; pandas writes it with "
+            "orient='records'."
         )
     for value, number in chain([first], [second] if second else [], values):
         yield from _row(value, number, name, options, losses)
@@ -146,70 +141,14 @@ def _row(
         )
 
 
-def _only_list(value: Any) -> str | None:
-    """Return the name of the only list of objects in an object, as a server answers."""
-    if not isinstance(value, dict) or TEXT in value:
-        return None
-    lists = _lists(value)
-    return lists[0] if len(lists) == 1 and not _has_text(value) else None
-
-
 def _held(value: Any) -> list[str]:
     """Return the names of the lists and objects in an object; empty if the object may be a row."""
-    if not isinstance(value, dict) or TEXT in value or _has_text(value):
+    if not isinstance(value, dict) or isinstance(value.get(TEXT), str):
         return []
-    if len(_lists(value)) < 2 and any(isinstance(each, str) for each in value.values()):
+    texts = [each for each in value.values() if isinstance(each, str)]
+    has_rows = any(
+        isinstance(each, list) and any(isinstance(row, dict) for row in each) for each in value.values()
+    )
+    if any(" " in text for text in texts) or (texts and not has_rows):
         return []
     return [key for key, each in value.items() if isinstance(each, list | dict)]
-
-
-def _lists(value: Mapping[str, Any]) -> list[str]:
-    """Return the names of the lists of objects in an object."""
-    return [
-        key
-        for key, each in value.items()
-        if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)
-    ]
-
-
-def _has_text(value: Mapping[str, Any]) -> bool:
-    return any(isinstance(each, str) and " " in each for each in value.values())
-
-
-def _table(value: Any) -> list[dict[str, Any]]:
-    """Return the rows of a table that pandas writes as one object: by columns, by rows or split."""
-    if not isinstance(value, dict):
-        return []
-    columns, rows = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(rows, list) and value.keys() <= {"columns", "index", "data"}:
-        return _split(columns, rows)
-    if not value or not all(isinstance(each, dict) for each in value.values()):
-        return []
-    keys = list(next(iter(value.values())))
-    if any(list(each) != keys for each in value.values()):
-        return []
-    if _are_rows(value, keys):
-        return [{"id": name, **row} for name, row in value.items()]
-    if len(value) == 1 and not _are_numbers(keys):  # it may as well be a row
-        return []
-    return [{name: column[key] for name, column in value.items()} for key in keys]
-
-
-def _split(columns: list[Any], rows: list[Any]) -> list[dict[str, Any]]:
-    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
-        return []
-    return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
-
-
-def _are_rows(value: Mapping[str, Any], keys: list[str]) -> bool:
-    """Return whether an object of objects has a row for each key, not a column.
-
-    Rows are numbered where nobody named them. Where both are named, there are more rows than columns.
-    """
-    if len(value) == 1 or _are_numbers(keys):
-        return False
-    return _are_numbers(value) or len(value) >= len(keys)
-
-
-def _are_numbers(names: Iterable[str]) -> bool:
-    return all(map(str.isdecimal, names))

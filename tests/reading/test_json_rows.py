@@ -18,14 +18,8 @@ FORMS = {
     "an array, a row a line": "[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]\n",
     "an array, a row a line, no break": "[" + ",\n".join(map(json.dumps, ROWS)) + "]",
     "objects in lines": "\n".join(json.dumps(row, indent=1) for row in ROWS),
-    "columns of pandas": pd.DataFrame(ROWS).to_json(),
-    "split of pandas": pd.DataFrame(ROWS).to_json(orient="split"),
-    "split of pandas without its index": pd.DataFrame(ROWS).to_json(orient="split", index=False),
-    "index of pandas": pd.DataFrame(ROWS).to_json(orient="index"),
-    "index of pandas, named": pd.DataFrame(ROWS).set_index("id").to_json(orient="index"),
-    "columns of pandas, named": pd.DataFrame(ROWS).set_index("id", drop=False).to_json(),
     "records of pandas": pd.DataFrame(ROWS).to_json(orient="records"),
-    "index of pandas, with a mark": "\ufeff" + pd.DataFrame(ROWS).to_json(orient="records"),
+    "records of pandas, with a mark": "\ufeff" + pd.DataFrame(ROWS).to_json(orient="records"),
 }
 
 
@@ -70,6 +64,10 @@ def test_texts_alone_are_rows(tmp_path):
             '{"status": "ok", "users": [{"name": "Ann"}], "posts": [{"body": "one"}]}',
             "'posts', 'users'.*an array",
         ),
+        ('{"status": "ok", "results": [{"text": "one"}]}', "'results'.*an array"),
+        ('{"text": {"0": "one", "1": "two"}}', "'text'.*an array"),
+        ('{"columns": ["text"], "data": [["one"]]}', "'columns', 'data'.*orient='records'"),
+        ('{"T1": {"text": "one", "size": 1}, "T2": {"text": "two"}}', "'T1', 'T2'.*an array"),
         ('{"response": {"docs": [{"text": "one"}]}}', "'response'.*an array"),
         ("[[1, 2], [3, 4]]", "line 1 .*\\[1, 2\\]"),
         ('[{"text": "one"}, {"text": tw}]', "line 1 is not JSON"),
@@ -80,16 +78,6 @@ def test_other_json_is_refused(tmp_path, content, quoted):
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(DataError, match=quoted):
         DocumentFile(str(tmp_path / "a.json")).table()
-
-
-def test_the_only_list_of_an_answer_has_the_rows(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps({"status": "ok", "n": 50, "results": ROWS}, indent=1))
-    file = DocumentFile(str(tmp_path / "a.json"))
-    table = file.table()
-    assert table.ids == [row["id"] for row in ROWS]
-    assert "'results'" in file.late_notes[0]
-    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "one", "spans": [{"a": 1}]}))
-    assert list(DocumentFile(str(tmp_path / "a.jsonl")).table().texts()) == ["one"]
 
 
 @pytest.mark.parametrize("key", ["doc", "tweet"])
@@ -108,6 +96,7 @@ def test_objects_in_objects_are_no_columns(tmp_path, key):
         {"body": "one two", "spans": [{"a": 1}], "links": [{"b": 2}]},
         {"text": "one", "spans": [{"a": 1}], "links": [{"b": 2}]},
         {"body": "one", "meta": {"n": 1}},
+        {"meta": {"lang": "en"}, "text": "one two three"},
     ],
 )
 def test_one_object_with_a_text_is_a_row(tmp_path, row):
@@ -125,11 +114,3 @@ def test_lists_in_lines_are_no_texts(tmp_path):
 def test_lines_may_end_with_a_comma(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one"},\n{"text": "two"}\n')
     assert list(DocumentFile(str(tmp_path / "a.jsonl")).table().texts()) == ["one", "two"]
-
-
-def test_named_rows_keep_their_names_and_a_single_object_is_a_row(tmp_path):
-    (tmp_path / "a.json").write_text('{"T1": {"text": "one", "size": 1}, "T2": {"text": "two", "size": 2}}')
-    table = DocumentFile(str(tmp_path / "a.json")).table()
-    assert (table.ids, list(table.texts())) == (["T1", "T2"], ["one", "two"])
-    (tmp_path / "b.json").write_text('{"meta": {"lang": "en"}, "text": "one two three"}')
-    assert list(DocumentFile(str(tmp_path / "b.json")).table().texts()) == ["one two three"]
