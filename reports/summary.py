@@ -7,7 +7,6 @@ import pandas as pd
 from adbench_text.contract.protocols import ONE_VS_REST
 from adbench_text.corpora.split_key import percent
 from adbench_text.escaping import count
-from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import knows, leading
@@ -19,21 +18,17 @@ _MOST = 3  # values of one kind are listed
 def headline(comparison: Comparison) -> str:
     """Return the result in a sentence; empty if no detector has all splits.
 
-    It is on the corpora that the leaders of a page are ordered by. Beside the best detector are the next one
-    and, of a single corpus, the best published figure of equal knowledge.
+    It is on the corpora that the leaders of a page are ordered by.
     """
     corpora = leading(comparison)
     ranked = [item for item in comparison.best_first(*corpora) if not item[0].uses_test_batch]
     if not ranked or corpora[0].is_unranked:
         return ""
-    (best, value), others = ranked[0], ranked[1:]
-    beside = [(_named(column), figure) for column, figure in others[:1]]
-    beside += _published(comparison, corpora[0], best) if len(corpora) == 1 else []
-    is_mean = len(corpora) > 1 or not corpora[0].has_one_split
-    measured = f"{'a mean ' if is_mean else ''}{comparison.metric.title}{' of' if is_mean else ''}"
-    result = f"{'is best, with' if others else 'has'} {measured} {value:.1f}%{_at(corpora[0])}"
-    distances = " and ".join(f"{_against(value, figure)} {name}" for name, figure in beside)
-    return f"{_listed_labels(corpora)}: {_named(best)} {result}{f', {distances}' if distances else ''}."
+    (best, value), *others = ranked
+    mean = "mean " if len(corpora) > 1 or not corpora[0].has_one_split else ""
+    order = "the best" if others else "a"
+    measured = f"{order} {mean}{comparison.metric.title}, {value:.1f}%{_at(corpora[0])}"
+    return f"{_listed_labels(corpora)}: {_named(best)} has {measured}."
 
 
 def _listed_labels(corpora: Sequence[Corpus]) -> str:
@@ -49,25 +44,9 @@ def _named(column: Column) -> str:
     return f"{column.label} (knows: {knows(column)})" if column.regime else column.label
 
 
-def _published(comparison: Comparison, corpus: Corpus, best: Column) -> list[tuple[str, float]]:
-    """Return the best published figure of a corpus by what knows as much as a detector, if there is one."""
-    rows = [] if corpus.is_other_edition else corpus.published_rows
-    of_kinds = benchmarks.best_of_each(rows, comparison.metric.higher_is_better)
-    row = of_kinds.get(benchmarks.knowledge_of(best.regime))
-    return [(f"{row.label}, the best published figure of equal knowledge", row.figure)] if row else []
-
-
 def _at(corpus: Corpus) -> str:
     level = f" at {percent(corpus.lowest)} of outliers"
     return f"{level} in the training data" if not corpus.is_ranking else level if corpus.lowest else ""
-
-
-def _against(ours: float, theirs: float) -> str:
-    """Return "1.2 points above", or "as high as", with the difference as tables print it."""
-    points = f"{ours - theirs:+z.1f}"
-    if points == "+0.0":
-        return "as high as"
-    return f"{points[1:]} points {'above' if points[0] == '+' else 'below'}"
 
 
 def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, str]]:

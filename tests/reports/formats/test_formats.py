@@ -40,7 +40,7 @@ def small() -> Report:
     return build(records)
 
 
-HEADLINE = "made-up: llr has a mean AUROC of 86.0% at 0% of outliers in the training data."
+HEADLINE = "made-up: llr has a mean AUROC, 86.0% at 0% of outliers in the training data."
 
 
 def test_markdown(small):
