@@ -23,7 +23,6 @@ from adbench_text.documents.models.folder import save_model as save_model
 from adbench_text.documents.models.model import Model as Model
 from adbench_text.documents.models.model import Scorer as Scorer
 from adbench_text.documents.ranking import odd_documents as odd_documents
-from adbench_text.plugins.adbench import ADBenchDetector as ADBenchDetector
 from adbench_text.plugins.configure import detector as detector
 from adbench_text.reports.measured import results as results
 from adbench_text.reports.measured import scores as scores

@@ -168,36 +168,3 @@ def test_scikit_learn_knows_whether_a_detector_is_fitted():
     detector = adbench_text.LLR(background="uniform")
     assert not detector.__sklearn_is_fitted__()
     assert detector.fit(SEA).__sklearn_is_fitted__()
-
-
-@pytest.mark.parametrize(
-    ("clf", "name", "expected"),
-    [
-        (
-            adbench_text.ADBenchDetector("llr:robust", topics=4, coherence=0, background="uniform"),
-            "Customized",
-            adbench_text.LLR.from_preset(
-                "robust", topics=4, coherence=0, background="uniform", random_state=3
-            ),
-        ),
-        (adbench_text.ADBenchDetector, "knn-words", adbench_text.KNNWords(random_state=3)),
-    ],
-)
-def test_the_loop_of_adbench(clf, name, expected):
-    """`RunPipeline.model_fit` of ADBench 0.1.11, whose data are columns: it prints ``X.shape[1]``."""
-    X_train, X_test = np.array(SEA, dtype=object)[:, None], np.array([["judge and witness"], [SEA[0]]])
-    model = clf(seed=np.int64(3), model_name=name)
-    model = model.fit(X_train=X_train, y_train=np.zeros(len(SEA), dtype=int))
-    scores = model.predict_score(X_test)
-    assert scores[0] > scores[1]
-    assert model._detector.get_params() == expected.get_params()
-    assert scores == pytest.approx(expected.fit(SEA).decision_function(["judge and witness", SEA[0]]))
-    again = clf(seed=4, model_name=name)
-    assert again is not model
-    assert again.seed == 4
-
-
-def test_adbench_takes_lists_of_texts_too():
-    model = adbench_text.ADBenchDetector(seed=0, model_name="llr", background="uniform")
-    scores = model.fit(X_train=SEA, y_train=np.zeros(len(SEA))).predict_score(X=["law", SEA[0]])
-    assert scores[0] > scores[1]

@@ -18,8 +18,6 @@ from sklearn.svm import OneClassSVM
 from adbench_text.checks import Whole
 from adbench_text.contract.scores import TokenScore
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.plugins import registry
-from adbench_text.plugins.adbench import ADBenchDetector
 from adbench_text.plugins.foreign import TURNED, adapted, adapted_copy
 
 
@@ -87,12 +85,6 @@ def test_values_are_checked_by_ranges_and_by_a_method():
     with pytest.raises(ValueError, match="least must not be 7"):
         adapted(Ranged)(least=7).fit(["sea"])
     assert adapted(Ranged).parameter_ranges()["least"].text == "a whole number of at least 0"
-
-
-def test_adbench_gives_a_seed_only_to_what_takes_one(monkeypatch):
-    monkeypatch.setattr(registry, "detector", lambda name: adapted(Long))
-    model = ADBenchDetector(seed=0, model_name="long", least=1).fit(["the sea"])
-    assert model.predict_score(["a long storm", "sea"]).tolist() == [2, 0]
 
 
 class Normality:
