@@ -122,7 +122,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     print_notes([*source.late_notes, *of_language, *_few_documents(fitted), *of_encoder])
     say(f"Model: {model}. Score documents: adbench-text score {model} FILE")
     if registered:
-        from adbench_text.store.logged_model import log_model
+        from adbench_text.documents.models.registered import log_model
 
         say(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")
 

