@@ -175,7 +175,7 @@ def ranked(file: File, marks: Mapping[int, str] | None = None, **options: Any) -
 
 def different(table: pd.DataFrame) -> pd.DataFrame:
     """Return the documents that are no copies."""
-    return table[table["form_of"] == table["row"]]
+    return table[table["form_representative"] == table["row"]]
 
 
 def read_down(rows: Sequence[int], is_odd: np.ndarray, n_wanted: int) -> int:
