@@ -101,21 +101,27 @@ def test_a_preparation_that_fails_is_one_line(error, toy, monkeypatch):
 
 
 @pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("method", ["presets", "__init__"])
-def test_a_detector_that_cannot_be_configured_is_one_line(method, error, toy, monkeypatch):
-    monkeypatch.setattr(toy.Counting, method, raising(error))
+def test_a_detector_that_cannot_be_built_is_one_line(error, toy, monkeypatch):
+    monkeypatch.setattr(toy.Counting, "__init__", raising(error))
     code, output = adbench(*RUN)
     assert code in (1, 2)  # a ValueError may be about a setting
     assert output.startswith("Error: ")
     assert output.count("\n") == 1
 
 
-@pytest.mark.parametrize("presets", [7, {"x": 3}, {"x": [5]}])
-def test_presets_of_another_type_are_one_line(presets, toy, monkeypatch):
-    monkeypatch.setattr(toy.Counting, "presets", lambda dataset: presets)
-    code, output = adbench(*RUN)
-    assert (code, output.count("\n")) == (1, 1)
-    assert output.startswith("Error: presets() of Counting ")
+PRESETS = [
+    *map(raising, ERRORS),
+    *(lambda dataset, value=value: value for value in (7, {"x": 3}, {"x": [5]})),
+]
+
+
+@pytest.mark.parametrize("presets", PRESETS)
+def test_a_detector_whose_presets_cannot_be_read_costs_its_cells(presets, toy, monkeypatch):
+    monkeypatch.setattr(toy.Counting, "presets", presets)
+    code, output = adbench(*RUN, "-d", "llr")
+    assert code == 3
+    assert output.count("presets() of Counting fails") == 1
+    assert opened_store().cells(["tiny"])["detector"].tolist() == ["llr"] * output.count("llr on tiny")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a\x1b[2J", "lone \udcff", ""])
