@@ -14,8 +14,13 @@ _N_COMPARED = 5  # rows, to which a header is compared
 _N_LOOKED_AT = 50  # rows below a header, whose columns have numbers or dates
 _SHARE = 0.9  # of the rows of a table, which have as many fields as its header
 _N_WORDS_OF_TEXT = 5  # a name of a column has fewer
-_KNOWN = ("id", "file", "text")  # names by which columns are found
+# Names of columns of texts and what belongs to them.
+_KNOWN = frozenset(
+    "id file text body message comment content review description question answer title subject label "
+    "class category".split()
+)
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
+_UNIT = re.compile(r"[\W_]{1,3}|°[CF]|[kmcnµ]?(?:s|m|g|l|W|V|A|Hz)|[kMG]B|min|ms|h|d|USD|EUR|GBP")
 _NO_LETTER = re.compile(r"[\W_]+")
 _IMPORT_ID = '{"ImportId":'  # what the second row below a header of Qualtrics has in each column
 _ANSWERS = ("Response", "Open-Ended Response")  # in the row below a header of SurveyMonkey
@@ -108,7 +113,7 @@ def _below_facts(rows: Sequence[Sequence[str]], above: int, n: int) -> int:
     The row is a fact if it cannot be the header, or if a row below it names columns of numbers or dates and
     that row itself does not.
     """
-    if above >= len(rows):
+    if above >= len(rows) or (len(rows[above]) == n and _is_known(rows[above])):
         return above
     first, has_title = rows[above], any(map(any, rows[:above]))
     next_width = next((len(fields) for fields in rows[above + 1 :] if any(fields)), n)
@@ -121,15 +126,20 @@ def _below_facts(rows: Sequence[Sequence[str]], above: int, n: int) -> int:
         has_facts &= len(before) != n or not all(before) or _is_fact(before)
         if not has_facts and n > 2:
             break
-        is_known = has_facts or (_is_fact(before) and not {*_KNOWN}.isdisjoint(map(str.lower, header)))
+        is_named = (has_title or any(map(_is_fact, rows[above:place]))) and _is_known(header)
         below = rows[place + 1 : place + 1 + _N_LOOKED_AT]
-        if is_known and len(header) == n and _has_names(header, below):
-            is_full = has_facts and (is_no_header or is_padded) and all(header)
+        if (has_facts or is_named) and len(header) == n and _has_names(header, below):
+            is_full = is_named or (has_facts and (is_no_header or is_padded) and all(header))
             of_first = rows[above + 1 : above + 1 + _N_LOOKED_AT]
             n_typed = -1 if is_no_header else _n_typed(first, of_first)
             if is_full or _n_typed(header, below) > n_typed:
                 return place
     return above
+
+
+def _is_known(fields: Sequence[str]) -> bool:
+    """Return whether a row has a name that columns of documents often have."""
+    return not _KNOWN.isdisjoint(field.strip().lower() for field in fields)
 
 
 def _has_names(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -175,10 +185,17 @@ def n_rows_below(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
         is_code = bool(cells) and all(cell.startswith(_IMPORT_ID) for cell in cells)
         has_answers = any(cell in _ANSWERS for cell in cells)
         lacks_id = not row[0] and all(each[0] for each in later)
-        has_units = _n_typed(row, later[:_N_LOOKED_AT]) > 1
-        is_below = repeats or is_code or (has_answers and lacks_id) or has_units
+        is_below = repeats or is_code or (has_answers and lacks_id)
+        is_below |= number == 1 and _has_units(row, later[:_N_LOOKED_AT])
         n_below = number if later and is_below else n_below
     return n_below
+
+
+def _has_units(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row has the units of columns of numbers, such as ``#`` and ``ms``, and no sentence."""
+    is_unit = any(cell.strip() and (_UNIT.fullmatch(cell.strip())) for cell in row)
+    is_sentence = any(len(cell.split()) >= _N_WORDS_OF_TEXT for cell in row)
+    return is_unit and not is_sentence and _n_typed(row, below) > 1
 
 
 def _letters(text: str) -> str:

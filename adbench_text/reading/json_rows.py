@@ -113,13 +113,20 @@ def _rows(
     if first is None:
         return
     value, _ = first
-    held = _held(value)
+    inner = _lists_of_texts(value)
+    held = _held(value) or inner
     second = next(values, None) if held else None
     if second is None and held:
         raise DataError(
             f"{name} is one object without a text; it holds {listing(map(repr, held), _FEW)}. JSON is read "
             "as an object a line, an array of objects, or one object after the other; pandas writes it with "
             "orient='records'."
+        )
+    if inner:
+        names = listing(map(repr, inner), _FEW)
+        losses.note(
+            f"Each object of {name} is a row. Lists in it, {names}, have more text; to read them, save one of "
+            "their objects a line."
         )
     for value, number in chain([first], [second] if second else [], values):
         yield from _row(value, number, name, options, losses)
@@ -139,6 +146,20 @@ def _row(
             f"{name}, line {number:,} is JSON, but not an object: {json.dumps(value):.40}. --errors replace "
             "leaves such lines out."
         )
+
+
+def _lists_of_texts(value: Any) -> list[str]:
+    """Return the names of the lists in an object whose objects have more words than the object itself."""
+    if not isinstance(value, dict):
+        return []
+    lists = {key: each for key, each in value.items() if isinstance(each, list)}
+    of_lists = {key: sum(map(_n_words, each)) for key, each in lists.items()}
+    return [key for key, n in of_lists.items() if n > _n_words(value)]
+
+
+def _n_words(value: Any) -> int:
+    texts = value.values() if isinstance(value, dict) else ()
+    return sum(len(each.split()) for each in texts if isinstance(each, str))
 
 
 def _held(value: Any) -> list[str]:

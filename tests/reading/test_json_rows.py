@@ -68,6 +68,7 @@ def test_texts_alone_are_rows(tmp_path):
         ('{"text": {"0": "one", "1": "two"}}', "'text'.*an array"),
         ('{"columns": ["text"], "data": [["one"]]}', "'columns', 'data'.*orient='records'"),
         ('{"T1": {"text": "one", "size": 1}, "T2": {"text": "two"}}', "'T1', 'T2'.*an array"),
+        ('{"message": "all went well", "data": [{"body": "the first text"}, {"body": "another"}]}', "'data'"),
         ('{"response": {"docs": [{"text": "one"}]}}', "'response'.*an array"),
         ("[[1, 2], [3, 4]]", "line 1 .*\\[1, 2\\]"),
         ('[{"text": "one"}, {"text": tw}]', "line 1 is not JSON"),
@@ -103,6 +104,18 @@ def test_one_object_with_a_text_is_a_row(tmp_path, row):
     (tmp_path / "a.json").write_text(json.dumps(row))
     column = "text" if "text" in row else "body"
     assert list(DocumentFile(str(tmp_path / "a.json"), column).table().texts()) == [row[column]]
+
+
+def test_texts_in_lists_of_pages_are_noted(tmp_path):
+    pages = [{"title": "a page", "items": [{"body": f"the text number {n}"}]} for n in range(4)]
+    tweets = [
+        {"body": f"my parcel number {n} has not come", "users": [{"name": "Ann Lee"}]} for n in range(4)
+    ]
+    for rows, column, is_noted in ((pages, "title", True), (tweets, "body", False)):
+        (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        file = DocumentFile(str(tmp_path / "a.jsonl"), column)
+        assert len(file.table()) == 4
+        assert ("'items'" in str(file.late_notes)) == is_noted
 
 
 def test_lists_in_lines_are_no_texts(tmp_path):
