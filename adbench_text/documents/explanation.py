@@ -15,6 +15,8 @@ from adbench_text.contract.scores import (
 )
 from adbench_text.errors import DetectorError
 from adbench_text.failures import as_plugin_error
+from adbench_text.text.folds import folds_of
+from adbench_text.text.languages import standard
 from adbench_text.text.letters import in_lower_case
 
 if TYPE_CHECKING:
@@ -47,7 +49,11 @@ def shows_no_words(text: str, cleaned: str) -> bool:
 def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str = _UNKNOWN) -> list[str]:
     """Return the n different words with the highest scores above the least, in lower case."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
-    return list(dict.fromkeys(in_lower_case(word.token, language) for word in strongest))[:n]
+    found: dict[str, str] = {}  # a word that is spelled in two ways counts once
+    for word in strongest:
+        written = in_lower_case(word.token, language)
+        found.setdefault(folds_of(standard(language)).fold(written), written)
+    return [*found.values()][:n]
 
 
 def asked(

@@ -181,7 +181,7 @@ class Letters(dict[int, str | None]):
             while (again := placed.translated(self._folds.letters).composed()).text != placed.text:
                 placed = again
         for pattern, by in self._folds.contexts:
-            placed = placed.replaced(pattern, by)
+            placed = placed.replaced(pattern, by, joins=True)
         placed = (placed.composed() if self._folds.contexts else placed).replaced(_stray(), "")
         for found in _NO_SPACE.finditer(placed.text):
             start, end = found.span()
@@ -233,17 +233,22 @@ class _Placed:
         made.text = "".join(texts)
         return made
 
-    def replaced(self, pattern: re.Pattern[str], by: Replacement) -> "_Placed":
-        """Return the text with something else in the place of what matches."""
+    def replaced(self, pattern: re.Pattern[str], by: Replacement, *, joins: bool = False) -> "_Placed":
+        """Return the text with something else in the place of what matches.
+
+        With `joins`, a character that is left out belongs to the one before it.
+        """
         if not pattern.search(self.text):
             return self
 
         def parts() -> Iterator[tuple[str, int, int]]:
             end = 0
             for found in pattern.finditer(self.text):
-                yield self.text[end : found.start()], end, found.start()
+                begin, new = found.start(), by if isinstance(by, str) else by(found)
+                last = begin - 1 if joins and not new and begin > end else begin
+                yield self.text[end:last], end, last
                 end = found.end()
-                yield by if isinstance(by, str) else by(found), found.start(), end
+                yield new or self.text[last:begin], last, end
             yield self.text[end:], end, len(self.text)
 
         return self._made_of(parts())

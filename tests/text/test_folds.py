@@ -7,10 +7,13 @@ import pytest
 from wordfreq import get_frequency_dict, top_n_list
 
 from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.scores import TokenScore
 from adbench_text.detectors.form import Form
 from adbench_text.detectors.form.facts import COLUMN, numbers
 from adbench_text.detectors.llr.background import frequencies, wordfreq
+from adbench_text.documents.explanation import odd_words
 from adbench_text.documents.ranking import odd_documents
+from adbench_text.text.cleaning import word_spans
 from adbench_text.text.folds import folds_of
 from adbench_text.text.languages import folded, frequent_words, languages, prepared, word_shares
 from adbench_text.text.vectors import WordVectors
@@ -245,3 +248,16 @@ def test_a_text_in_the_other_spelling_is_a_copy(language):
     other = [prepared(text, language).upper() for text in texts[:4]]
     found = odd_documents([*texts, *other], language=language, by="words").table
     assert found["copy_of"].notna().sum() == len(other)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "why"),
+    [
+        ("ja", "サーバー エレベーター", ["サーバー", "エレベーター"]),
+        ("ru", "пчёлы пчелы мёд", ["пчёлы", "мёд"]),
+        ("de", "Schildkröte Schildkroete Apfel", ["schildkröte", "apfel"]),
+    ],
+)
+def test_reasons_are_words_as_they_were_written_each_in_one_spelling(language, text, why):
+    words = [TokenScore(text[start:end], start, end, 1.0) for _, start, end in word_spans(text, language)]
+    assert odd_words(words, 0.0, 4, language) == why
