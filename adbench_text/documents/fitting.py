@@ -122,7 +122,7 @@ def fit_model(
     if own_file.written_in(own.detector.get_params()):
         facts["probes"] = shared_words(cleaned)
     if spoken:
-        facts["languages"] = spoken.counts.named()
+        facts["languages"] = spoken.shares(language)
     elif other := LanguageCounts.of_some(raw_with_words.tolist()).other_than(language):
         facts["other_language"] = other
     sizes = found.sizes()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.source import TextSource
+from adbench_text.documents.survey import Families
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.language_finder import LanguageCounts, languages_of
 from adbench_text.text.words import text_key
@@ -24,7 +25,6 @@ class FoundLanguages:
     """The language of each document, by row."""
 
     of_rows: pd.Categorical  # missing without enough text
-    counts: LanguageCounts  # of all documents
     of_different: LanguageCounts  # of documents that were written differently
 
     @classmethod
@@ -37,8 +37,7 @@ class FoundLanguages:
                 keys += of_chunk.tobytes()
                 progress("finding languages", len(found), None)
         _, first = np.unique(np.frombuffer(keys, dtype=np.uint64), return_index=True)
-        different = LanguageCounts.of([found[row] for row in first])
-        return cls(pd.Categorical(found), LanguageCounts.of(found), different)
+        return cls(pd.Categorical(found), LanguageCounts.of([found[row] for row in first]))
 
     def numbers(self, languages: Sequence[str]) -> NDArray[np.int64]:
         """Return for each document the number of its language; the first one is also that of all others."""
@@ -49,14 +48,31 @@ class FoundLanguages:
         return numbers
 
     @property
-    def language(self) -> str:
-        """The language of most documents; English if none has enough text."""
-        return self.counts.main or _IF_NONE
+    def apart(self) -> list[str]:
+        """The languages that are ranked by themselves, the language of most documents first."""
+        return _with_main_first(self.of_different)
+
+    def apart_among(self, languages: Sequence[str], families: Families) -> list[str]:
+        """Return some of the languages, the same way, now that near-copies of their documents are known."""
+        sizes = families.n_different(self.of_rows.codes.astype(np.int64) + 1)[1:]  # 0: without a language
+        different = dict(zip(map(str, self.of_rows.categories), sizes.tolist(), strict=False))
+        found = _with_main_first(LanguageCounts(different, sum(different.values())))
+        return [language for language in found if language in languages] or [*languages[:1]]
+
+    def shares(self, main: str) -> dict[str, float]:
+        """Return the shares of the languages that mean something, first that of the main one."""
+        named = self.of_different.named()
+        return {main: named[main], **named} if main in named else named
 
     @property
-    def apart(self) -> list[str]:
-        """The languages that are ranked by themselves, first that of most documents."""
-        return [self.language, *sorted({*self.of_different.apart} - {self.language})]
+    def language(self) -> str:
+        """The language of most documents that were written differently; English if none has enough text."""
+        return self.apart[0]
+
+
+def _with_main_first(counts: LanguageCounts) -> list[str]:
+    main = counts.main or _IF_NONE
+    return [main, *sorted({*counts.apart} - {main})]
 
 
 def _languages_and_keys(texts: list[str]) -> tuple[list[str | None], NDArray[np.uint64]]:

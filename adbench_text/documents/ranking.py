@@ -12,7 +12,7 @@ from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages, other_languages
-from adbench_text.documents.groups import LEAST, Groups
+from adbench_text.documents.groups import Groups
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import odd_lists
 from adbench_text.documents.marks import Mark
@@ -275,16 +275,17 @@ def odd_documents(
     languages = spoken.apart if spoken else [standard(language)]
     words = pair_for(languages[0]).words
     keep_copies = keep_copies or words.detector.reads_raw
+    tried = list[list[str]]()
     while True:
         pairs = [*map(pair_for, languages)]
         surveyor = Surveyor([pair.cleaner for pair in pairs], seed, with_sketches=not keep_copies)
         pair_of = spoken.numbers(languages) if spoken else None
         families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
-        n_different = [0] if pair_of is None else families.n_different(pair_of)[1:]
-        if min(n_different, default=LEAST) >= LEAST or pair_of is None:
+        tried.append(languages)
+        found = languages if spoken is None else spoken.apart_among(languages, families)
+        if found in tried:
             break
-        large = [name for name, n in zip(languages[1:], n_different, strict=True) if n >= LEAST]
-        languages = [languages[0], *large]
+        languages = found  # near-copies, such as form letters, made one too large
     in_groups = None if groups is None else Groups.of(groups, families)
     parts = Parts.of(source, families, pairs, pair_of, in_groups, sample)
     scores = score_documents(
@@ -316,7 +317,7 @@ def odd_documents(
         centre=scores.centre,
         alpha=alpha,
         language=languages[0],
-        languages=spoken.counts.named() if spoken else {},
+        languages=spoken.shares(languages[0]) if spoken else {},
         other_language=other,
         second_language=second,
         n_learned=sum(each.n_learned for each in scores.of_words),

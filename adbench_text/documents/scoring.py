@@ -144,6 +144,7 @@ class _Sample:
     raw_marked: "pd.Series[str]"
     scores_others: bool  # whether documents outside the sample are scored
     is_joint: bool  # whether a list may join words and form
+    is_only: bool  # whether no other part is ranked by words
 
 
 class _Learned(NamedTuple):
@@ -159,7 +160,8 @@ def _learned(sample: _Sample, others: OtherWords | None) -> _Learned:
     form = part.pair.learn_form(sample.form) if "form" in part.orders else None
     cleaned = sample.words.map(part.pair.cleaner)
     normal = cleaned[cleaned.map(str.strip) != ""]
-    if "words" not in part.orders or (len(normal) < 2 and others is not None):  # a small group
+    n_fine = len(normal.drop(sample.marked.index[sample.marked == ODD], errors="ignore"))
+    if "words" not in part.orders or (n_fine < 2 and not sample.is_only):
         return _Learned(None, form, None, pd.Series(dtype=np.float64))
     evidence, known = None, NOTHING_KNOWN
     if len(sample.marked):
@@ -271,7 +273,9 @@ def score_documents(
             n_done += len(part.rows)
             progress("scoring", n_done, None)
     if not any(scores.n_learned for scores in of_parts):
-        raise InvalidValueError("No group has 2 different documents with words; leave out the groups.")
+        raise InvalidValueError(
+            "No group or language has 2 different documents with words and without a mark."
+        )
     weight = weight_of_form([scores.evidence for scores in of_parts if scores.evidence])
     table = _table(parts, arrays, of_parts, weight, np.isin(representative, [*unranked]))
     table["mark"] = marked.reindex(representative, fill_value="").tolist()
@@ -299,8 +303,17 @@ class _Samples:
             rows = self.parts.by_form.form_sample(part.rows)
             form = words if np.array_equal(rows, words.index) else self.source.raw(rows)
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
-        own = replace(part, pair=part.pair.copy())
-        return _Sample(own, words, form, marked, self.raw_marked[marked.index], scores_others, is_joint)
+        is_only = sum("words" in each.orders for each in self.parts.parts) == 1
+        return _Sample(
+            replace(part, pair=part.pair.copy()),
+            words,
+            form,
+            marked,
+            self.raw_marked[marked.index],
+            scores_others,
+            is_joint,
+            is_only,
+        )
 
 
 def _crowded(representative: Rows, rule: ListRule) -> Rows:
@@ -316,10 +329,10 @@ def _check_batch(parts: Parts, rests: Sequence[Sequence[object]]) -> None:
     for part, rest in zip(parts.parts, rests, strict=True):
         words = part.pair.words
         if "words" in part.orders and words.detector.regime == TEST_BATCH and rest:
-            n = int(parts.by_words.is_representative[part.rows].sum())
+            n = max(int(parts.by_words.is_representative[each.rows].sum()) for each in parts.parts)
             raise InvalidValueError(
                 f"{words.label} scores documents by the batch that they come in, so it learns from all of "
-                f"them: give sample={n} (--sample) or more, got {len(parts.by_words.sample(part.rows))}."
+                f"them: give sample={n} (--sample) or more, got {parts.by_words.n_sample}."
             )
 
 

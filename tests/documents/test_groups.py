@@ -297,6 +297,24 @@ def test_groups_in_several_languages_are_ranked_in_each_with_its_detectors():
             assert table[name].to_numpy()[own].tolist() == pytest.approx(alone[name].tolist()), name
 
 
+def test_a_part_whose_documents_are_all_marked_odd_has_no_p_by_words():
+    texts, groups = [*SEA, *COURT[:2]], [*["sea"] * N, "court", "court"]
+    table = by_row(ranked(texts, groups, marks={N: "odd", N + 1: "odd"}, by=None))
+    assert table["p"].notna().tolist() == [True] * N + [False] * 2
+    german = [f"{text} {NAMES[n % 15]}" for n, text in enumerate(GERMAN)]
+    marks = dict.fromkeys(range(len(german)), "odd")
+    found = odd_documents([*german, *ENGLISH, *SEA], "llr", language="auto", marks=marks, keep_copies=True)
+    assert found.in_languages == ("de", "en")
+    assert by_row(found)["rank"].isna().to_numpy().nonzero()[0].tolist() == [*marks]
+
+
+def test_form_letters_are_not_the_language_of_most_documents():
+    letters = [f"{GERMAN[0]} am {n}. um {n % 12} Uhr" for n in range(200)]
+    result = odd_documents([*letters, GERMAN[5], *ENGLISH], "llr", language="auto", by="words")
+    assert (result.in_languages, result.language) == ((), "en")
+    assert by_row(result)["p"].notna().all()
+
+
 def test_a_language_of_one_form_letter_is_no_part():
     letters = [f"{GERMAN[0]} am {n}. um {n % 12} Uhr" for n in range(30)]
     english = [f"{ENGLISH[n % 27]} in the house of Mr {NAMES[n // 27]}" for n in range(180)]
