@@ -125,8 +125,8 @@ def _rows(
     if inner:
         names = listing(map(repr, inner), _FEW)
         losses.note(
-            f"Each object of {name} is a row. Lists in it, {names}, have more text; to read them, save one of "
-            "their objects a line."
+            f"Each object of {name} is a row. Lists in it, {names}, have more text; to read them, write "
+            "their objects one a line."
         )
     for value, number in chain([first], [second] if second else [], values):
         yield from _row(value, number, name, options, losses)
