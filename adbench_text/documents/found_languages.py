@@ -40,7 +40,7 @@ class FoundLanguages:
         return cls(pd.Categorical(found), LanguageCounts.of([found[row] for row in first]))
 
     def numbers(self, languages: Sequence[str]) -> NDArray[np.int64]:
-        """Return for each document the number of its language; the first one is also that of all others."""
+        """Return for each document the number of its language; the others count to the first language."""
         codes = {language: number for number, language in enumerate(languages)}
         of_categories = np.zeros(len(self.of_rows.categories) + 1, dtype=np.int64)
         of_categories[:-1] = [codes.get(name, 0) for name in self.of_rows.categories]
@@ -60,7 +60,7 @@ class FoundLanguages:
         return [language for language in found if language in languages] or [*languages[:1]]
 
     def shares(self, main: str) -> dict[str, float]:
-        """Return the shares of the languages that mean something, first that of the main one."""
+        """Return the shares of the languages that mean something, the main language first."""
         named = self.of_different.named()
         return {main: named[main], **named} if main in named else named
 

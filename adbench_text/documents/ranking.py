@@ -56,7 +56,7 @@ class OddDocuments:
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
         - ``n_copies``: number of documents that are copies of this one
         - ``representative``, ``form_representative``: rows of the documents whose words and whose form are
-          scored for this one; with `keep_copies`, form is that of the first one that was written so
+          scored for this one; with `keep_copies`, the form of the first document that was written so
         - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
         - ``group``, ``fits``, ``misfit``: with groups, that of the document, another one that it fits better,
           and by how much, see `adbench_text.documents.misfiled`; missing if there is none

@@ -1,4 +1,4 @@
-"""What is listed of a ranking."""
+"""The rule by which documents are listed."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class ListRule:
-    """What is listed: by which order, up to which p, at least how many, and up to how many copies."""
+    """Which documents are listed: by which order, up to which p, how many at least, with how many copies."""
 
     by: str | None
     alpha: float

@@ -27,7 +27,7 @@ from adbench_text.errors import InvalidValueError
 
 
 class Explained(NamedTuple):
-    """What is kept of a detector of words: what makes documents odd that may be in the list by words."""
+    """What makes documents odd that may be in the list by words; the detector itself is not kept."""
 
     explanations: Mapping[int, Explanation]  # by row
     like_marked: frozenset[int]  # rows of documents that are like those marked odd
@@ -260,7 +260,8 @@ def score_documents(
         learned = keeper.learned(sample)
         _fill(arrays, learned.scores, learned.form)
         for orders, rows in of_part:
-            _score_rest(source, sample.part, orders, rows, arrays, jobs, progress)
+            if learned.words is not None or "words" not in orders:
+                _score_rest(source, sample.part, orders, rows, arrays, jobs, progress)
         scores = learned.scores
         if learned.words is not None:
             scores = pd.Series(arrays["words"][part.rows], part.rows).dropna()

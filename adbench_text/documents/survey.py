@@ -136,7 +136,7 @@ class Families:
         return cls(facts, family[which], place[which])
 
     def n_different(self, number: Rows) -> Rows:
-        """Return how many different documents with words have each number, given that of each document."""
+        """Return how many different documents with words have each number; each document has one."""
         known = self.facts.has_words
         different = np.unique(np.stack([number[known], self.of_rows[known]]), axis=1)
         return np.bincount(different[0], minlength=int(number.max(initial=-1)) + 1)
