@@ -6,6 +6,7 @@ the whole file; in languages, both are judged in the language. Groups of a langu
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,11 @@ class Parts:
 
     def __len__(self) -> int:
         return len(self.by_words)
+
+    @cached_property
+    def n_by_words(self) -> int:
+        """Number of parts that are ranked by words."""
+        return sum("words" in part.orders for part in self.parts)
 
     @property
     def orders(self) -> list[str]:

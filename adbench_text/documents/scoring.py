@@ -304,7 +304,7 @@ class _Samples:
             rows = self.parts.by_form.form_sample(part.rows)
             form = words if np.array_equal(rows, words.index) else self.source.raw(rows)
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
-        is_only = sum("words" in each.orders for each in self.parts.parts) == 1
+        is_only = self.parts.n_by_words == 1
         return _Sample(
             replace(part, pair=part.pair.copy()),
             words,
