@@ -61,7 +61,7 @@ def printed(*words: str) -> str:
 def test_it_is_in_every_table_under_the_name_of_the_function():
     main = printed("./mine.py:share -t main")
     assert "share (%), 0%" in main
-    assert "share of 100.0%" in main
+    assert "share, 100.0%" in main
     assert "| tiny | mean | **100.0** | 66.7 | 0.0 |" in main
     ranks = printed("./mine.py:share -t ranks,significance")
     assert "mean share (%)" in ranks
