@@ -115,7 +115,7 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 
 def languages(ranked: "OddDocuments") -> list[str]:
     """Return in which languages documents were found to be, and how they are ranked."""
-    return found_languages(ranked.languages, ranked.in_languages, are_small_odd=True)
+    return found_languages(ranked.languages, ranked.in_languages, notes_small=True)
 
 
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:

@@ -149,11 +149,11 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
 
 
 def found_languages(
-    shares: Mapping[str, float], apart: Sequence[str] = (), *, are_small_odd: bool = False
+    shares: Mapping[str, float], apart: Sequence[str] = (), *, notes_small: bool = False
 ) -> list[str]:
     """Return in which languages documents are, or as which one all are read.
 
-    The languages `apart` were ranked by themselves. With `are_small_odd`, a note says that the others have
+    The languages `apart` were ranked by themselves. With `notes_small`, a note says that the others have
     too few documents for it.
     """
     if not shares:
@@ -166,7 +166,7 @@ def found_languages(
     how = "each is ranked among the documents of its language" if apart else f"all are read as {main}"
     if apart and rest:
         how = f"{how}, but {listing(rest)} as {main}"
-    small = [language for language in rest if language != main and are_small_odd]
+    small = [language for language in rest if language != main and notes_small]
     odd = (
         f"few documents are in {listing(small)}, and whether they are odd as {main} says little; a language "
         "is ranked by itself from 20 documents and 10 % of the documents on."

@@ -19,6 +19,8 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
 
+LEAST_LEARNED = 2  #: different documents that a detector learns from
+
 
 @dataclass(frozen=True)
 class DetectorPair:
@@ -108,6 +110,15 @@ def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> 
     return own_detector(FORM, language=language, seed=seed) if is_wanted or is_default else None
 
 
+def too_few(own: OwnDetector, n: int) -> InvalidValueError:
+    """Return the error that a detector can learn from `n` documents only."""
+    which = "different documents" if own.detector.reads_raw else "different documents with words"
+    return InvalidValueError(
+        f"At least {LEAST_LEARNED} {which} are needed, got {n}. Give more, or a larger sample (--sample); "
+        "near-copies count once, and documents marked odd do not count."
+    )
+
+
 def _learn(
     own: OwnDetector,
     texts: "pd.Series[str]",
@@ -118,12 +129,8 @@ def _learn(
     for_others: bool = True,
 ) -> LeftOut:
     """Return the left-out scores of documents; fit the detector on all of them if it scores others, too."""
-    if len(texts) < 2:
-        which = "different documents" if own.detector.reads_raw else "different documents with words"
-        raise InvalidValueError(
-            f"At least 2 {which} are needed, got {len(texts)}. Give more, or a larger sample (--sample); "
-            "near-copies count once, and those marked odd do not count."
-        )
+    if len(texts) < LEAST_LEARNED:
+        raise too_few(own, len(texts))
     with own.errors():
         own.detector.prepare(texts.tolist())
         scored = left_out(own.detector, texts, n_folds, seed, known)

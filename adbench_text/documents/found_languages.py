@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Families
+from adbench_text.documents.survey import Families, Rows, Surveyor, surveyed
 from adbench_text.errors import InvalidValueError
-from adbench_text.text.language_finder import LanguageCounts, languages_of
+from adbench_text.text.language_finder import AUTO, LanguageCounts, languages_of
+from adbench_text.text.languages import standard
 from adbench_text.text.words import text_key
 
 _IF_NONE = "en"
@@ -68,6 +70,45 @@ class FoundLanguages:
     def language(self) -> str:
         """The language of most documents that were written differently; English if none has enough text."""
         return self.apart[0]
+
+
+@dataclass(frozen=True)
+class InLanguages:
+    """All documents after a first look, each in the language that it is read in."""
+
+    languages: Sequence[str]  # the language of most documents first
+    pairs: Sequence[DetectorPair]  # the detectors of each language
+    pair_of: Rows  # number of the language of each document
+    families: Families
+    found: FoundLanguages | None  # None if all documents are in the language that is given
+
+    @classmethod
+    def of(
+        cls,
+        source: TextSource,
+        language: str,
+        pair_for: Callable[[str], DetectorPair],
+        *,
+        keep_copies: bool,
+        jobs: int | str,
+        progress: OnProgress,
+    ) -> Self:
+        """Look at all documents; with the language ``"auto"``, each in its own if it has enough documents."""
+        found = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
+        languages, tried = found.apart if found else [standard(language)], list[list[str]]()
+        while True:
+            pairs = [*map(pair_for, languages)]
+            with_sketches = not keep_copies and not pairs[0].words.detector.reads_raw
+            surveyor = Surveyor([pair.cleaner for pair in pairs], pairs[0].seed, with_sketches)
+            pair_of = found.numbers(languages) if found else None
+            families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
+            tried.append(languages)
+            # near-copies, such as form letters, may make a language look large
+            apart = found.apart_among(languages, families) if found else languages
+            if apart in tried:
+                numbers = np.zeros(len(families.of_rows), np.int64) if pair_of is None else pair_of
+                return cls(languages, pairs, numbers, families, found)
+            languages = apart
 
 
 def _with_main_first(counts: LanguageCounts) -> list[str]:

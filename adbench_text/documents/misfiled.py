@@ -30,6 +30,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from math import ceil
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -44,6 +45,7 @@ from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.documents.groups import Groups
 from adbench_text.documents.parts import Parts
+from adbench_text.documents.rule import ListRule
 from adbench_text.documents.source import TextSource
 from adbench_text.text.words import count_words, word_positions
 
@@ -209,6 +211,23 @@ class InGroups:
     groups: Groups
     misfiled: Misfiled
     contradictions: pd.DataFrame
+
+    @classmethod
+    def of(
+        cls,
+        source: TextSource,
+        parts: Parts,
+        table: pd.DataFrame,
+        groups: Groups,
+        rule: ListRule,
+        *,
+        jobs: int | str,
+        progress: OnProgress,
+    ) -> "InGroups":
+        """Return what is found about groups, given the scores of all documents by row."""
+        n_listed = max(ceil(rule.alpha * int(table["p"].notna().sum())), rule.top, 1)
+        misfiled = misfiled_documents(source, parts, table, groups, n_listed, jobs, progress)
+        return cls(groups, misfiled, groups.contradictions(parts.by_form.representative))
 
     def with_group(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return documents with the column ``group``."""

@@ -6,7 +6,6 @@ the whole file; in languages, both are judged in the language. Groups of a langu
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from adbench_text.contract.other_words import OtherWords
 from adbench_text.documents.detector_pair import DetectorPair
+from adbench_text.documents.found_languages import InLanguages
 from adbench_text.documents.groups import LEAST, Groups
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Families, Rows, Survey
@@ -43,30 +43,18 @@ class Parts:
     others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
 
     @classmethod
-    def of(
-        cls,
-        source: TextSource,
-        families: Families,
-        pairs: Sequence[DetectorPair],
-        pair_of: Rows | None,
-        groups: Groups | None,
-        n_sample: int,
-    ) -> "Parts":
-        """Return the parts of documents in some languages, and in groups if there are any.
-
-        `pairs` are the detectors of each language, and `pair_of` has their number for each document.
-        """
-        if pair_of is None:  # one language
-            pair_of = np.zeros(len(families.of_rows), dtype=np.int64)
+    def of(cls, source: TextSource, read: InLanguages, groups: Groups | None, n_sample: int) -> "Parts":
+        """Return the parts of documents in some languages, and in groups if there are any."""
+        families, pair_of = read.families, read.pair_of
         by_form = Survey.of(families, pair_of, n_sample)
-        rows_of = _rows_of(pair_of, len(pairs))
+        rows_of = _rows_of(pair_of, len(read.pairs))
         if groups is None:
-            whole = [Part(rows_of[n], pair, pair.orders, n) for n, pair in enumerate(pairs)]
-            return cls(whole, by_form, by_form, [None] * len(pairs))
+            whole = [Part(rows_of[n], pair, pair.orders, n) for n, pair in enumerate(read.pairs)]
+            return cls(whole, by_form, by_form, [None] * len(read.pairs))
         number = _numbers(pair_of, groups, families)
         by_words = Survey.of(families, number, n_sample)
         parts, others = list[Part](), list[OtherWords]()
-        for language, (rows, pair) in enumerate(zip(rows_of, pairs, strict=True)):
+        for language, (rows, pair) in enumerate(zip(rows_of, read.pairs, strict=True)):
             if pair.form is not None:
                 parts.append(Part(rows, pair, ("form",), language))
             cleaned = map(pair.cleaner, source.at(by_form.sample(rows)))
@@ -79,18 +67,25 @@ class Parts:
     def __len__(self) -> int:
         return len(self.by_words)
 
-    @cached_property
-    def n_by_words(self) -> int:
-        """Number of parts that are ranked by words."""
-        return sum("words" in part.orders for part in self.parts)
-
     @property
     def orders(self) -> list[str]:
         """The orders in which documents are scored: by words, and by form if it is looked at."""
         return [order for order in ("words", "form") if any(order in part.orders for part in self.parts)]
 
+    def with_words(self) -> Rows:
+        """Return the documents with words of the sample of all documents."""
+        rows = self.by_form.sample(np.arange(len(self)))
+        sample: Rows = rows[self.by_form.facts.has_words[rows]]
+        return sample
+
+    def most_to_learn(self, odd: Any) -> int:
+        """Return from how many documents the largest part can learn by words, without those marked odd."""
+        samples = [self.by_words.sample(part.rows) for part in self.parts if "words" in part.orders]
+        known = self.by_words.facts.has_words
+        return max(int((known[rows] & ~np.isin(rows, odd)).sum()) for rows in samples)
+
     def rests(self, part: Part) -> list[tuple[Collection[str], Rows]]:
-        """Return the documents outside the samples of a part that are scored, and by which orders."""
+        """Return which other documents of a part are scored, besides its samples, with their orders."""
         rest_of_form = self.by_form.rest_of_form(part.rows) if "form" in part.orders else part.rows[:0]
         if "words" not in part.orders:
             found: list[tuple[Collection[str], Rows]] = [(("form",), rest_of_form)]

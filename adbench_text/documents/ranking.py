@@ -2,33 +2,28 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from adbench_text.checks import Number
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
-from adbench_text.documents.found_languages import FoundLanguages, other_languages
+from adbench_text.documents.found_languages import InLanguages, other_languages
 from adbench_text.documents.groups import Groups
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import odd_lists
 from adbench_text.documents.marks import Mark
-from adbench_text.documents.misfiled import InGroups, misfiled_documents
+from adbench_text.documents.misfiled import InGroups
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.parts import Parts
 from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scoring import score_documents
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Families, Rows, Surveyor, surveyed
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.orders import Order
 from adbench_text.plugins.foreign import Detector
-from adbench_text.text.language_finder import AUTO
-from adbench_text.text.languages import standard
 
 _N_IN_LINE, _N_IN_NOTEBOOK = 3, 10  # documents of a list that are shown
 
@@ -270,54 +265,37 @@ def odd_documents(
         return DetectorPair.of(own, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
 
     rule = ListRule(by, alpha, top, max_copies)
+    work: dict[str, Any] = {"jobs": jobs, "progress": progress}
     source = TextSource.of(texts)
-    spoken = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
-    languages = spoken.apart if spoken else [standard(language)]
-    words = pair_for(languages[0]).words
-    keep_copies = keep_copies or words.detector.reads_raw
-    tried = list[list[str]]()
-    while True:
-        pairs = [*map(pair_for, languages)]
-        surveyor = Surveyor([pair.cleaner for pair in pairs], seed, with_sketches=not keep_copies)
-        pair_of = spoken.numbers(languages) if spoken else None
-        families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
-        tried.append(languages)
-        found = languages if spoken is None else spoken.apart_among(languages, families)
-        if found in tried:
-            break
-        languages = found  # near-copies, such as form letters, made one too large
-    in_groups = None if groups is None else Groups.of(groups, families)
-    parts = Parts.of(source, families, pairs, pair_of, in_groups, sample)
-    scores = score_documents(
-        source, parts, marks or {}, rule, keep_marked=keep_marked, jobs=jobs, progress=progress
-    )
+    read = InLanguages.of(source, language, pair_for, keep_copies=keep_copies, **work)
+    labelled = None if groups is None else Groups.of(groups, read.families)
+    parts = Parts.of(source, read, labelled, sample)
+    scores = score_documents(source, parts, marks or {}, rule, keep_marked=keep_marked, **work)
     progress("explaining", 0, None)
-    lists = odd_lists(source, scores, rule, reads_raw=pairs[0].cleaner.language is None)
-    table, by_order, about_groups = lists.table, lists.by_order, None
-    if in_groups:
-        n_listed = max(ceil(alpha * int(scores.table["p"].notna().sum())), top, 1)
-        misfiled = misfiled_documents(source, parts, scores.table, in_groups, n_listed, jobs, progress)
-        contradictions = in_groups.contradictions(parts.by_form.representative)
-        about_groups = InGroups(in_groups, misfiled, contradictions)
-        table = about_groups.with_columns(table)
-        by_order = {order: about_groups.with_group(listed) for order, listed in by_order.items()}
+    main = read.pairs[0]
+    lists = odd_lists(source, scores, rule, reads_raw=main.cleaner.language is None)
+    table, by_order = lists.table, lists.by_order
+    in_groups = None
+    if labelled is not None:
+        in_groups = InGroups.of(source, parts, scores.table, labelled, rule, **work)
+        table = in_groups.with_columns(table)
+        by_order = {order: in_groups.with_group(listed) for order, listed in by_order.items()}
     other = second = None
-    if spoken:
-        table = table.assign(language=spoken.of_rows[table["row"].to_numpy()])
+    if read.found is not None:
+        table = table.assign(language=read.found.of_rows[table["row"].to_numpy()])
     else:
-        raw = source.at(_with_words(parts, parts.by_form.sample(np.arange(len(parts)))))
-        other, second = other_languages([*raw], languages[0], pair_for)
+        other, second = other_languages([*source.at(parts.with_words())], read.languages[0], pair_for)
     known = table["row"][table["rank"].notna() | (table["mark"] != "")]  # without form, none without words
     return OddDocuments(
         table=table,
         lists=by_order,
         families=lists.families,
-        detector=words.label,
+        detector=main.words.label,
         method=scores.of_words[0].method,
         centre=scores.centre,
         alpha=alpha,
-        language=languages[0],
-        languages=spoken.shares(languages[0]) if spoken else {},
+        language=read.languages[0],
+        languages=read.found.shares(read.languages[0]) if read.found else {},
         other_language=other,
         second_language=second,
         n_learned=sum(each.n_learned for each in scores.of_words),
@@ -326,11 +304,7 @@ def odd_documents(
         n_same_words=parts.by_form.n_same_words,
         marked=scores.marked,
         form_weight=scores.form_weight,
-        learns_from_marks=words.detector.takes_labels,
-        groups=about_groups,
-        in_languages=tuple(sorted(languages)) if len(languages) > 1 else (),
+        learns_from_marks=main.words.detector.takes_labels,
+        groups=in_groups,
+        in_languages=tuple(sorted(read.languages)) if len(read.languages) > 1 else (),
     )
-
-
-def _with_words(parts: Parts, rows: Rows) -> Rows:
-    return rows[parts.by_form.facts.has_words[rows]]

@@ -15,6 +15,7 @@ from adbench_text.contract.other_words import OtherWords
 from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.detector_pair import LEAST_LEARNED, too_few
 from adbench_text.documents.explanation import Explanation
 from adbench_text.documents.left_out import LeftOut, on_robust_scale
 from adbench_text.documents.marks import ODD, MarkEvidence, marked_representatives, weight_of_form
@@ -144,7 +145,6 @@ class _Sample:
     raw_marked: "pd.Series[str]"
     scores_others: bool  # whether documents outside the sample are scored
     is_joint: bool  # whether a list may join words and form
-    is_only: bool  # whether no other part is ranked by words
 
 
 class _Learned(NamedTuple):
@@ -161,7 +161,7 @@ def _learned(sample: _Sample, others: OtherWords | None) -> _Learned:
     cleaned = sample.words.map(part.pair.cleaner)
     normal = cleaned[cleaned.map(str.strip) != ""]
     n_fine = len(normal.drop(sample.marked.index[sample.marked == ODD], errors="ignore"))
-    if "words" not in part.orders or (n_fine < 2 and not sample.is_only):
+    if "words" not in part.orders or n_fine < LEAST_LEARNED:  # another part may have enough
         return _Learned(None, form, None, pd.Series(dtype=np.float64))
     evidence, known = None, NOTHING_KNOWN
     if len(sample.marked):
@@ -274,9 +274,7 @@ def score_documents(
             n_done += len(part.rows)
             progress("scoring", n_done, None)
     if not any(scores.n_learned for scores in of_parts):
-        raise InvalidValueError(
-            "No group or language has 2 different documents with words and without a mark."
-        )
+        raise too_few(parts.parts[-1].pair.words, parts.most_to_learn(marked.index[marked == ODD]))
     weight = weight_of_form([scores.evidence for scores in of_parts if scores.evidence])
     table = _table(parts, arrays, of_parts, weight, np.isin(representative, [*unranked]))
     table["mark"] = marked.reindex(representative, fill_value="").tolist()
@@ -304,17 +302,8 @@ class _Samples:
             rows = self.parts.by_form.form_sample(part.rows)
             form = words if np.array_equal(rows, words.index) else self.source.raw(rows)
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
-        is_only = self.parts.n_by_words == 1
-        return _Sample(
-            replace(part, pair=part.pair.copy()),
-            words,
-            form,
-            marked,
-            self.raw_marked[marked.index],
-            scores_others,
-            is_joint,
-            is_only,
-        )
+        own = replace(part, pair=part.pair.copy())
+        return _Sample(own, words, form, marked, self.raw_marked[marked.index], scores_others, is_joint)
 
 
 def _crowded(representative: Rows, rule: ListRule) -> Rows:

@@ -26,7 +26,7 @@ class TextSource:
 
     @classmethod
     def of(cls, texts: "Texts | TextSource | DocumentTable") -> "Self | TextSource":
-        """Return the source of texts; raise InvalidValueError if these are no documents.
+        """Return the source of texts; raise InvalidValueError if they are not documents.
 
         What a function yields is read once, into a table of Arrow: in memory, or in temporary files if it is
         large.

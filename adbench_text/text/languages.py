@@ -101,7 +101,7 @@ def letters_of_list(language: str) -> Mapping[int, str]:
 
 
 def prepared(text: str, language: str) -> str:
-    """Return a text in the letters by which words of the language are compared.
+    """Spell a text so that equal words of the language are equal texts.
 
     First, it is as wordfreq prepares words to look up: in lower case, with case folding. In Turkish and
     Azerbaijani, I has no dot in lower case (in Kazakh too, by wordfreq; CLDR does not list it). Romanian has
