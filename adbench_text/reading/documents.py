@@ -262,9 +262,10 @@ class DocumentTable:
         batches, ends = self._batches
         wanted = np.asarray(rows, dtype=np.int64)
         number_of = np.searchsorted(ends, wanted, side="right")
+        order = np.argsort(number_of, kind="stable")
+        numbers, first = np.unique(number_of[order], return_index=True)
         found = np.empty(len(wanted), dtype=object)
-        for number in np.unique(number_of):
-            places = np.flatnonzero(number_of == number)
+        for number, places in zip(numbers, np.split(order, first)[1:], strict=True):
             taken = batches[number].take(wanted[places] - (ends[number] - batches[number].num_rows))
             found[places] = [*DocumentTable(taken, self.text_columns, None, ()).texts()]
         return iter(found.tolist())

@@ -20,7 +20,8 @@ _KNOWN = frozenset(
     "class category".split()
 )
 _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|https?://.*", re.DOTALL)
-_UNIT = re.compile(r"[\W_]{1,3}|°[CF]|[kmcnµ]?(?:s|m|g|l|W|V|A|Hz)|[kMG]B|min|ms|h|d|USD|EUR|GBP")
+_NOTHING = re.compile(r"[-–—.?*/\s]*")
+_UNIT = re.compile(r"[#%‰°$€£¥]|°[CF]|[kmcnµ]?(?:s|m|g|l|W|V|A|Hz)|[kMG]B|min|ms|h|d|USD|EUR|GBP")
 _NO_LETTER = re.compile(r"[\W_]+")
 _IMPORT_ID = '{"ImportId":'  # what the second row below a header of Qualtrics has in each column
 _ANSWERS = ("Response", "Open-Ended Response")  # in the row below a header of SurveyMonkey
@@ -77,15 +78,14 @@ def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
 
 
 def _titles_of_one_column(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of titles above the header of one column: a word, with a blank line above it."""
+    """Return the number of titles above the header of one column: a known name, below a blank line."""
     filled = [place for place, fields in enumerate(rows) if any(fields)]
     if len(filled) < 3 or len(rows[filled[0]][0].split()) < 2:
         return 0
     above = filled[1]
     header, below = rows[above], [rows[place] for place in filled[2:]]
-    is_name = header[0].isidentifier() and header not in below
     has_texts = sum(len(fields[0].split()) > 1 for fields in below) >= _SHARE * len(below)
-    return above if above - filled[0] > 1 and is_name and has_texts else 0
+    return above if above - filled[0] > 1 and _is_known(header) and has_texts else 0
 
 
 def _is_title(fields: Sequence[str], n: int) -> bool:
@@ -164,7 +164,7 @@ def _n_typed(names: Sequence[str], below: Sequence[Sequence[str]]) -> int:
 
 
 def _is_there(value: str) -> bool:
-    return bool(value.strip()) and value.strip() not in MISSING
+    return not _NOTHING.fullmatch(value) and value.strip() not in MISSING
 
 
 def _are_typed(values: Sequence[str]) -> bool:

@@ -149,17 +149,19 @@ def _row(
 
 
 def _lists_of_texts(value: Any) -> list[str]:
-    """Return the names of the lists in an object whose objects have more words than the object itself."""
+    """Return the names of the lists in an object whose objects have as many words as the object itself."""
     if not isinstance(value, dict):
         return []
     lists = {key: each for key, each in value.items() if isinstance(each, list)}
     of_lists = {key: sum(map(_n_words, each)) for key, each in lists.items()}
-    return [key for key, n in of_lists.items() if n > _n_words(value)]
+    return [key for key, n in of_lists.items() if n >= max(_n_words(value), 1)]
 
 
 def _n_words(value: Any) -> int:
-    texts = value.values() if isinstance(value, dict) else ()
-    return sum(len(each.split()) for each in texts if isinstance(each, str))
+    """Return the number of words in the texts of an object; a word alone, such as a token, is no text."""
+    cells = value.values() if isinstance(value, dict) else ()
+    numbers = [len(each.split()) for each in cells if isinstance(each, str)]
+    return sum(n for n in numbers if n > 1)
 
 
 def _held(value: Any) -> list[str]:

@@ -111,11 +111,19 @@ def test_texts_in_lists_of_pages_are_noted(tmp_path):
     tweets = [
         {"body": f"my parcel number {n} has not come", "users": [{"name": "Ann Lee"}]} for n in range(4)
     ]
-    for rows, column, is_noted in ((pages, "title", True), (tweets, "body", False)):
+    tokens = [
+        {"text": f"it came, part {n}.", "tokens": [{"text": w} for w in "it came , part .".split()]}
+        for n in range(4)
+    ]
+    of_kinds = (pages, "title", True), (tweets, "body", False), (tokens, "text", False)
+    for rows, column, is_noted in of_kinds:
         (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
         file = DocumentFile(str(tmp_path / "a.jsonl"), column)
         assert len(file.table()) == 4
-        assert ("'items'" in str(file.late_notes)) == is_noted
+        assert ("have more text" in str(file.late_notes)) == is_noted
+        (tmp_path / "a.jsonl").write_text(json.dumps(rows[0]))
+        if not is_noted:
+            assert len(DocumentFile(str(tmp_path / "a.jsonl"), column).table()) == 1
 
 
 def test_lists_in_lines_are_no_texts(tmp_path):

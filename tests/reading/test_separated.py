@@ -394,6 +394,7 @@ def test_a_header_above_an_unusual_row_stays(tmp_path, header, first, columns):
             "T-2,pending,open,It failed again and again",
         ),
         ("unknown,pending,free,short text", "T-2,2024-01-02,2.5,another"),
+        ("T-1,-,-,short text", "T-2,?,–,another"),
     ],
 )
 def test_the_first_documents_are_no_units_of_columns(tmp_path, first, second):
@@ -401,6 +402,12 @@ def test_the_first_documents_are_no_units_of_columns(tmp_path, first, second):
     (tmp_path / "a.csv").write_text("\n".join(["ticket,closed,hours,body", first, second, *rows]))
     file = DocumentFile(str(tmp_path / "a.csv"))
     assert (len(file.table()), file.late_notes) == (32, [])
+
+
+def test_a_question_above_a_blank_line_is_a_header(tmp_path):
+    (tmp_path / "a.csv").write_text("\n".join(["What went wrong?", "", "Nothing", *PLAIN[:30]]))
+    file = DocumentFile(str(tmp_path / "a.csv"))
+    assert (file.columns, len(file.table()), file.late_notes) == (["What went wrong?"], 31, [])
 
 
 def test_a_header_is_found_by_the_columns_that_are_asked_for(tmp_path):
