@@ -120,8 +120,9 @@ def languages(ranked: "OddDocuments") -> list[str]:
 
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
     """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
+    whole = "language" if ranked.in_languages else "file"
     of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
-    by_form = " (by form: of the file)" if ranked.groups and "form" in ranked.lists else ""
+    by_form = f" (by form: of the {whole})" if ranked.groups and "form" in ranked.lists else ""
     among = f"{kind} of its {of_what}{by_form}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
     return [*(_called_odd(ranked, order) for order in ranked.lists), share]

@@ -295,6 +295,7 @@ def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_pat
     for others in ([], ["--by", "words"], ["--by", "both"], ["--by", "form"], group, marked):
         result = odd("a.csv", *options, *auto, *others, "-o", "apart")
         assert has_note(result, "en (75 %), de (25 %); each is ranked ")
+        assert ("(by form: of the language)" in result.output) == (others == group)
         assert not has_note(result, "--language")
     monkeypatch.setattr(registry.detector("llr"), "for_documents", for_english)
     result = odd("a.csv", *options)

@@ -136,6 +136,7 @@ def test_equal_texts_in_several_groups_are_ranked_in_each_and_named():
     found = result.groups.contradictions.iloc[0]
     assert (found["row"], found["groups"]) == (0, ["sea", "court"])
     assert found["n"] >= 3
+    assert result.n_duplicates == 1  # the copy in another group is ranked there
     table = by_row(result)
     assert (table["representative"][2 * N], table["fits"][2 * N]) == (2 * N, "sea")
 
