@@ -40,7 +40,7 @@ def test_an_unknown_name():
 def test_too_few_documents():
     assert message(odd_documents, ["one document"]) == (
         "At least 2 different documents are needed, got 1. Give more, or a larger sample "
-        "(--sample); near-copies count once, and those marked odd do not count."
+        "(--sample); near-copies count once, and documents marked odd do not count."
     )
 
 
