@@ -162,7 +162,9 @@ class KneserNey(NamedTuple):
             counts = order.counts[number] - own
             discounts, shorter = order.discount(counts), order.keys[number] // self._n_symbols
             less = order.discount(order.counts[number]) - discounts
-            _, _, of_shorter = _different(of_document * len(order.totals) + shorter)
+            # cells are in the order of documents and keys, so that equal ones come together
+            is_next = (np.diff(of_document) != 0) | (np.diff(shorter) != 0)
+            of_shorter = np.cumsum(np.append(False, is_next))[: len(cells)]
             totals = order.totals[shorter] - np.bincount(of_shorter, own)[of_shorter]
             given = order.given[shorter] - np.bincount(of_shorter, less)[of_shorter]
             yield counts[places], discounts[places], totals[places], given[places]
