@@ -159,7 +159,9 @@ class LLR(TextDetector):
             "adbench_text.detectors.llr.topics.Topics",
         }
     )
-    not_saved: ClassVar[frozenset[str]] = frozenset({"_aside", "_counts", "_place", "_vocabulary"})
+    not_saved: ClassVar[frozenset[str]] = frozenset(
+        {"_aside", "_coherence", "_counts", "_place", "_vocabulary"}
+    )
 
     def __init__(
         self,
@@ -261,6 +263,7 @@ class LLR(TextDetector):
             self._aside = set_aside(counts, self._mixture, self._aside)
             self._mixture = Mixture.fit(counts, self._aside, background, self.smoothing, cap)
         self._directions = Directions(self.vectors, vocabulary, self.language) if self.coherence else None
+        self._coherence = self._coherence_of(counts, vocabulary)
         self.kept_ = ~self._aside if self.em_rounds else None
         self._topics: list[Topics] = []
         if self.topics > 1:
@@ -325,20 +328,19 @@ class LLR(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         counts, vocabulary = self._counted(texts)
         # a document without words has a sum of 0: no evidence either way, a ratio of 1
-        return self._with_coherence(self._judged(counts, vocabulary).sums, counts, vocabulary)
+        score = self._coherence_of(counts, vocabulary) - self._judged(counts, vocabulary).sums
+        return per_word(score, counts)
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         """Score the training documents, each by counts without its own words."""
-        return self._with_coherence(self._judged_left_out(self._counts).sums, self._counts, self._vocabulary)
+        return per_word(self._coherence - self._judged_left_out(self._counts).sums, self._counts)
 
-    def _with_coherence(
-        self, sums: NDArray[np.float64], counts: Counts, vocabulary: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        score = -sums
-        if self._directions is not None:
-            directions = self._directions.of(self.vectors, vocabulary, self.language)
-            score = score + self.coherence * coherence(counts, directions)
-        return per_word(score, counts)
+    def _coherence_of(self, counts: Counts, vocabulary: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what their coherence adds to the scores of documents."""
+        if self._directions is None:
+            return np.zeros(len(counts.lengths))
+        directions = self._directions.of(self.vectors, vocabulary, self.language)
+        return self.coherence * coherence(counts, directions)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word; its shrunk mean is the score of the document.
@@ -380,12 +382,12 @@ class LLR(TextDetector):
             ratio_of = dict(zip(terms, entries[start:end].tolist(), strict=True))
             # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
             scored.append(
-                [
-                    TokenScore(*word, -fmean(ratio_of.get(term, 0.0) for term in self._terms(word.word)))
-                    for word in word_positions(text)
-                ]
+                [TokenScore(*word, -self._mean_of(word.word, ratio_of)) for word in word_positions(text)]
             )
         return scored
 
-    def _terms(self, word: str) -> list[str]:
-        return [word] if self.characters is None else parts_of(word, self.characters)
+    def _mean_of(self, word: str, ratio_of: Mapping[str, float]) -> float:
+        """Return the evidence of a word: with `characters`, the mean over its parts."""
+        if self.characters is None:
+            return ratio_of.get(word, 0.0)
+        return fmean(ratio_of.get(part, 0.0) for part in parts_of(word, self.characters))
