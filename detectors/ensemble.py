@@ -233,7 +233,7 @@ class Ensemble(TextDetector):
         return all(member.leaves_out_self for member in self._unfitted())
 
     def _fit(self, texts: list[str]) -> None:
-        self._members, self._of_training = self.build_members(), list[Scores]()
+        self._members, self._of_training = self._unfitted(), list[Scores]()
         kept = np.ones(len(texts), dtype=np.bool_)
         for member in self._members:
             member.others = self.others
