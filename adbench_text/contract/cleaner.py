@@ -77,8 +77,9 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     @property
     def cleans_as_papers(self) -> bool:
         """Whether documents are English, and cleaned as the papers do."""
-        is_english = self.language is not None and standard(self.language) == "en"
-        return self.as_papers and not self.all_words and is_english
+        if self.language is None or not self.as_papers or self.all_words:
+            return False
+        return standard(self.language) == "en"
 
     def fit(self, texts: object = None, y: object = None) -> Self:
         """Check the language; nothing is learned."""

