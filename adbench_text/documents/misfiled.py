@@ -26,6 +26,7 @@ J. D. M. Rennie, L. Shih, J. Teevan, D. R. Karger: Tackling the Poor Assumptions
 Classifiers. ICML 2003.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,7 +70,7 @@ class _Counter:
 
     cleaner: Cleaner
 
-    def __call__(self, texts: list[str]) -> _Counted:
+    def __call__(self, texts: Sequence[str]) -> _Counted:
         counts, words = count_words([*map(self.cleaner, texts)])
         of_logs = csr_array((np.log2(1.0 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
         return _Counted(of_logs, words.tolist())
@@ -125,8 +126,13 @@ class GroupWords:
 
     def _left(self, counts: "csr_array[Any]", own: Rows) -> Array:
         """Return the counts of the own group for each entry, without the document."""
-        of_group = np.asarray(self.counts[counts.indices, own[_rows(counts)]], np.float64).ravel()
-        return np.asarray(np.maximum(of_group - counts.data, 0.0), np.float64)
+        return np.asarray(np.maximum(self._of_groups(counts, own) - counts.data, 0.0), np.float64)
+
+    def _of_groups(self, counts: "csr_array[Any]", groups: Rows) -> Array:
+        """Return for each entry the count of its word in a group, given a group for each document."""
+        if not counts.nnz:
+            return np.empty(0)
+        return np.asarray(self.counts[counts.indices, groups[_rows(counts)]], np.float64).ravel()
 
     def fits(self, counts: "csr_array[Any]", own: Rows) -> Fits:
         """Return which other group each document fits best, and by how much better than its own."""
@@ -148,20 +154,24 @@ class GroupWords:
         numbers = np.array([self.number_of.get(word, -1) for word in counted.words], np.int64)
         return _renumbered(counted.counts, numbers, len(self.number_of))
 
-    def token_scores(self, cleaned: str, own: int, other: int) -> list[TokenScore]:
-        """Return the evidence of each word of a document for another group, against its own without it."""
-        counted = _Counter(Cleaner(None))([cleaned])
-        counts = self.known(counted)
-        left = self._left(counts, np.array([own]))
-        of_other = np.asarray(self.counts[counts.indices, np.full(counts.nnz, other)]).ravel()
-        lengths = float(counts.sum())
-        base = self._unknown(self._totals[[other]])[0] - self._unknown(self._totals[[own]] - lengths)[0]
-        scores = np.log1p(of_other / self.smoothing) - np.log1p(left / self.smoothing) + base
-        score_of = dict(zip(counts.indices.tolist(), scores.tolist(), strict=True))
-        return [
-            TokenScore(*word, score_of.get(self.number_of.get(word.word, -1), 0.0))
-            for word in word_positions(cleaned)
-        ]
+    def token_scores(self, cleaned: Sequence[str], own: Rows, other: Rows) -> list[list[TokenScore]]:
+        """Return the evidence of each word of documents for another group, against their own without them."""
+        counts = self.known(_Counter(Cleaner(None))(cleaned))
+        lengths = np.asarray(counts.sum(axis=1), np.float64)
+        base = self._unknown(self._totals[other]) - self._unknown(self._totals[own] - lengths)
+        of_other, left = self._of_groups(counts, other), self._left(counts, own)
+        scores = np.log1p(of_other / self.smoothing) - np.log1p(left / self.smoothing) + base[_rows(counts)]
+        found = list[list[TokenScore]]()
+        for text, begin, end in zip(cleaned, counts.indptr[:-1], counts.indptr[1:], strict=True):
+            entries = counts.indices[begin:end].tolist(), scores[begin:end].tolist()
+            score_of = dict(zip(*entries, strict=True))
+            found.append(
+                [
+                    TokenScore(*word, score_of.get(self.number_of.get(word.word, -1), 0.0))
+                    for word in word_positions(text)
+                ]
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -281,7 +291,7 @@ def misfiled_documents(
     explained = explain(
         raw,
         _with_all_words(cleaner),
-        lambda cleaned: [*map(words.token_scores, cleaned, own.tolist(), other.tolist())],
+        lambda cleaned: words.token_scores(cleaned.tolist(), own, other),
         lambda cleaned: [[] for _ in cleaned],
         0.0,
     )

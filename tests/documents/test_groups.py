@@ -173,7 +173,7 @@ def test_evidence_is_that_of_naive_bayes_with_each_document_left_out():
     difference = expected[np.arange(6), 1 - own] - expected[np.arange(6), own]
     assert fits.best.tolist() == (1 - own).tolist()
     assert fits.difference == pytest.approx(difference / (lengths + np.median(lengths) / 2))
-    tokens = words.token_scores(texts[4], 1, 0)
+    tokens = words.token_scores([texts[4]], np.array([1]), np.array([0]))[0]
     assert [token.token for token in tokens] == ["judge", "crew"]
     assert sum(token.score for token in tokens) == pytest.approx(difference[4])
 
