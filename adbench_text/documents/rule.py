@@ -26,13 +26,17 @@ class ListRule:
             return ["words"]
         return ["both"] if has_evidence else ["words", "form"]
 
-    def n_listed(self, p: "pd.Series[float]") -> int:
-        """Return how many different documents are listed, given p of all: odd ones, and at least one."""
-        return max(int((p <= self.alpha).sum()), self.top, 1)
+    def n_odd(self, p: "pd.Series[float]") -> int:
+        """Return how many documents are odd by their p."""
+        return int((p <= self.alpha).sum())
+
+    def n_listed(self, n_odd: int) -> int:
+        """Return how many different documents are listed: odd ones and the first ones, at least one."""
+        return max(n_odd, self.top, 1)
 
     def listed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the different documents of a ranked table that are odd or among the first."""
         different = table[table["rank"].notna() & table["copy_of"].isna()]
         if self.max_copies is not None:
             different = different[different["n_copies"] <= self.max_copies]
-        return different.head(max(int(different["odd"].sum()), self.top, 1))
+        return different.head(self.n_listed(int(different["odd"].sum())))

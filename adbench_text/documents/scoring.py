@@ -30,6 +30,7 @@ from adbench_text.errors import InvalidValueError
 class Explained(NamedTuple):
     """What makes documents odd that may be in the list by words; the detector itself is not kept."""
 
+    n_odd: int
     explanations: Mapping[int, Explanation]  # by row
     like_marked: frozenset[int]  # rows of documents that are like those marked odd
 
@@ -51,6 +52,11 @@ class PartScores:
     def n_learned(self) -> int:
         """Number of documents that were learned from by words."""
         return len(self.learned_from)
+
+    @property
+    def n_odd(self) -> int:
+        """Number of documents that are odd by words and are explained already."""
+        return self.detail.n_odd if isinstance(self.detail, Explained) else 0
 
     def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> list[Explanation]:
         """Return what makes documents of this part odd by their words."""
@@ -145,6 +151,7 @@ class _Sample:
     raw_marked: "pd.Series[str]"
     scores_others: bool  # whether documents outside the sample are scored
     is_joint: bool  # whether a list may join words and form
+    has_enough: bool  # whether earlier parts have enough odd documents for a list
 
 
 class _Learned(NamedTuple):
@@ -211,19 +218,21 @@ class _Keeper:
         of_words = sample.part, scores, words.scores, words.method, words.centre
         if sample.is_joint:
             return PartScores(*of_words, words, learned.form, evidence)
-        listed = self._listed(scores)
+        p = self._p(scores)
+        n_odd = self.rule.n_odd(p)
+        listed = p.head(n_odd if sample.has_enough else self.rule.n_listed(n_odd))
         texts = raw(listed.index)
         explained = words.explain(texts.tolist(), listed.index.to_series(), sample.part.pair.cleaner)
         is_like = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
-        detail = Explained(dict(zip(listed.index, explained, strict=True)), frozenset(is_like.index[is_like]))
+        explanations = dict(zip(listed.index, explained, strict=True))
+        detail = Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
         return PartScores(*of_words, detail, learned.form, None)
 
-    def _listed(self, scores: "pd.Series[float]") -> "pd.Series[float]":
-        """Return the p of the documents of a part that may be in the list by words, by their rows."""
+    def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
+        """Return the p of the documents of a part that may be in the list by words, by their rows, sorted."""
         ranked = scores[~scores.index.isin(self.unranked)].sort_index()
         p = pd.Series(p_values_within(np.asarray(ranked, dtype=np.float64)), ranked.index)
-        p = p[~p.index.isin(self.crowded)].sort_values(kind="stable")  # scores have their order
-        return p.head(self.rule.n_listed(p))
+        return p[~p.index.isin(self.crowded)].sort_values(kind="stable")  # scores have their order
 
 
 def score_documents(
@@ -246,11 +255,11 @@ def score_documents(
     unranked = frozenset(() if keep_marked else marked.index)
     keeper = _Keeper(parts.others, rule, unranked, frozenset(_crowded(representative, rule).tolist()))
     arrays = {order: np.full(len(parts), np.nan) for order in parts.orders}
-    samples = _Samples(source, parts, marked, source.raw(marked.index), rule)
+    of_parts = list[PartScores]()
+    samples = _Samples(source, parts, marked, source.raw(marked.index), rule, of_parts)
     rests = [parts.rests(part) for part in parts.parts]
     _check_batch(parts, rests)
     progress("learning", 0, None)
-    of_parts = list[PartScores]()
     small, n_done = [], 0
     for part, of_part in zip(parts.parts, rests, strict=True):
         if not of_part:
@@ -290,6 +299,7 @@ class _Samples:
     marked: "pd.Series[str]"
     raw_marked: "pd.Series[str]"
     rule: ListRule
+    done: Sequence[PartScores]  # what was learned in the parts before
 
     def of(self, part: Part, *, scores_others: bool = False) -> _Sample:
         """Return what a part learns from."""
@@ -303,7 +313,12 @@ class _Samples:
             form = words if np.array_equal(rows, words.index) else self.source.raw(rows)
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
         own = replace(part, pair=part.pair.copy())
-        return _Sample(own, words, form, marked, self.raw_marked[marked.index], scores_others, is_joint)
+        return _Sample(
+            *(own, words, form, marked, self.raw_marked[marked.index]),
+            scores_others=scores_others,
+            is_joint=is_joint,
+            has_enough=sum(scores.n_odd for scores in self.done) >= self.rule.n_listed(0),
+        )
 
 
 def _crowded(representative: Rows, rule: ListRule) -> Rows:
