@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from adbench_text.cli.own_text import DIALECT, STDIN, opened
-from adbench_text.errors import UnknownNameError
+from adbench_text.cli.own_text import DIALECT, opened
 from adbench_text.escaping import count
 from adbench_text.reading.documents import Document, DocumentFile
 from adbench_text.reading.source import kind_of_name
@@ -24,7 +22,7 @@ def opened_as_fitted(
 ) -> tuple[DocumentFile, dict[str, Any]]:
     """Return the documents of FILE, read as those of the model where no option says otherwise, and how.
 
-    Columns that FILE lacks are found as without a model; so are those of a pipe, which has them or not.
+    Columns that FILE lacks are found as without a model.
     """
     source = click.get_current_context().get_parameter_source
     kept = {
@@ -34,19 +32,9 @@ def opened_as_fitted(
     }
     if (options["kind"] or kind_of_name(Path(file).name)) != fitted.get("format"):
         kept.pop("skip_lines", None)  # lines of another format are documents
-    is_pipe = file == STDIN or Path(file).is_fifo()
-    columns = [name for name in _COLUMNS if name in kept and not is_pipe]
     options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
-    likely = tuple(kept.get("text", ())) if is_pipe else ()
-    for chosen in (columns, columns[:1], columns[1:]):
-        reading = {**options, **{name: kept[name] for name in chosen}}
-        with suppress(UnknownNameError):
-            documents = opened(file, reading, likely=likely)
-            break
-    else:
-        reading = dict(options)
-        documents = opened(file, reading, likely=likely)
-    used = {**reading, "text": documents.text_columns, "id": documents.id_column}
+    documents = opened(file, options, likely=tuple(kept.get("text", ())), likely_id=kept.get("id"))
+    used = {**options, "text": documents.text_columns, "id": documents.id_column}
     if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines
         used["text"] = fitted["text"]
     return documents, used

@@ -53,6 +53,8 @@ class DocumentFile:
         Column of the identifiers; an empty one numbers the documents from 0 on. By default ``id``.
     group : str, optional
         Column of the groups.
+    likely_id : str, optional
+        Column of the identifiers, if it is there and `id` is not given.
     **options
         How the file is read: `ReadOptions`.
 
@@ -72,6 +74,7 @@ class DocumentFile:
         text: str | Sequence[str] | None = None,
         id: str | None = None,
         group: str | None = None,
+        likely_id: str | None = None,
         **options: Any,
     ) -> None:
         given = [*map(without_surrogates, filter(None, [text] if isinstance(text, str) else text or ()))]
@@ -111,6 +114,8 @@ class DocumentFile:
             given = of_model
         self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
         rest = [name for name in self.columns if name not in self.text_columns]
+        if id is None and likely_id in rest:
+            id = likely_id
         guessed = named(rest, ("id", "file")) if id is None else None
         self.id_column = id or guessed
         self.is_id_guessed = guessed is not None

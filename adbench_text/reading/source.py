@@ -147,7 +147,8 @@ class Source:
         else:
             wanted = self.text or self.options.likely
             table = separated.Table(lines, name, replace(self.options, kind=kind), self.losses, wanted)
-            if self.options.header and not self.text:
+            is_named = self.text or (wanted and {*wanted} <= {*table.names})
+            if self.options.header and not is_named:
                 table.note_header()
             self.doubled |= table.doubled
             header = "header" if self.options.header else "no header"
