@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import SPLITS
+from adbench_text.cli.options import click_option
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count, file_name
+from adbench_text.run.cell_options import OF_SPLITS
 
 
-@click.command("export", params=[*SPLITS])
+@click.command("export", params=[*map(click_option, OF_SPLITS)])
 @click.option(
     "--to",
     "folder",

@@ -1,16 +1,15 @@
 """Options that several commands share, and help in sections."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from adbench_text.contract.protocols import PROTOCOLS
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import printable
-from adbench_text.reading.options import READ_OPTIONS, ReadOption, ReadOptions
+from adbench_text.option import Option
 
 # Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {
@@ -27,10 +26,9 @@ _IN_FILES = ("checkable", "describable", "metrics")  # of these kinds, ./mine.py
 class Name(click.ParamType[str]):
     """A name of a kind that the shell can complete, or `several` with commas."""
 
-    name = "name"
-
     def __init__(self, kind: str, several: bool = False) -> None:
         self.kind, self.several = kind, several
+        self.name = "names" if several else "name"  # click prints it in capitals
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; raise UnknownNameError if it is not of its kind."""
@@ -94,106 +92,41 @@ class Names(click.Option):
 
     def __init__(self, param_decls: Sequence[str], **settings: Any) -> None:
         kind = Name(param_decls[-1], several=True)
-        super().__init__(param_decls, multiple=True, type=kind, metavar="NAMES", **settings)
+        super().__init__(param_decls, multiple=True, type=kind, **settings)
 
 
-def listed(kind: click.ParamType[Any]) -> Callable[..., list[Any]]:
-    """Return a callback that reads values of a kind, each a number or a list such as ``0,0.05``."""
-    return lambda ctx, param, values: [kind(part, param, ctx) for each in values for part in each.split(",")]
-
-
-def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
-    """Return the seeds that texts stand for: a number, a list such as ``0,2,5``, a range such as ``0-4``."""
-    from adbench_text.run.names import parse_seeds
-
-    return [seed for value in values for seed in parse_seeds(value)]
-
-
-def _reading(option: ReadOption) -> click.Option:
-    """Return the option of commands for a field of `ReadOptions`."""
-    flag = f"--{option.name.replace('_', '-')}"
-    settings: dict[str, Any] = {"default": getattr(ReadOptions(), option.field), "help": option.help}
-    if option.is_negated:
+def click_option(option: Option, **settings: Any) -> click.Option:
+    """Return the option of commands that is declared; `settings` are others of `click.Option`."""
+    flag, kind = f"--{option.name}", _type(option)
+    if option.is_list:
+        settings["callback"] = lambda ctx, param, values: [
+            kind(part, param, ctx) for each in values for part in option.separate(each)
+        ]
+    elif option.is_negated:
         settings |= {"is_flag": True, "flag_value": False, "show_default": False}
     elif option.kind is bool:
         flag = f"{flag}/--no-{option.name}"
-    elif option.kind is int:
-        settings |= {"type": click.IntRange(0), "metavar": "N"}
-    elif option.choices:
-        settings["type"] = click.Choice(option.choices)
-    return click.Option([flag, option.field], **settings)
+    else:
+        settings["type"] = kind
+    return click.Option(
+        [flag, *([option.short] if option.short else []), option.field],
+        default=option.default,
+        multiple=option.is_several,
+        metavar=option.metavar,
+        help=option.help,
+        **settings,
+    )
 
 
-#: Options that say how a file is read where a guess is wrong.
-READING = [_reading(option) for option in READ_OPTIONS]
+def _type(option: Option) -> click.ParamType[Any]:
+    if option.names:
+        return Name(option.names, option.is_several)
+    if option.choices:
+        return click.Choice(option.choices)
+    if option.kind is int:
+        return click.IntRange(option.least)
+    return click.FLOAT if option.kind is float else click.STRING
 
-#: Options that choose splits of datasets.
-SPLITS = [
-    Names(
-        ["--dataset", "-s", "datasets"],
-        help="Names, patterns such as '20*', or all; or documents with labels: files:PATH, hf:NAME.",
-    ),
-    click.Option(
-        ["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text.  [default: guessed]"
-    ),
-    click.Option(
-        ["--label"], metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
-    ),
-    click.Option(
-        ["--split"], metavar="COLUMN", help="For files: column with train or test.  [default: 70 % train]"
-    ),
-    click.Option(
-        ["--odd-words"],
-        metavar="COLUMN",
-        help="For files: column with the [start, end] pairs of the odd words.",
-    ),
-    click.Option(
-        ["--language"],
-        metavar="TAG",
-        help="For files: their language, as de or pt-br.  [default: en]",
-    ),
-    *READING,
-    click.Option(
-        ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
-    ),
-    Names(["--inlier", "inliers"], help="Inlier classes, or names of splits.  [default: each in turn]"),
-    click.Option(
-        ["--contamination", "levels"],
-        multiple=True,
-        metavar="SHARES",
-        callback=listed(click.FLOAT),
-        help="Shares of outliers in the training data, in [0, 0.5); with rank-all, in the test documents.  "
-        "[default: of the dataset, for most 0,0.05,0.1,0.15]",
-    ),
-    click.Option(
-        ["--test-outliers"],
-        multiple=True,
-        metavar="SHARES",
-        callback=listed(click.FLOAT),
-        help="Shares that the outliers of the test set are thinned to, in (0, 1]; 1 keeps all.  [default: 1]",
-    ),
-    click.Option(
-        ["--known-outliers", "known"],
-        multiple=True,
-        metavar="NUMBERS",
-        callback=listed(click.IntRange(0)),
-        help="Numbers of known outliers, 0,1,3,10,50: documents of other classes that a detector may learn "
-        "from.  [default: 0]",
-    ),
-    click.Option(
-        ["--known-from"], multiple=True, metavar="CLASSES", help="Their class.  [default: all others]"
-    ),
-    click.Option(
-        ["--seed", "seeds"],
-        multiple=True,
-        metavar="SEEDS",
-        callback=seeds,
-        help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
-    ),
-    click.Option(
-        ["--limit"], type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
-    ),
-]
 
 _DEBUG, _QUIET = "adbench_text.debug", "adbench_text.quiet"
 
@@ -237,10 +170,6 @@ def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         os.environ.update(ADBENCH_TEXT_OFFLINE="1", MLFLOW_DISABLE_TELEMETRY="true")
     elif value:
         ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
-
-
-#: Help of ``--encoder``.
-ENCODER = "As --set encoder=...: a name, a path, or a function in a file, ./mine.py:embed."
 
 
 def _general(name: str, **settings: Any) -> click.Option:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import ENCODER, QUIET, READING, Name
+from adbench_text.cli.options import QUIET, Name, click_option
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, printable
@@ -15,6 +15,7 @@ from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import english_knowledge, setting
 from adbench_text.reading.documents import DocumentFile
 from adbench_text.reading.options import READ_OPTIONS
+from adbench_text.run.cell_options import ENCODER
 from adbench_text.text.language_finder import AUTO
 
 STDIN = "-"  # the FILE that is standard input
@@ -33,7 +34,7 @@ DOCUMENTS = [
         ["--text"], multiple=True, metavar="COLUMN", help="Columns of the text.  [default: the one with text]"
     ),
     click.Option(["--id"], metavar="COLUMN", help="Column of identifiers; '' for the rows.  [default: id]"),
-    *READING,
+    *map(click_option, READ_OPTIONS),
 ]
 
 
@@ -60,13 +61,7 @@ CHOICE = [
         callback=lambda context, parameter, values: dict(map(setting, values)),
         help="Hyper-parameter.",
     ),
-    click.Option(
-        ["--encoder"],
-        type=Name("encoders"),
-        expose_value=False,
-        callback=_set_encoder,
-        help=ENCODER,
-    ),
+    click_option(ENCODER, expose_value=False, callback=_set_encoder),
     click.Option(
         ["--language"],
         default="en",

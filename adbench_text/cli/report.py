@@ -29,11 +29,11 @@ _OF_BASELINE = "significance"  # the table that has it
 def _use_store(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
     """Take the store that the file of a sweep names, as ``run --sweep`` does; options override it."""
     if name is not None:
-        from adbench_text.run.sweep_options import read_checked
+        from adbench_text.cli.run import read_sweep
 
-        options = read_checked(name).options
+        others = read_sweep(name).others
         stores = ("tracking-uri", "experiment")
-        ctx.default_map = {key.replace("-", "_"): options[key][-1] for key in stores if key in options}
+        ctx.default_map = {key.replace("-", "_"): others[key] for key in stores if key in others}
     return name
 
 

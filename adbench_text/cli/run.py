@@ -5,21 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.checks import check_choice
 from adbench_text.cli.options import (
-    ENCODER,
-    SPLITS,
+    GENERAL,
     TRACKING,
     Name,
-    Names,
     SectionedCommand,
+    click_option,
     is_debugging,
 )
 from adbench_text.cli.progress import ProgressDisplay
-from adbench_text.devices import DEVICES
-from adbench_text.errors import DetectorError
+from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import count, one_line
 from adbench_text.failures import described
+from adbench_text.run.cell_options import OF_DETECTORS, OF_SPLITS
 
 if TYPE_CHECKING:
     from adbench_text.corpora.corpus import Corpus
@@ -43,26 +41,33 @@ def _print_note(text: str) -> None:
     click.echo(one_line(text), err=True)
 
 
+def read_sweep(name: str) -> "SweepFile":
+    """Return the file of a sweep; raise UnknownNameError if a key is no option of ``run``."""
+    from adbench_text.run.sweep_file import find, read
+
+    file = read(find(name))
+    for key in file.others:
+        if key not in _KEYS:
+            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*_KEYS, "only"])
+    return file
+
+
 def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
     """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
     if name is None:
         return None
-    # slow, and completion calls this function too
-    from adbench_text.run.sweep_options import OF_READING, read_checked
-
-    file, ctx.default_map = read_checked(name), {}
-    params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
-    for key, values in file.options.items():
-        option = params[key]
-        value: Any = values if option.multiple else values[-1]
-        if reading := OF_READING.get(key.replace("-", "_")):
-            value = reading.value(values[-1])  # click would turn the value of a flag such as --no-header
-        elif isinstance(option, click.Option) and option.is_flag and not option.is_bool_flag:
-            check_choice(f"value of {key}", value.lower(), ("true", "false"))
-            if value.lower() == "false":
-                continue
-            value = option.flag_value  # of --quiet and --verbose, which set one number
-        ctx.default_map[str(option.name)] = value
+    file = read_sweep(name)
+    ctx.default_map = {**file.values}
+    for key, text in file.others.items():
+        option = _KEYS[key]
+        try:
+            value = (click.BOOL if option.is_flag else option.type).convert(text, option, ctx)
+        except click.BadParameter as error:
+            raise InvalidValueError(f"{file.path}: {key}: {error.message}") from error
+        if not option.is_flag or option.is_bool_flag:
+            ctx.default_map[str(option.name)] = value
+        elif value:  # of --quiet and --verbose, which set one number
+            ctx.default_map[str(option.name)] = option.flag_value
     return file
 
 
@@ -78,23 +83,9 @@ _OPTIONS = [
         callback=_use_file,
         help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
     ),
-    *SPLITS,
+    *map(click_option, OF_SPLITS),
     "Detectors",
-    Names(
-        ["--detector", "-d", "detectors"],
-        help="Names, patterns such as 'pyod-*', or all; llr:robust has a preset, ./mine.py:Mine is in a "
-        "file. With --sweep, its detectors keep their presets and settings.",
-    ),
-    click.Option(["--preset"], help="Preset of all detectors; see 'adbench-text info NAME'."),
-    click.Option(
-        ["--set", "settings"],
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Hyper-parameter of each detector that has it; -d 'NAME(KEY=VALUE)' sets it for one.",
-    ),
-    click.Option(["--encoder"], type=Name("encoders"), help=ENCODER),
-    click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),
-    click.Option(["--device"], type=click.Choice(DEVICES), help="Short for --set device=..."),
+    *map(click_option, OF_DETECTORS),
     "Execution",
     click.Option(
         ["--jobs", "-j"],
@@ -126,6 +117,14 @@ _OPTIONS = [
     click.Option(["--quiet", "-q", "verbosity"], flag_value=-1, help="Print results and errors only."),
     click.Option(["--verbose", "-v", "verbosity"], flag_value=1, help="Print all that was measured."),
 ]
+# The keys that the file of a sweep may have, except `only`.
+_KEYS = {
+    name.removeprefix("--"): option
+    for option in [*_OPTIONS, *GENERAL]
+    if isinstance(option, click.Option) and option.name != "sweep"
+    for name in option.opts
+    if name.startswith("--")
+}
 
 
 @click.command("run", cls=SectionedCommand, listed=_OPTIONS)

@@ -24,7 +24,7 @@ def _axis(default: Any, words: Callable[[Any], str]) -> Any:
 class SplitKey:
     """What names a split: the documents that a detector learns from, and those that it scores.
 
-    A new axis is a field here, an option of the command line with the name of the field, and what
+    A new axis is a field here, an option for the field in `adbench_text.run.cell_options`, and what
     `adbench_text.corpora.split.draw` does with it.
 
     >>> key = SplitKey("20news", "comp", 0.05, known=10)

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from adbench_text.errors import InvalidValueError, UnknownNameError, listing
+from adbench_text.option import Option
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _ERRORS = ("strict", "replace")
@@ -68,78 +69,47 @@ class ReadOptions:
         return self.errors == "replace"
 
 
-class ReadOption(NamedTuple):
-    """A field of `ReadOptions` as users give it: an option of commands, and a key of the file of a sweep."""
+@dataclass(frozen=True, kw_only=True)
+class ReadOption(Option):
+    """An option for a field of `ReadOptions`."""
 
-    field: str
-    name: str
-    help: str
-    kind: type = str
-    choices: tuple[str, ...] = ()
     is_kept: bool = False  # by a saved model, for the next file
 
     @property
-    def is_negated(self) -> bool:
-        """Whether it is a flag that turns its field off."""
-        return self.name == f"no_{self.field}"
-
-    def value(self, text: str) -> Any:
-        """Return the value of the field that a text in the file of a sweep stands for."""
-        if self.kind is bool:
-            if text.lower() not in ("true", "false"):
-                raise UnknownNameError(f"value of {self.name}", text, ("true", "false"))
-            return (text.lower() == "true") != self.is_negated
-        try:
-            return self.kind(text)
-        except ValueError as error:
-            raise InvalidValueError(f"{self.name} must be a number, got {text!r}.") from error
+    def default(self) -> Any:
+        """The value of the field if none is given."""
+        return getattr(ReadOptions(), self.field)
 
 
 #: All of them; commands, sweeps and models take what they need from here.
 READ_OPTIONS = (
     ReadOption(
-        field="kind",
-        name="format",
-        help="csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]",
+        "format", "csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]", field="kind"
     ),
+    ReadOption("delimiter", "Delimiter: a character, or tab.  [default: guessed]", is_kept=True),
     ReadOption(
-        field="delimiter",
-        name="delimiter",
-        help="Delimiter: a character, or tab.  [default: guessed]",
-        is_kept=True,
-    ),
-    ReadOption(
+        "no-header",
+        "The first row is no header; the columns are column0, column1, ...",
         field="header",
-        name="no_header",
         kind=bool,
-        help="The first row is no header; the columns are column0, column1, ...",
         is_kept=True,
     ),
     ReadOption(
-        field="quotes",
-        name="quotes",
-        kind=bool,
-        help="Whether fields may be in double quotes.  [default: guessed]",
-        is_kept=True,
+        "quotes", "Whether fields may be in double quotes.  [default: guessed]", kind=bool, is_kept=True
     ),
     ReadOption(
-        field="skip_lines",
-        name="skip_lines",
+        "skip-lines",
+        "Leave out the first N lines of each file.  [default: titles above a header]",
         kind=int,
-        help="Leave out the first N lines of each file.  [default: titles above a header]",
+        least=0,
+        metavar="N",
         is_kept=True,
     ),
+    ReadOption("encoding", "Encoding of the text, for example cp1252.", is_kept=True),
     ReadOption(
-        field="encoding",
-        name="encoding",
-        help="Encoding of the text, for example cp1252.",
-        is_kept=True,
-    ),
-    ReadOption(
-        field="errors",
-        name="errors",
+        "errors",
+        "At what cannot be read: stop, or go on: U+FFFD replaces wrong bytes, wrong rows are left out.",
         choices=_ERRORS,
-        help="At what cannot be read: stop, or go on: U+FFFD replaces wrong bytes, wrong rows are left out.",
     ),
 )
 

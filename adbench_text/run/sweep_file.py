@@ -16,13 +16,15 @@ or datasets.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from adbench_text.checks import check_choice
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.option import Option
+from adbench_text.run.cell_options import OF_CELLS
 from adbench_text.storage import content_of
 
 Texts = list[str]
@@ -35,7 +37,8 @@ class SweepFile:
     path: Path
     detectors: Texts
     only: dict[str, dict[str, Texts]]  # by detector as it is written: its seeds and datasets
-    options: dict[str, Texts] = field(default_factory=dict)  # by name: all others
+    values: dict[str, Any]  # of `OF_CELLS` except detectors, by field
+    others: dict[str, str]  # by key: the others, which change no cell; the command reads them
 
 
 def names() -> list[str]:
@@ -57,9 +60,10 @@ def find(name: str) -> Path:
 
 
 def read(path: Path) -> SweepFile:
-    """Return the content of a file, whose options are not checked.
+    """Return the content of a file.
 
-    Raise DataError if it cannot be read, InvalidValueError if it is no TOML or has other tables.
+    Raise DataError if it cannot be read, InvalidValueError if it is no TOML, or has other tables or wrong
+    values.
     """
     try:
         content = tomllib.loads(content_of(path).decode())
@@ -73,15 +77,18 @@ def read(path: Path) -> SweepFile:
         restrictions = {name: _restriction(_table(table)) for name, table in only.items()}
         for name in only:
             check_choice("detector of the sweep", name, detectors)
-        options: dict[str, Texts] = {}
+        texts: dict[str, Texts] = {}
         for key, value in content.items():
             name = key.replace("_", "-")
-            if name in options:
+            if name in texts:
                 raise InvalidValueError(f"Expected one of {name!r} and {name.replace('-', '_')!r}, got both.")
-            options[name] = _texts(value)
+            texts[name] = _texts(value)
+        of_cells = [option for option in OF_CELLS if option.name in texts]
+        values = {option.field: option.value(texts.pop(option.name)) for option in of_cells}
+        others = {name: Option(name).value(given) for name, given in texts.items()}
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: {error}") from error
-    return SweepFile(path, detectors, restrictions, options)
+    return SweepFile(path, detectors, restrictions, values, others)
 
 
 def _table(value: Any) -> dict[str, Any]:

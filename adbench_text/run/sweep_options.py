@@ -4,106 +4,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adbench_text.checks import Whole
 from adbench_text.corpora.class_files import ClassFiles
 from adbench_text.corpora.split import protocol_of, splits
 from adbench_text.corpora.split_key import AXES
 from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.option import Option
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, setting
 from adbench_text.reading.hub import HUB
 from adbench_text.reading.options import READ_OPTIONS, changed
+from adbench_text.run.cell_options import OF_CELLS, OF_FILES, SHORTHANDS
 from adbench_text.run.names import choices_of, expand, parse_seeds
 from adbench_text.run.sweep import Sweep, choose
 from adbench_text.run.sweep_file import SweepFile, find, read
 
-#: Options on the user's own documents.
-OF_FILES = ("text", "label", "split", "odd_words", "language")
-#: Options on how these are read.
-OF_READING = {option.name: option for option in READ_OPTIONS}
-_SHORTHANDS = ("device", "encoder", "vectors")  # for ``--set``
-_SINGLE = ("label", "split", "odd_words", "language", "protocol", "preset", *OF_READING, *_SHORTHANDS)
-# What reads the values of keys of a file that are no texts, besides those of axes.
-_NUMBERS: dict[str, Callable[[str], Any]] = {"contamination": float, "limit": int}
-_LIMIT = Whole(1)
-# What an option is called where the sweep is made, if not as it is on the command line.
-_NAMES = {
-    "dataset": "datasets",
-    "inlier": "inliers",
-    "contamination": "levels",
-    "seed": "seeds",
-    "known_outliers": "known",
-    "detector": "detectors",
-    "set": "settings",
-    **{option.name: option.field for option in READ_OPTIONS if option.name != option.field},
-}
-#: Keys of a file that decide which cells a sweep has.
-OF_CELLS = tuple(
-    option.replace("_", "-")
-    for option in dict.fromkeys((*OF_FILES, *_SINGLE, *_NAMES, *AXES, "limit"))
-    if option != "known"  # the option is `known_outliers`
-)
-#: Keys of a file that do not change which cells a sweep has.
-OF_EXECUTION = (
-    *("jobs", "gpu-jobs", "address", "cell-timeout", "cell-memory", "rerun", "retry"),
-    *("dry-run", "tracking-uri", "experiment", "report", "quiet", "verbose"),
-    *("data-dir", "offline", "debug"),
-)
-
 Note = Callable[[str], object]
 
 
-def read_checked(name: str) -> SweepFile:
-    """Return a sweep's file; raise an error if it has other keys, or several values of an option with one."""
-    file = read(find(name))
-    for key, texts in file.options.items():
-        if key not in (*OF_CELLS, *OF_EXECUTION):
-            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*OF_CELLS, *OF_EXECUTION, "only"])
-        if not texts:
-            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
-        is_single = key in OF_EXECUTION or key.replace("-", "_") in (*_SINGLE, "limit")
-        if is_single and len(texts) > 1:
-            raise InvalidValueError(f"{file.path}: {key} must have one value, got {', '.join(texts)}.")
-    return file
-
-
 def sweep_named(name: str) -> Sweep:
-    """Return the sweep of a name or file, as ``run --sweep NAME`` would run it."""
-    file = read_checked(name)
-    options: dict[str, Any] = dict.fromkeys((*OF_FILES, *_NAMES.values(), *_SINGLE, *AXES), ())
-    options |= dict.fromkeys((*_SINGLE, *(option.field for option in READ_OPTIONS)))
-    options |= {"limit": None, "sweep": file}
-    for key, texts in file.options.items():
-        if key in OF_EXECUTION:
-            continue
-        option = key.replace("-", "_")
-        name = _NAMES.get(option, option)
-        try:
-            options[name] = _typed(option, name, texts)
-        except InvalidValueError as error:
-            raise InvalidValueError(f"{file.path}: {error}") from error
-    return sweep_of(options, note=lambda text: None)
+    """Return the sweep of a name or file, as ``run --sweep NAME`` would run it.
 
-
-def _typed(option: str, name: str, texts: Sequence[str]) -> Any:
-    """Return the values of an option of a file of a sweep; numbers are separated by commas."""
-    if option in OF_READING:
-        return OF_READING[option].value(texts[-1])
-    if option in _SINGLE:
-        return texts[-1]
-    if option == "seed":
-        return [seed for text in texts for seed in parse_seeds(text)]
-    read_value: Any = type(AXES[name].default) if name in AXES else _NUMBERS.get(option)
-    if read_value in (None, str):
-        return texts
-    try:
-        numbers = [read_value(part) for text in texts for part in text.split(",")]
-    except ValueError as error:
-        raise InvalidValueError(f"{option} must be a number, got {', '.join(texts)!r}.") from error
-    if option != "limit":
-        return numbers
-    _LIMIT.check(option, numbers[-1])
-    return numbers[-1]
+    The commands check the keys that change no cell.
+    """
+    file = read(find(name))
+    defaults = {option.field: option.default for option in OF_CELLS}
+    return sweep_of({**defaults, **file.values, "sweep": file}, note=lambda text: None)
 
 
 def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
@@ -123,7 +48,7 @@ def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
         raise InvalidValueError("Give at least one --detector; see 'adbench-text list detectors'.")
     of_splits = splits_of(options, note)
     settings = dict(map(setting, map(registry.with_files, options["settings"])))
-    short = {name: options[name] for name in _SHORTHANDS if options[name]}
+    short = _given(SHORTHANDS, options)
     settings |= {name: registry.with_files(value) for name, value in short.items()}
     return replace(of_splits, detectors=choose(choices, options["preset"], settings))
 
@@ -132,10 +57,7 @@ def splits_of(options: Mapping[str, Any], note: Note) -> Sweep:
     """Return the sweep without detectors that the options on splits describe; for `note` see `sweep_of`."""
     if not options["datasets"]:
         raise InvalidValueError("Give at least one --dataset; see 'adbench-text list datasets'.")
-    of_files = {name: options[name] for name in OF_FILES if options[name]}
-    reading = changed({option.field: options[option.field] for option in READ_OPTIONS})
-    of_files |= {"reading": reading} if reading else {}
-    datasets = _with_own(expand("dataset", options["datasets"], note=note), of_files)
+    datasets = _with_own(expand("dataset", options["datasets"], note=note), options)
     protocol = options["protocol"]
     known_from = _known_from(options, datasets)
     values = {**options, "known_from": known_from}
@@ -207,15 +129,21 @@ def _chosen(
     return chosen
 
 
-def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
+def _given(declared: Iterable[Option], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of options that are given, by field."""
+    return {option.field: options[option.field] for option in declared if options[option.field]}
+
+
+def _with_own(names: Sequence[str], options: Mapping[str, Any]) -> list[str]:
     """Return the names of datasets; ``files:tickets.csv`` and data sets of Hugging Face are made known."""
     own = [name for name in names if name.startswith((registry.OWN, HUB))]
-    if given and not own:
-        of_reading = [option.name for option in READ_OPTIONS if option.field in given.get("reading", ())]
-        first = next(iter([*(name for name in given if name != "reading"), *of_reading])).replace("_", "-")
-        raise InvalidValueError(
-            f"--{first} is for your own documents: give these as --dataset {registry.OWN}PATH."
-        )
+    reading = changed({option.field: options[option.field] for option in READ_OPTIONS})
+    given = {**_given(OF_FILES, options), "reading": reading}
+    for option in (*OF_FILES, *READ_OPTIONS):
+        if option.field in given | reading and not own:
+            raise InvalidValueError(
+                f"--{option.name} is for your own documents: give these as --dataset {registry.OWN}PATH."
+            )
     datasets = [
         registry.add_dataset(ClassFiles(name.removeprefix(registry.OWN), **given)) if name in own else name
         for name in names

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from adbench_text.cli.options import GENERAL
-from adbench_text.cli.run import command
+from adbench_text.cli.run import command, read_sweep
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
+from adbench_text.run.cell_options import OF_CELLS
 from adbench_text.run.sweep_file import find, names, read
-from adbench_text.run.sweep_options import OF_CELLS, OF_EXECUTION, sweep_named
+from adbench_text.run.sweep_options import sweep_named
 
 
 @pytest.fixture
@@ -71,7 +72,6 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
 @pytest.mark.parametrize(
     ("text", "quoted"),
     [
-        ('datset = "agnews"', r"key .*sweep\.toml.* 'datset'.*'dataset'"),
         ("detector = { name = 1 }", r"sweep\.toml: .*number, got \{'name': 1\}"),
         ("inlier = {}", r"sweep\.toml: .*number, got \{\}"),
         ("contamination = 'high'", r"sweep\.toml: contamination .*number, got 'high'"),
@@ -112,11 +112,71 @@ def test_what_makes_no_sense_is_refused_in_one_line(text, quoted, sweep):
     assert caught.value.exit_code == 2
 
 
-def test_each_option_of_run_is_a_key():
+def test_each_option_of_run_is_a_key(tmp_path):
     options = {option for param in [*command.params, *GENERAL] for option in param.opts}
     keys = {option.removeprefix("--") for option in options if option.startswith("--")} - {"sweep"}
-    assert keys == {*OF_CELLS, *OF_EXECUTION}
-    assert not {*OF_CELLS} & {*OF_EXECUTION}
+    texts = {
+        "protocol": "rank-all",
+        "device": "cpu",
+        "errors": "strict",
+        "no-header": "true",
+        "quotes": "true",
+    }
+    path = tmp_path / "mine.toml"
+    path.write_text("".join(f'{key} = "{texts.get(key, 1)}"\n' for key in sorted(keys)))
+    file = read_sweep(str(path))
+    assert {*file.others} == keys - {option.name for option in OF_CELLS}
+    assert {*file.values, "detectors"} == {option.field for option in OF_CELLS}
+
+
+@pytest.mark.parametrize("key", ["datset", "sweep", "levels", "no-report"])
+def test_another_key_is_refused(key, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(f'{key} = "agnews"\n')
+    with pytest.raises(UnknownNameError, match=rf"key .*mine\.toml.* '{key}'") as caught:
+        read_sweep(str(path))
+    assert {"dataset", "jobs", "offline", "only"} <= {*caught.value.known}
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("jobs = 'many'", "jobs: 'many' "),
+        ("cell-timeout = 0", "cell-timeout: 0.0 "),
+        ("quiet = 'perhaps'", "quiet: 'perhaps' "),
+        ("retry = 'all'", "retry: 'all' "),
+        ("device = 'gpu'", "device named 'gpu'"),
+        ("known-outliers = -1", "known-outliers .* 0, got -1"),
+        ("protocol = 'none'", "protocol named 'none'"),
+    ],
+)
+def test_a_wrong_value_of_a_file_names_the_file(line, quoted, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(line)
+    with pytest.raises(InvalidValueError, match=f"mine.toml: .*{quoted}"):
+        command.make_context("run", ["--sweep", str(path)])
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("dataset", "20*,agnews"),
+        ("contamination", "0,0.05"),
+        ("seed", "0-2,7"),
+        ("test-outliers", "0.5,1"),
+        ("known-outliers", "0,3"),
+        ("limit", "5"),
+        ("skip-lines", "2"),
+        ("set", "nu=0.2"),
+        ("jobs", "auto"),
+        ("cell-timeout", "2.5"),
+    ],
+)
+def test_a_file_and_the_command_line_read_a_text_alike(key, text, tmp_path):
+    (tmp_path / "mine.toml").write_text(f'{key} = "{text}"')
+    of_file = command.make_context("run", ["--sweep", str(tmp_path / "mine.toml")]).params
+    typed = command.make_context("run", [f"--{key}", text]).params
+    assert {**of_file, "sweep": None} == typed != command.make_context("run", []).params
 
 
 def test_keys_on_how_cells_are_run_change_no_cell(sweep):
@@ -136,13 +196,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 def test_a_sweep_that_comes_with_the_package_can_be_run(name):
     cells = sweep_named(name).expand()
     assert len(cells) == len(set(cells)) > 0
+    assert read_sweep(name).detectors
 
 
 def test_the_demonstration_compares_the_default_of_odd_with_six_others_at_two_levels():
     demo = read(find("demo"))
     assert "ensemble:robust" in demo.detectors
     assert len(demo.detectors) == 7  # README names the number
-    assert len(demo.options["contamination"]) == 2
+    assert len(demo.values["levels"]) == 2
 
 
 def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
