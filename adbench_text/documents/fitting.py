@@ -101,7 +101,7 @@ def fit_model(
     facts_of_rows = surveyed(TextSource(noted, documents.take), surveyor, None, jobs, progress)
     families = Families.of(facts_of_rows, OF_MODEL, shortest=True)
     whole = np.zeros(len(families.of_rows), dtype=np.int64)
-    found = Survey.of(families, whole, sample)
+    found = Survey.by_words(families, whole, sample)
     rows = found.sample(np.arange(len(found)))
     raw = documents.raw(rows)
     raw_with_words = raw[found.facts.has_words[rows]]

@@ -237,7 +237,7 @@ class InGroups:
         """Return what is found about groups, given the scores of all documents by row."""
         n_listed = max(ceil(rule.alpha * int(table["p"].notna().sum())), rule.top, 1)
         misfiled = misfiled_documents(source, parts, table, groups, n_listed, jobs, progress)
-        return cls(groups, misfiled, groups.contradictions(parts.by_form.representative))
+        return cls(groups, misfiled, groups.contradictions(parts.in_languages.representative))
 
     def with_group(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return documents with the column ``group``."""

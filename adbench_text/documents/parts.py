@@ -38,6 +38,7 @@ class Parts:
     """All parts of a ranking, and the documents that are scored in each."""
 
     parts: Sequence[Part]
+    in_languages: Survey  # by words in the whole language, whether it has groups or not
     by_words: Survey
     by_form: Survey
     others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
@@ -46,23 +47,24 @@ class Parts:
     def of(cls, source: TextSource, read: InLanguages, groups: Groups | None, n_sample: int) -> "Parts":
         """Return the parts of documents in some languages, and in groups if there are any."""
         families, pair_of = read.families, read.pair_of
-        by_form = Survey.of(families, pair_of, n_sample)
+        in_languages = Survey.by_words(families, pair_of, n_sample)
+        by_form = in_languages.by_form()
         rows_of = _rows_of(pair_of, len(read.pairs))
         if groups is None:
             whole = [Part(rows_of[n], pair, pair.orders, n) for n, pair in enumerate(read.pairs)]
-            return cls(whole, by_form, by_form, [None] * len(read.pairs))
+            return cls(whole, in_languages, in_languages, by_form, [None] * len(read.pairs))
         number = _numbers(pair_of, groups, families)
-        by_words = Survey.of(families, number, n_sample)
+        by_words = Survey.by_words(families, number, n_sample)
         parts, others = list[Part](), list[OtherWords]()
         for language, (rows, pair) in enumerate(zip(rows_of, read.pairs, strict=True)):
             if pair.form is not None:
                 parts.append(Part(rows, pair, ("form",), language))
-            cleaned = map(pair.cleaner, source.at(by_form.sample(rows)))
+            cleaned = map(pair.cleaner, source.at(in_languages.sample(rows)))
             others.append(OtherWords([words for words in cleaned if words.strip()]))
             _, of_parts = np.unique(number[rows], return_inverse=True)
             for places in _rows_of(of_parts, int(of_parts.max(initial=-1)) + 1):
                 parts.append(Part(rows[places], pair.of_words(), ("words",), language))
-        return cls(parts, by_words, by_form, others)
+        return cls(parts, in_languages, by_words, by_form, others)
 
     def __len__(self) -> int:
         return len(self.by_words)
@@ -74,8 +76,8 @@ class Parts:
 
     def with_words(self) -> Rows:
         """Return the documents with words of the sample of all documents."""
-        rows = self.by_form.sample(np.arange(len(self)))
-        sample: Rows = rows[self.by_form.facts.has_words[rows]]
+        rows = self.in_languages.sample(np.arange(len(self)))
+        sample: Rows = rows[self.in_languages.facts.has_words[rows]]
         return sample
 
     def most_to_learn(self, odd: Any) -> int:
@@ -86,14 +88,11 @@ class Parts:
 
     def rests(self, part: Part) -> list[tuple[Collection[str], Rows]]:
         """Return which other documents of a part are scored, besides its samples, with their orders."""
-        rest_of_form = self.by_form.rest_of_form(part.rows) if "form" in part.orders else part.rows[:0]
-        if "words" not in part.orders:
-            found: list[tuple[Collection[str], Rows]] = [(("form",), rest_of_form)]
-        elif "form" in part.orders and not self.by_form.has_own_forms:
-            found = [(part.orders, rest_of_form)]
+        if self.by_form is self.by_words:  # a document is read once for both orders
+            found = [(part.orders, self.by_words.rest(part.rows))]
         else:
-            words = self.by_words.rest(part.rows, with_words=True)
-            found = [(("words",), words), (("form",), rest_of_form)]
+            surveys = {"words": self.by_words, "form": self.by_form}
+            found = [((order,), surveys[order].rest(part.rows)) for order in part.orders]
         return [(orders, rows) for orders, rows in found if len(rows)]
 
 

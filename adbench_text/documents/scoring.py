@@ -309,7 +309,7 @@ class _Samples:
             words = self.source.raw(self.parts.by_words.sample(part.rows))
             marked = self.marked[part.has(self.marked.index)]
         if "form" in part.orders:
-            rows = self.parts.by_form.form_sample(part.rows)
+            rows = self.parts.by_form.sample(part.rows)
             form = words if np.array_equal(rows, words.index) else self.source.raw(rows)
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
         own = replace(part, pair=part.pair.copy())
@@ -381,7 +381,7 @@ def _table(
     of the others would look odd by any list.
     """
     rows, missing = np.arange(len(parts)), np.full(len(parts), np.nan)
-    representative, form_representative = parts.by_words.representative, parts.by_form.form_representative
+    representative, form_representative = parts.by_words.representative, parts.by_form.representative
     # without form, nothing is known of documents without words
     known = arrays["form"][form_representative] if "form" in arrays else arrays["words"][representative]
     is_known = (representative >= 0) & ~np.isnan(known)

@@ -10,7 +10,7 @@ the sample depends neither on the order of the documents nor on copies.
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -144,24 +144,35 @@ class Families:
 
 @dataclass(frozen=True)
 class Survey:
-    """Which documents are scored in each part; a document is identified by its row, from 0 on.
+    """Which documents are scored in each part, by words or by form; a document is identified by its row.
 
-    No two representatives of a part are equal: those with words differ after cleaning; those without words,
-    such as a line of digits, differ as they were written.
+    By words, no two representatives of a part are equal: documents with words differ after cleaning, others,
+    such as lines of digits, as they were written.
     """
 
     facts: Facts
     part: Rows  # number of the part of each row
-    representative: Rows  # of each row: the row whose words are scored for it; -1 if it is empty
+    keys: NDArray[np.uint64]  # of the words of each row, or of the document as it was written
+    representative: Rows  # of each row: the row that is scored for it; -1 if it is empty
     n_sample: int
 
     @classmethod
-    def of(cls, families: Families, part: Rows, n_sample: int) -> Self:
+    def by_words(cls, families: Families, part: Rows, n_sample: int) -> Self:
         """Return which document represents each family in each part."""
         Whole(2).check("sample", n_sample)
         representative = _first_rows(part, families.of_rows, families.place)
         representative[families.facts.keys == 0] = -1
-        return cls(families.facts, part, representative, n_sample)
+        return cls(families.facts, part, families.facts.keys, representative, n_sample)
+
+    def by_form(self) -> Self:
+        """Return which documents are scored by their form: the same ones, if near-copies are known.
+
+        If not, the first document represents all documents of its part that were written so.
+        """
+        if len(self.facts.sketches):
+            return self
+        representative = np.where(self.representative >= 0, self._first_written, -1)
+        return replace(self, keys=self.facts.raw_keys, representative=representative)
 
     def __len__(self) -> int:
         return len(self.part)
@@ -175,34 +186,19 @@ class Survey:
     @cached_property
     def is_near(self) -> NDArray[np.bool_]:
         """Whether each document is a near-copy of its representative."""
-        keys = self.facts.keys
-        is_near: NDArray[np.bool_] = (self.representative >= 0) & (keys[self.representative] != keys)
+        is_near: NDArray[np.bool_] = self.representative >= 0
+        is_near &= self.facts.keys[self.representative] != self.facts.keys
         return is_near
 
     @cached_property
-    def first_written(self) -> Rows:
+    def _first_written(self) -> Rows:
         """Of each row: the first row of its part that was written so."""
         return _first_rows(self.part, self.facts.raw_keys)
-
-    @cached_property
-    def form_representative(self) -> Rows:
-        """Of each row: the row whose form is scored for it; -1 if it is empty.
-
-        Where near-copies are not known, it is the first one that was written so.
-        """
-        if len(self.facts.sketches):
-            return self.representative
-        return np.where(self.representative >= 0, self.first_written, -1)
-
-    @cached_property
-    def has_own_forms(self) -> bool:
-        """Whether documents with the same words are scored by their form each."""
-        return bool((self.form_representative != self.representative).any())
 
     @property
     def is_duplicate(self) -> NDArray[np.bool_]:
         """Whether each document was written as an earlier one of its part."""
-        is_later: NDArray[np.bool_] = self.first_written != np.arange(len(self))
+        is_later: NDArray[np.bool_] = self._first_written != np.arange(len(self))
         return is_later & ~self.is_near & (self.representative >= 0)
 
     @property
@@ -216,47 +212,23 @@ class Survey:
 
         So the order of the file changes nothing that is learned.
         """
-        keys = self.facts.keys
-        largest = self._largest(keys[rows])
-        found = rows[self.is_representative[rows] & (keys[rows] <= largest)]
-        sample: Rows = found[np.lexsort((keys[found], ~self.facts.has_words[found]))]
+        keys = self.keys[rows]
+        largest = np.unique(keys[keys > 0])[: self.n_sample].max(initial=0)
+        found = rows[self.is_representative[rows] & (keys <= largest)]
+        sample: Rows = found[np.lexsort((self.keys[found], ~self.facts.has_words[found]))]
         return sample
 
-    def form_sample(self, rows: Rows) -> Rows:
-        """Return the documents of a part whose form is learned."""
-        if not self.has_own_forms:
-            return self.sample(rows)
-        keys = self.facts.raw_keys
-        largest = self._largest(keys[rows])
-        found = rows[(self.form_representative[rows] == rows) & (keys[rows] <= largest)]
-        sample: Rows = found[np.argsort(keys[found], kind="stable")]
-        return sample
-
-    def _largest(self, keys: NDArray[np.uint64]) -> np.uint64:
-        """Return the largest key that may be in a sample."""
-        different = np.unique(keys[keys > 0])
-        return np.uint64(2**64 - 1) if len(different) <= self.n_sample else different[self.n_sample - 1]
-
-    def rest(self, rows: Rows, *, with_words: bool) -> Rows:
-        """Return the representatives of a part outside its sample, in order: all, or those with words."""
+    def rest(self, rows: Rows) -> Rows:
+        """Return the representatives of a part outside its sample, in order."""
         is_rest = self.is_representative[rows]
-        if with_words:
-            is_rest &= self.facts.has_words[rows]
         is_rest[np.searchsorted(rows, self.sample(rows))] = False
-        rest: Rows = rows[is_rest]
-        return rest
-
-    def rest_of_form(self, rows: Rows) -> Rows:
-        """Return the documents of a part outside the sample of form, in order, whose form is scored."""
-        is_rest: NDArray[np.bool_] = self.form_representative[rows] == rows
-        is_rest[np.searchsorted(rows, self.form_sample(rows))] = False
         rest: Rows = rows[is_rest]
         return rest
 
     def sizes(self) -> "pd.Series[int]":
         """Return the number of documents of each family, by the row of its representative, by their keys."""
         found = pd.Series(self.representative[self.representative >= 0]).value_counts()
-        return found.iloc[np.argsort(self.facts.keys[found.index])]
+        return found.iloc[np.argsort(self.keys[found.index])]
 
 
 def _first_rows(part: Rows, kind: NDArray[Any], place: Rows | None = None) -> Rows:

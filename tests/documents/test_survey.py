@@ -19,7 +19,7 @@ def different(n: int, seed: int = 0) -> list[str]:
 def surveyed(texts, n_sample=20, seed=0, near=True, part=None, **options):
     surveyor = Surveyor([Cleaner()], seed, near)
     families = Families.of(facts_of(TextSource.of(texts), surveyor, None, 1, no_progress), **options)
-    return Survey.of(families, np.zeros(len(texts), np.int64) if part is None else part, n_sample)
+    return Survey.by_words(families, np.zeros(len(texts), np.int64) if part is None else part, n_sample)
 
 
 def sampled(found):
@@ -102,7 +102,6 @@ def test_the_rest_is_what_is_not_in_the_sample_in_order():
     texts = ["12", *different(100), "34 56"]
     found = surveyed(texts, 30)
     rows = np.arange(102)
-    rest = found.rest(rows, with_words=False).tolist()
+    rest = found.rest(rows).tolist()
     assert sorted([*rest, *sampled(found)]) == list(range(102))
     assert rest == sorted(rest)
-    assert set(rest) - set(found.rest(rows, with_words=True).tolist()) == {0, 101} - {*sampled(found)}
