@@ -28,6 +28,7 @@ FORM = (
     "cli/score_sentences",
     "documents/detector_pair",
     "documents/fitting",
+    "documents/learning",
     "documents/lists",
     "documents/parts",
     "documents/ranking",

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from adbench_text.contract.scores import N_WHY
+from adbench_text.documents.document_scores import DocumentScores
 from adbench_text.documents.explanation import Explanation
 from adbench_text.documents.marks import LIKE_MARKED
 from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scores_by_order import is_by_words
-from adbench_text.documents.scoring import DocumentScores
 from adbench_text.documents.source import TextSource
 from adbench_text.orders import P_OF_ORDER
 

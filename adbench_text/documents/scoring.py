@@ -1,238 +1,28 @@
 """The third stage of a ranking: scores and p of all documents, part by part: by words, by form, by both."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
-from adbench_text.contract.labels import NOTHING_KNOWN
-from adbench_text.contract.other_words import OtherWords
 from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.documents.detector_pair import LEAST_LEARNED, too_few
-from adbench_text.documents.explanation import Explanation
+from adbench_text.documents.detector_pair import too_few
+from adbench_text.documents.document_scores import DocumentScores, PartScores
+from adbench_text.documents.learning import Learner, Sample
 from adbench_text.documents.left_out import LeftOut, on_robust_scale
-from adbench_text.documents.marks import ODD, MarkEvidence, marked_representatives, weight_of_form
+from adbench_text.documents.marks import ODD, marked_representatives, weight_of_form
 from adbench_text.documents.parts import Part, Parts
 from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Rows
 from adbench_text.errors import InvalidValueError
-
-
-class Explained(NamedTuple):
-    """What makes documents odd that may be in the list by words; the detector itself is not kept."""
-
-    n_odd: int
-    explanations: Mapping[int, Explanation]  # by row
-    like_marked: frozenset[int]  # rows of documents that are like those marked odd
-
-
-@dataclass(frozen=True)
-class PartScores:
-    """What was learned in a part; documents are known by their rows."""
-
-    part: Part
-    words: "pd.Series[float]"  # scores of documents: of the sample, also of those marked odd
-    learned_from: "pd.Series[float]"  # scores of the documents that were learned from
-    method: str  # how a document is left out of what its detector learns, as of `LeftOut`
-    centre: float  # score above which a word speaks for odd
-    detail: LeftOut | Explained | None  # of words: what was learned, where any document may be listed
-    form: LeftOut | None
-    evidence: MarkEvidence | None  # what the marks tell, where they join words and form
-
-    @property
-    def n_learned(self) -> int:
-        """Number of documents that were learned from by words."""
-        return len(self.learned_from)
-
-    @property
-    def n_odd(self) -> int:
-        """Number of documents that are odd by words and are explained already."""
-        return self.detail.n_odd if isinstance(self.detail, Explained) else 0
-
-    def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> list[Explanation]:
-        """Return what makes documents of this part odd by their words."""
-        places = documents["representative"]  # the same words, which have scores
-        if isinstance(self.detail, LeftOut):
-            return self.detail.explain(raw[documents["row"]].tolist(), places, self.part.pair.cleaner)
-        assert self.detail is not None
-        return [self.detail.explanations[row] for row in places]
-
-    def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
-        """Return which documents of this part are like those marked odd."""
-        if self.evidence is not None:
-            by_row = documents.set_index("row")
-            return self.evidence.is_like(by_row["p"], by_row["text"]).set_axis(documents.index)
-        like = self.detail.like_marked if isinstance(self.detail, Explained) else ()
-        return documents["row"].isin(like)
-
-
-@dataclass(frozen=True)
-class DocumentScores:
-    """Scores and p of all documents, and what they were learned by.
-
-    `table` has a row for each document, in the order of the input, with the columns ``row``, ``score``,
-    ``p``, ``p_form``, ``p_both``, ``representative``, ``form_representative`` and ``mark`` of
-    `OddDocuments.table`, and ``is_near``, whether its words are near those of its representative.
-    """
-
-    table: pd.DataFrame
-    of_parts: Sequence[PartScores]
-    marked: "pd.Series[str]"  # the marks by row, one for each family
-    form_weight: float
-
-    @property
-    def of_words(self) -> list[PartScores]:
-        """The parts that have learned of words."""
-        return [scores for scores in self.of_parts if scores.n_learned]
-
-    @property
-    def has_form(self) -> bool:
-        """Whether form is looked at."""
-        return any(scores.form for scores in self.of_parts)
-
-    @property
-    def has_evidence(self) -> bool:
-        """Whether marks join words and form."""
-        return any(scores.evidence for scores in self.of_parts)
-
-    @property
-    def centre(self) -> float:
-        """Score above which a word speaks for odd; 0 with several parts, whose scores are shifted to it."""
-        of_words = self.of_words
-        return of_words[0].centre if len(of_words) == 1 else 0.0
-
-    def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> dict[int, Explanation]:
-        """Return by row what makes documents odd by their words, each in its part."""
-        found: dict[int, Explanation] = {}
-        for scores in self.of_words:
-            own, shift = documents[scores.part.has(documents["row"])], scores.centre - self.centre
-            for row, each in zip(own["row"], scores.explain(own, raw), strict=True):
-                words = (
-                    [word._replace(score=word.score - shift) for word in each.words] if shift else each.words
-                )
-                found[row] = each._replace(words=words)
-        return found
-
-    def reasons(self, raw: "pd.Series[str]") -> dict[int, list[str]]:
-        """Return by row the facts that make documents odd by their form, each in its part."""
-        found: dict[int, list[str]] = {}
-        for scores in self.of_parts:
-            if scores.form is not None:
-                own = raw[scores.part.has(raw.index)]
-                found |= zip(own.index, scores.form.reasons(own), strict=True)
-        return found
-
-    def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
-        """Return which documents of a list are like those marked odd."""
-        is_like = pd.Series(False, documents.index)
-        for scores in self.of_words:
-            own = documents[scores.part.has(documents["row"])]
-            is_like[own.index] = scores.is_like_marked(own)
-        return is_like
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """What a part learns from, as it was written; documents are known by their rows."""
-
-    part: Part
-    words: "pd.Series[str]"
-    form: "pd.Series[str]"
-    marked: "pd.Series[str]"  # the marks
-    raw_marked: "pd.Series[str]"
-    scores_others: bool  # whether documents outside the sample are scored
-    is_joint: bool  # whether a list may join words and form
-    has_enough: bool  # whether earlier parts have enough odd documents for a list
-
-
-class _Learned(NamedTuple):
-    words: LeftOut | None
-    form: LeftOut | None
-    evidence: MarkEvidence | None
-    scores: "pd.Series[float]"  # by words, also of documents marked odd
-
-
-def _learned(sample: _Sample, others: OtherWords | None) -> _Learned:
-    """Fit the detectors of a part, and score what they learn from."""
-    part = sample.part
-    form = part.pair.learn_form(sample.form) if "form" in part.orders else None
-    cleaned = sample.words.map(part.pair.cleaner)
-    normal = cleaned[cleaned.map(str.strip) != ""]
-    n_fine = len(normal.drop(sample.marked.index[sample.marked == ODD], errors="ignore"))
-    if "words" not in part.orders or n_fine < LEAST_LEARNED:  # another part may have enough
-        return _Learned(None, form, None, pd.Series(dtype=np.float64))
-    evidence, known = None, NOTHING_KNOWN
-    if len(sample.marked):
-        before = part.pair.copy().learn_words(normal, known, others, for_others=True)
-        evidence = MarkEvidence(sample.marked == ODD, sample.raw_marked, part.pair.cleaner, before, form)
-        normal = normal.drop(evidence.odd_rows, errors="ignore")
-        known = evidence.known(normal)
-    for_others = sample.scores_others or evidence is not None
-    words = part.pair.learn_words(normal, known, others, for_others=for_others)
-    scores = words.scores
-    if evidence and len(evidence.odd):
-        odd = pd.Series(part.pair.by_words(evidence.odd.tolist()), evidence.odd.index)
-        scores = pd.concat([scores, odd])
-    return _Learned(words, form, evidence, scores)
-
-
-@dataclass(frozen=True)
-class _Keeper:
-    """Keeps what is needed of a part. Called with a sample, it learns from it; a worker process may do it."""
-
-    others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
-    rule: ListRule
-    unranked: frozenset[int]  # rows of documents that have no p
-    crowded: frozenset[int]  # rows of documents with too many copies to be listed
-
-    def __call__(self, sample: _Sample) -> PartScores:
-        """Return the scores of a part whose documents are all in its sample."""
-        learned = self.learned(sample)
-        raw = pd.concat([sample.words, sample.raw_marked[~sample.raw_marked.index.isin(sample.words.index)]])
-        return self.kept(sample, learned, learned.scores, raw.loc.__getitem__)
-
-    def learned(self, sample: _Sample) -> _Learned:
-        """Fit the detectors of a part."""
-        return _learned(sample, self.others[sample.part.language])
-
-    def kept(
-        self,
-        sample: _Sample,
-        learned: _Learned,
-        scores: "pd.Series[float]",
-        raw: "Callable[[pd.Index[int]], pd.Series[str]]",
-    ) -> PartScores:
-        """Return what is kept of a part, given the scores by words of its documents; `raw` reads some."""
-        words, evidence = learned.words, learned.evidence
-        if words is None:
-            return PartScores(sample.part, scores, pd.Series(dtype=float), "", 0.0, None, learned.form, None)
-        of_words = sample.part, scores, words.scores, words.method, words.centre
-        if sample.is_joint:
-            return PartScores(*of_words, words, learned.form, evidence)
-        p = self._p(scores)
-        n_odd = self.rule.n_odd(p)
-        listed = p.head(n_odd if sample.has_enough else self.rule.n_listed(n_odd))
-        texts = raw(listed.index)
-        explained = words.explain(texts.tolist(), listed.index.to_series(), sample.part.pair.cleaner)
-        is_like = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
-        explanations = dict(zip(listed.index, explained, strict=True))
-        detail = Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
-        return PartScores(*of_words, detail, learned.form, None)
-
-    def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
-        """Return the p of the documents of a part that may be in the list by words, by their rows, sorted."""
-        ranked = scores[~scores.index.isin(self.unranked)].sort_index()
-        p = pd.Series(p_values_within(np.asarray(ranked, dtype=np.float64)), ranked.index)
-        return p[~p.index.isin(self.crowded)].sort_values(kind="stable")  # scores have their order
 
 
 def score_documents(
@@ -253,7 +43,7 @@ def score_documents(
     representative = parts.by_words.representative
     marked = marked_representatives(marks, representative)
     unranked = frozenset(() if keep_marked else marked.index)
-    keeper = _Keeper(parts.others, rule, unranked, frozenset(_crowded(representative, rule).tolist()))
+    learner = Learner(parts.others, rule, unranked, frozenset(_crowded(representative, rule).tolist()))
     arrays = {order: np.full(len(parts), np.nan) for order in parts.orders}
     of_parts = list[PartScores]()
     samples = _Samples(source, parts, marked, source.raw(marked.index), rule, of_parts)
@@ -266,7 +56,7 @@ def score_documents(
             small.append(part)
             continue
         sample = samples.of(part, scores_others=True)  # the documents of a large part are shared between jobs
-        learned = keeper.learned(sample)
+        learned = learner.learned(sample)
         _fill(arrays, learned.scores, learned.form)
         for orders, rows in of_part:
             if learned.words is not None or "words" not in orders:
@@ -275,8 +65,8 @@ def score_documents(
         if learned.words is not None:
             scores = pd.Series(arrays["words"][part.rows], part.rows).dropna()
         # the part as it was, without fitted detectors
-        of_parts.append(replace(keeper.kept(sample, learned, scores, source.raw), part=part))
-    with closing(results_of(keeper, map(samples.of, small), jobs)) as kept:
+        of_parts.append(replace(learner.kept(sample, learned, scores, source.raw), part=part))
+    with closing(results_of(learner, map(samples.of, small), jobs)) as kept:
         for part, scores_of_part in zip(small, kept, strict=True):
             of_parts.append(replace(scores_of_part, part=part))
             _fill(arrays, scores_of_part.words, scores_of_part.form)
@@ -301,7 +91,7 @@ class _Samples:
     rule: ListRule
     done: Sequence[PartScores]  # what was learned in the parts before
 
-    def of(self, part: Part, *, scores_others: bool = False) -> _Sample:
+    def of(self, part: Part, *, scores_others: bool = False) -> Sample:
         """Return what a part learns from."""
         words = form = pd.Series(dtype=object)
         marked = self.marked[:0]
@@ -313,7 +103,7 @@ class _Samples:
             form = words if np.array_equal(rows, words.index) else self.source.raw(rows)
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
         own = replace(part, pair=part.pair.copy())
-        return _Sample(
+        return Sample(
             *(own, words, form, marked, self.raw_marked[marked.index]),
             scores_others=scores_others,
             is_joint=is_joint,

@@ -1,0 +1,111 @@
+"""Learning in a part of a ranking: detectors are fitted on its sample, and what lists need is kept."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from adbench_text.calibration import p_values_within
+from adbench_text.contract.labels import NOTHING_KNOWN
+from adbench_text.contract.other_words import OtherWords
+from adbench_text.documents.detector_pair import LEAST_LEARNED
+from adbench_text.documents.document_scores import Explained, PartScores
+from adbench_text.documents.left_out import LeftOut
+from adbench_text.documents.marks import ODD, MarkEvidence
+from adbench_text.documents.parts import Part
+from adbench_text.documents.rule import ListRule
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a part learns from, as it was written; documents are known by their rows."""
+
+    part: Part
+    words: "pd.Series[str]"
+    form: "pd.Series[str]"
+    marked: "pd.Series[str]"  # the marks
+    raw_marked: "pd.Series[str]"
+    scores_others: bool  # whether documents outside the sample are scored
+    is_joint: bool  # whether a list may join words and form
+    has_enough: bool  # whether earlier parts have enough odd documents for a list
+
+
+class Learned(NamedTuple):
+    """What was learned of words and of form; None of an order that is not looked at."""
+
+    words: LeftOut | None
+    form: LeftOut | None
+    evidence: MarkEvidence | None
+    scores: "pd.Series[float]"  # by words, also of documents marked odd
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Learns from the sample of a part, and keeps what lists need; a worker process may do it."""
+
+    others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
+    rule: ListRule
+    unranked: frozenset[int]  # rows of documents that have no p
+    crowded: frozenset[int]  # rows of documents with too many copies to be listed
+
+    def __call__(self, sample: Sample) -> PartScores:
+        """Return the scores of a part whose documents are all in its sample."""
+        learned = self.learned(sample)
+        raw = pd.concat([sample.words, sample.raw_marked[~sample.raw_marked.index.isin(sample.words.index)]])
+        return self.kept(sample, learned, learned.scores, raw.loc.__getitem__)
+
+    def learned(self, sample: Sample) -> Learned:
+        """Fit the detectors of a part, and score what they learn from."""
+        others = self.others[sample.part.language]
+        part = sample.part
+        form = part.pair.learn_form(sample.form) if "form" in part.orders else None
+        cleaned = sample.words.map(part.pair.cleaner)
+        normal = cleaned[cleaned.map(str.strip) != ""]
+        n_fine = len(normal.drop(sample.marked.index[sample.marked == ODD], errors="ignore"))
+        if "words" not in part.orders or n_fine < LEAST_LEARNED:  # another part may have enough
+            return Learned(None, form, None, pd.Series(dtype=np.float64))
+        evidence, known = None, NOTHING_KNOWN
+        if len(sample.marked):
+            before = part.pair.copy().learn_words(normal, known, others, for_others=True)
+            evidence = MarkEvidence(sample.marked == ODD, sample.raw_marked, part.pair.cleaner, before, form)
+            normal = normal.drop(evidence.odd_rows, errors="ignore")
+            known = evidence.known(normal)
+        for_others = sample.scores_others or evidence is not None
+        words = part.pair.learn_words(normal, known, others, for_others=for_others)
+        scores = words.scores
+        if evidence and len(evidence.odd):
+            odd = pd.Series(part.pair.by_words(evidence.odd.tolist()), evidence.odd.index)
+            scores = pd.concat([scores, odd])
+        return Learned(words, form, evidence, scores)
+
+    def kept(
+        self,
+        sample: Sample,
+        learned: Learned,
+        scores: "pd.Series[float]",
+        raw: "Callable[[pd.Index[int]], pd.Series[str]]",
+    ) -> PartScores:
+        """Return what is kept of a part, given the scores by words of its documents; `raw` reads some."""
+        words, evidence = learned.words, learned.evidence
+        if words is None:
+            return PartScores(sample.part, scores, pd.Series(dtype=float), "", 0.0, None, learned.form, None)
+        of_words = sample.part, scores, words.scores, words.method, words.centre
+        if sample.is_joint:
+            return PartScores(*of_words, words, learned.form, evidence)
+        p = self._p(scores)
+        n_odd = self.rule.n_odd(p)
+        listed = p.head(n_odd if sample.has_enough else self.rule.n_listed(n_odd))
+        texts = raw(listed.index)
+        explained = words.explain(texts.tolist(), listed.index.to_series(), sample.part.pair.cleaner)
+        is_like = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
+        explanations = dict(zip(listed.index, explained, strict=True))
+        detail = Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
+        return PartScores(*of_words, detail, learned.form, None)
+
+    def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
+        """Return the p of the documents of a part that may be in the list by words, by their rows, sorted."""
+        ranked = scores[~scores.index.isin(self.unranked)].sort_index()
+        p = pd.Series(p_values_within(np.asarray(ranked, dtype=np.float64)), ranked.index)
+        return p[~p.index.isin(self.crowded)].sort_values(kind="stable")  # scores have their order
