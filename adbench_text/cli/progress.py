@@ -13,7 +13,7 @@ from adbench_text.cli.options import is_quiet
 from adbench_text.cli.remaining import Remaining, as_text
 from adbench_text.escaping import count, one_line, printable
 from adbench_text.metrics import MAIN, TIED, note_on_ties
-from adbench_text.run.progress import Kind, Progress
+from adbench_text.run.progress import MessageKind, Progress
 
 if TYPE_CHECKING:
     from adbench_text.documents import OnProgress
@@ -70,7 +70,7 @@ class ProgressDisplay(Progress):
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def message(self, text: str, kind: Kind = "note") -> None:
+    def message(self, text: str, kind: MessageKind = "note") -> None:
         """Print a line, above the bar if there is one."""
         if self._verbosity >= 0 or kind != "note":
             self._last_line = time.monotonic()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LEAST_STEPS = 100  # of a training: the first ones are slower than the others
 _LONGEST = 10**9  # seconds
 
-Group = tuple[str, str]  # a dataset and a detector
+DatasetDetector = tuple[str, str]  # a dataset and a detector
 
 
 def as_text(seconds: float) -> str:
@@ -38,8 +38,8 @@ class Remaining:
         self._waiting = Counter(map(_group, todo))
         self._began: dict[Cell, float] = {}
         self._first: dict[Cell, tuple[float, int]] = {}  # time and number of the first step that was told
-        self._durations: dict[Group, list[float]] = defaultdict(list)  # of cells that have ended
-        self._expected: dict[Group, float] = {}  # by the steps of cells that run
+        self._durations: dict[DatasetDetector, list[float]] = defaultdict(list)  # of cells that have ended
+        self._expected: dict[DatasetDetector, float] = {}  # by the steps of cells that run
         self._lock = Lock()
 
     def started(self, cell: "Cell") -> None:
@@ -63,11 +63,11 @@ class Remaining:
             now = time.monotonic()
             self._durations[_group(cell)].append(now - self._began.pop(cell, now))
 
-    def _of_cell(self, group: Group) -> float:
+    def _of_cell(self, group: DatasetDetector) -> float:
         """Return the seconds that a cell takes; 0 if nothing is known of it yet."""
         return fmean(self._durations[group]) if self._durations[group] else self._expected.get(group, 0.0)
 
-    def by_group(self) -> dict[Group, float]:
+    def by_group(self) -> dict[DatasetDetector, float]:
         """Return the seconds that are left for the cells of each detector on each dataset."""
         now = time.monotonic()
         with self._lock:
@@ -88,7 +88,7 @@ class Remaining:
         return f"{detector} on {dataset} needs {as_text(left[slow])}. Shorter: {', '.join(shorter)}."
 
 
-def _group(cell: "Cell") -> Group:
+def _group(cell: "Cell") -> DatasetDetector:
     return cell.split.dataset, cell.choice
 
 

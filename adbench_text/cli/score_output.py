@@ -17,7 +17,7 @@ from adbench_text.storage import atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adbench_text.documents.models.evidence import Evidence
+    from adbench_text.documents.models.drift_evidence import DriftEvidence
     from adbench_text.documents.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
@@ -32,7 +32,7 @@ class FileScores(NamedTuple):
 
     n_documents: int
     n_odd: int  # by --fdr
-    evidence: "Evidence"  # of drift
+    evidence: "DriftEvidence"  # of drift
     most_odd: "pd.DataFrame"  # the first documents by their p, and then by their score, with their texts
 
 
@@ -76,9 +76,9 @@ def write_scores(
     import pandas as pd
 
     from adbench_text.calibration import largest_p
-    from adbench_text.documents.models.evidence import Evidence
+    from adbench_text.documents.models.drift_evidence import DriftEvidence
 
-    n_documents, n_odd, evidence = 0, 0, Evidence()
+    n_documents, n_odd, evidence = 0, 0, DriftEvidence()
     waiting: list[pd.DataFrame] = []
     most_odd: list[pd.DataFrame] = []
     names = [name for name in COLUMNS_OF_SCORE if scorer.looks_at_form or name not in _OF_FORM]

@@ -17,7 +17,7 @@ from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, 
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.left_out import N_FOLDS, LeftOut
-from adbench_text.documents.models.model import WORDS, Model, Training, keys
+from adbench_text.documents.models.model import WORDS, Model, TrainingFacts, keys
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
@@ -132,7 +132,7 @@ def fit_model(
         own.name,
         _calibrations(words, form, _single(found, rows), facts["p_without_words"]),
         words.method,
-        Training.of(cleaned.tolist(), source, facts),
+        TrainingFacts.of(cleaned.tolist(), source, facts),
         form.detector if form else None,
         np.union1d(keys(cleaned, WORDS), np.asarray(raw_keys)),
         found.facts.sketches[sizes.index],

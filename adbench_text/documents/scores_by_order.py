@@ -7,11 +7,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Score = Callable[[list[str]], Array]
+ScoreFunction = Callable[[list[str]], Array]
 
 
 def scores_by_order(
-    texts: Sequence[str], cleaned: Sequence[str], by_words: Score, by_form: Score | None
+    texts: Sequence[str], cleaned: Sequence[str], by_words: ScoreFunction, by_form: ScoreFunction | None
 ) -> dict[str, Array]:
     """Return the scores of raw documents, which were cleaned; NaN where a document shows nothing."""
     scores = {"words": _scores(cleaned, by_words)}
@@ -24,7 +24,7 @@ def is_by_words(table: pd.DataFrame, order: str) -> "pd.Series[bool]":
     return by_smaller_p if order == "both" else pd.Series(order == "words", table.index)
 
 
-def _scores(texts: Sequence[str], score: Score) -> Array:
+def _scores(texts: Sequence[str], score: ScoreFunction) -> Array:
     scores = np.full(len(texts), np.nan)
     if rows := [row for row, text in enumerate(texts) if text.strip()]:
         scores[rows] = score([texts[row] for row in rows])

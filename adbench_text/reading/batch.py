@@ -84,7 +84,7 @@ def check_length(text: str, place: str) -> None:
 
 
 @dataclass(frozen=True)
-class Cells:
+class ColumnStrings:
     """Makes Arrow strings of the columns of batches.
 
     `texts` are columns of text, of which another type is an error. `kept` are columns that are kept as JSON

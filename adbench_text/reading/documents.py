@@ -15,7 +15,7 @@ import numpy as np
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import without_surrogates
-from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, Cells, check_length
+from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, ColumnStrings, check_length
 from adbench_text.reading.escapes import Unescaped
 from adbench_text.reading.options import ReadOptions
 from adbench_text.reading.source import TEXT, source_of
@@ -196,7 +196,9 @@ class DocumentFile:
         self._is_read = True
         needed = [*filter(None, [*self.text_columns, self.id_column, self.group_column, *(others or ())])]
         source = self._source
-        cells = Cells(self.text_columns, others or (), source.options, source.losses, source.is_table)
+        strings = ColumnStrings(
+            self.text_columns, others or (), source.options, source.losses, source.is_table
+        )
         unescaped = Unescaped(source.losses, source.is_table)
         reading = self._reading or self._source.batches(None if others is None else needed)
         n = 0
@@ -210,7 +212,7 @@ class DocumentFile:
             for name in names:
                 if name not in batch.columns:
                     arrays[name] = pa.nulls(len(batch), pa.string())
-                elif (array := cells.strings(batch, name)) is not None:
+                elif (array := strings.strings(batch, name)) is not None:
                     arrays[name] = array
             for name in self.text_columns:
                 _check_lengths(arrays[name], batch)

@@ -33,7 +33,7 @@ _MANY_LINES = 20  # of rows of one field
 _EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
 
 
-class Table:
+class SeparatedFile:
     """The rows of a CSV or TSV file."""
 
     def __init__(

@@ -146,7 +146,9 @@ class Source:
             yield from json_rows.batches(lines, name, self.options, self.losses, sizes)
         else:
             wanted = self.text or self.options.likely
-            table = separated.Table(lines, name, replace(self.options, kind=kind), self.losses, wanted)
+            table = separated.SeparatedFile(
+                lines, name, replace(self.options, kind=kind), self.losses, wanted
+            )
             is_named = self.text or (wanted and {*wanted} <= {*table.names})
             if self.options.header and not is_named:
                 table.note_header()

@@ -7,13 +7,13 @@ if TYPE_CHECKING:
     from adbench_text.run.cell import Cell
     from adbench_text.run.result import Result
 
-Kind = Literal["note", "result", "error"]  # of a message; --quiet leaves out notes
+MessageKind = Literal["note", "result", "error"]  # of a message; --quiet leaves out notes
 
 
 class Progress:
     """Receives what happens in a sweep, in the thread that runs it; a subclass shows it."""
 
-    def message(self, text: str, kind: Kind = "note") -> None:
+    def message(self, text: str, kind: MessageKind = "note") -> None:
         """Receive a line for the user."""
 
     def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:

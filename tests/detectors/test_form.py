@@ -11,7 +11,7 @@ from adbench_text.detectors import form
 from adbench_text.detectors.form import facts
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
-from adbench_text.documents.models.model import Model, Training
+from adbench_text.documents.models.model import Model, TrainingFacts
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 
@@ -235,7 +235,7 @@ def test_a_loaded_detector_has_the_same_scores_and_reasons_and_no_text(tmp_path)
     fitted = Form(random_state=0).fit(TRAIN)
     calibration = np.sort(fitted.decision_scores_)
     save(
-        Model(fitted, "form", {"words": calibration}, "leave-one-out", Training.of(TRAIN, "sea")),
+        Model(fitted, "form", {"words": calibration}, "leave-one-out", TrainingFacts.of(TRAIN, "sea")),
         tmp_path / "m",
     )
     loaded = load(tmp_path / "m").detector

@@ -33,7 +33,7 @@ import numpy as np
 from adbench_text import __version__, own_file
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import UNSAVED, check_scores
-from adbench_text.documents.models.model import FORM, Model, Training
+from adbench_text.documents.models.model import FORM, Model, TrainingFacts
 from adbench_text.documents.models.state import dump, load
 from adbench_text.errors import (
     AdbenchTextError,
@@ -301,9 +301,9 @@ def _content(path: Path) -> bytes:
         raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
-def _training(saved: Any, folder: Path) -> Training:
+def _training(saved: Any, folder: Path) -> TrainingFacts:
     """Return the facts about the training documents; raise ModelError if one is of another kind."""
-    training = Training(**saved)
+    training = TrainingFacts(**saved)
     facts = {**saved["options"], **saved} if isinstance(training.options, dict) else saved
     for name, is_right in _KINDS.items():
         if name in facts and not is_right(facts[name]):

@@ -14,7 +14,7 @@ from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents.explanation import Explanation, asked, explain, shows_no_words
-from adbench_text.documents.models.evidence import Evidence, KnownFamilies
+from adbench_text.documents.models.drift_evidence import DriftEvidence, KnownFamilies
 from adbench_text.documents.scores_by_order import Array, is_by_words, scores_by_order
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
@@ -31,7 +31,7 @@ FORM = "form"
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingFacts:
     """Facts about the training documents, which a model does not contain."""
 
     n_documents: int
@@ -40,7 +40,7 @@ class Training:
     options: dict[str, Any] = field(default_factory=dict)  # how it was read, in values of JSON
 
     @classmethod
-    def of(cls, texts: list[str], source: str, options: dict[str, Any] | None = None) -> "Training":
+    def of(cls, texts: list[str], source: str, options: dict[str, Any] | None = None) -> "TrainingFacts":
         """Return the facts about these documents."""
         return cls(len(texts), digest(texts), source, options or {})
 
@@ -64,7 +64,7 @@ class Model:
         `adbench_text.calibration.joined` joins them.
     calibrated_by : str
         How the scores were found, for example ``"leave-one-out"``.
-    training : Training
+    training : TrainingFacts
     form : TextDetector or None
         Fitted on the form of documents as they were written; None if the detector reads them so itself.
     known : uint64 array of shape (n_known,)
@@ -79,7 +79,7 @@ class Model:
     name: str
     calibrations: Mapping[str, NDArray[np.float64]]
     calibrated_by: str
-    training: Training
+    training: TrainingFacts
     form: TextDetector | None = None
     known: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     sketches: Sketches = field(default_factory=lambda: np.empty((0, N_HASHES), dtype=np.uint8))
@@ -242,16 +242,16 @@ class Scorer:
         known = self._model.known
         return np.searchsorted(known, text_keys, "right") > np.searchsorted(known, text_keys)
 
-    def evidence(self, table: pd.DataFrame, before: Evidence | None = None) -> Evidence:
+    def evidence(self, table: pd.DataFrame, before: DriftEvidence | None = None) -> DriftEvidence:
         """Return what a table of `score` shows of drift, together with what was shown `before`, which grows.
 
         Texts that the model was fitted on look too normal, and copies are no further evidence.
         """
-        found = Evidence() if before is None else before
+        found = DriftEvidence() if before is None else before
         found.add(table, self.p_name)
         return found
 
-    def drift(self, evidence: Evidence) -> Drift:
+    def drift(self, evidence: DriftEvidence) -> Drift:
         """Return whether documents, taken together, look like normal ones, given their `evidence`.
 
         One of each family of near-copies is compared, and none like a document of the model, which looks too

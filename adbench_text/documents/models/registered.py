@@ -16,7 +16,7 @@ import adbench_text
 from adbench_text.code_version import installed
 from adbench_text.documents.models import pyfunc
 from adbench_text.documents.models.folder import check_can_be_served, read_description
-from adbench_text.documents.models.model import Training
+from adbench_text.documents.models.model import TrainingFacts
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import markdown, printable
 from adbench_text.store.client import StoreClient, check_reachable, first_line
@@ -116,7 +116,7 @@ def _requirements(package: str) -> list[str]:
 def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
     """Return the run of a model: everything in its description except its state."""
     detector, calibration = description["detectors"][0], description["calibration"]
-    training = Training(**description["training"])
+    training = TrainingFacts(**description["training"])
     source = training.source or "documents"
     params = {
         "detector": detector["name"],

@@ -26,7 +26,7 @@ from adbench_text.documents.models import state
 from adbench_text.documents.models.folder import FORMAT
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
-from adbench_text.documents.models.model import Model, Scorer, Training, keys
+from adbench_text.documents.models.model import Model, Scorer, TrainingFacts, keys
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
@@ -36,7 +36,7 @@ TRAIN = texts_about("sea", 40, seed=0)
 
 def model_of(name: str, **settings: object) -> Model:
     fitted = registry.detector(name)(**settings).fit(TRAIN)
-    training = Training.of(TRAIN, "sea", {"column": "text"})
+    training = TrainingFacts.of(TRAIN, "sea", {"column": "text"})
     return Model(
         fitted, name, {"words": fitted.decision_scores_}, "leave-one-out", training, known=keys(TRAIN)
     )
@@ -87,7 +87,7 @@ def test_a_folder_holds_what_its_documentation_says(saved):
     description = json.loads((saved / "model.json").read_text())
     assert description["training"]["options"] == {"column": "text"}
     assert description["calibration"].keys() == {"by", "n"}
-    assert load(saved).training == Training.of(TRAIN, "sea", {"column": "text"})
+    assert load(saved).training == TrainingFacts.of(TRAIN, "sea", {"column": "text"})
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"3", b"{}"])

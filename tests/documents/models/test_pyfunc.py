@@ -9,7 +9,7 @@ import pytest
 
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.folder import save_model as save
-from adbench_text.documents.models.model import Model, Scorer, Training
+from adbench_text.documents.models.model import Model, Scorer, TrainingFacts
 from adbench_text.documents.models.pyfunc import _load_pyfunc
 from adbench_text.errors import DataError, InvalidValueError, ModelError
 from adbench_text.plugins import registry
@@ -23,7 +23,7 @@ TEXTS = [*texts_about("sea", 2, seed=1), *texts_about("law", 2, seed=2)]
 def folder(tmp_path_factory):
     fitted = registry.detector("llr")(background="uniform").fit(TRAIN)
     model = Model(
-        fitted, "llr", {"words": fitted.decision_scores_}, "leave-one-out", Training.of(TRAIN, "sea")
+        fitted, "llr", {"words": fitted.decision_scores_}, "leave-one-out", TrainingFacts.of(TRAIN, "sea")
     )
     return save(model, tmp_path_factory.mktemp("models") / "model")
 

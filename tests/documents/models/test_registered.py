@@ -15,7 +15,7 @@ from mlflow import MlflowClient
 from adbench_text.documents.models import registered as module
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
-from adbench_text.documents.models.model import Model, Training
+from adbench_text.documents.models.model import Model, TrainingFacts
 from adbench_text.documents.models.pyfunc import _load_pyfunc
 from adbench_text.documents.models.registered import log_model
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
@@ -30,7 +30,7 @@ TABLE = pd.DataFrame({"text": [*texts_about("sea", 3, seed=1), *texts_about("law
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     fitted = registry.detector("ocsvm")(encoder="svd", random_state=0).fit(TRAIN)
-    training = Training.of(TRAIN, "sea", {"clean": True})
+    training = TrainingFacts.of(TRAIN, "sea", {"clean": True})
     model = Model(fitted, "ocsvm", {"words": fitted.decision_scores_}, "leave-one-out", training)
     return save(model, tmp_path_factory.mktemp("models") / "model")
 

@@ -8,7 +8,7 @@ import pytest
 from adbench_text.contract.detector import TextDetector
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
-from adbench_text.documents.models.model import Model, Training
+from adbench_text.documents.models.model import Model, TrainingFacts
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins import registry
@@ -44,7 +44,7 @@ def scores_of(detector: TextDetector) -> np.ndarray:
 
 
 def model_of(detector, name, calibration, calibrated_by="leave-one-out") -> Model:
-    return Model(detector, name, {"words": calibration}, calibrated_by, Training.of(TRAIN, "sea"))
+    return Model(detector, name, {"words": calibration}, calibrated_by, TrainingFacts.of(TRAIN, "sea"))
 
 
 def fitted_and_loaded(name, folder, **settings):
@@ -70,7 +70,7 @@ def fitted_and_loaded(name, folder, **settings):
     assert loaded.get_params() == fitted.get_params()
     np.testing.assert_array_equal(loaded.kept_, fitted.kept_)
     assert (model.name, model.calibrated_by) == (name, "leave-one-out")
-    assert model.training == Training.of(TRAIN, "sea")
+    assert model.training == TrainingFacts.of(TRAIN, "sea")
     return fitted, loaded
 
 

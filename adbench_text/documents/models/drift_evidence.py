@@ -34,7 +34,7 @@ class Wave(NamedTuple):
     families: list[Family]  # those that are new or a sign, the largest first
 
 
-class Evidence:
+class DriftEvidence:
     """Different texts in the order in which they came; about 300 bytes of each are kept."""
 
     def __init__(self) -> None:
