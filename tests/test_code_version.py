@@ -29,9 +29,19 @@ def versions() -> dict[str, str]:
 @pytest.mark.parametrize(
     ("file", "old", "new", "expected"),
     [
-        ("detectors/llr/__init__.py", "score = -sums", "score = sums", {"llr"}),
+        (
+            "detectors/llr/__init__.py",
+            "return per_word(score, counts)",
+            "return per_word(-score, counts)",
+            {"llr"},
+        ),
         ("detectors/llr/__init__.py", '"""Log-likelihood', '"""The log-likelihood', set()),
-        ("detectors/llr/__init__.py", "score = -sums", "score = -sums  # a comment", set()),
+        (
+            "detectors/llr/__init__.py",
+            "return per_word(score, counts)",
+            "return per_word(score, counts)  # a comment",
+            set(),
+        ),
         ("detectors/date/electra.py", "F.gelu", "F.relu", {"date"}),
         ("detectors/_batches.py", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
         ("detectors/ensemble.py", "class Ensemble", "class _X: ...\n\n\nclass Ensemble", {"ensemble"}),
