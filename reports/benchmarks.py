@@ -1,10 +1,10 @@
 """The published figures of others: of corpora that we made from their data, and means of splits."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+
+import pandas as pd
 
 from adbench_text.contract.protocols import ONE_VS_REST, RANK_ALL
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
@@ -84,15 +84,14 @@ class Row:
         return self.source in (published.PAPER, published.WU)
 
 
-def relation(row: Any) -> str:
-    """Return how the corpus of a cell relates to a published one, such as `EXACT`; empty if it does not.
-
-    `row` is one of a table of cells.
-    """
-    found, protocol, _ = _CORPORA.get(row.dataset, ("", "", {}))
-    is_complete = row.test_outliers == ALL_OUTLIERS and math.isnan(row.limit)
+def relation(cells: pd.DataFrame) -> pd.Series:
+    """Return how the corpus of each cell relates to a published one, `EXACT`; empty if it does not."""
+    found = cells["dataset"].map({name: found for name, (found, *_) in _CORPORA.items()})
+    protocol = cells["dataset"].map({name: protocol for name, (_, protocol, _) in _CORPORA.items()})
+    is_complete = (cells["test_outliers"] == ALL_OUTLIERS) & cells["limit"].isna()
     # a rebuilt corpus may come from a repacked archive, so it need not be the published edition
-    return found if is_complete and row.protocol == protocol and (row.published or found == REBUILT) else ""
+    is_theirs = cells["published"] | (found == REBUILT)
+    return found.where(is_complete & (cells["protocol"] == protocol) & is_theirs, "")
 
 
 @cache

@@ -1,13 +1,15 @@
 """The cells of a report, arranged once for all its tables and figures."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from itertools import starmap
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from adbench_text.contract.scores import REGIMES, TEST_BATCH
 from adbench_text.corpora.split import splits
@@ -18,18 +20,18 @@ from adbench_text.plugins.configure import DEFAULT, format_name
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import ORACLE
 from adbench_text.run.cell import Cell
-from adbench_text.store.cells import SPLIT, key_of, latest
+from adbench_text.store.cells import SPLIT, key_of, keys_of, latest
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
 _OURS = "Ours"  # name of a detector that the user marks without one
 
-#: A row of a table of cells, a tuple of `DataFrame.itertuples` with the columns of `store.cells.COLUMNS`.
-Row = Any
+#: What cells of one `Column` share, whatever their code and libraries.
+_COLUMN = ["detector", "preset", "settings", "home"]
 
 
-def text_of(row: Row) -> str:
+def text_of(row: pd.Series) -> str:
     """Return the cell of a row for people."""
-    return f"{format_name(row.detector, settings=row.configuration)} on {key_of(row)}"
+    return f"{format_name(row['detector'], settings=row['configuration'])} on {key_of(row)}"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Column:
 
     detector: str
     preset: str
-    configuration: str | None  #: None for a complete preset
+    configuration: str  #: empty for a complete preset
     is_oracle: bool = False
     regime: str = ""  #: empty if it is not declared
     source: str = ""  #: the files that its cells were read from; empty if the store has some of them
@@ -75,7 +77,10 @@ class Column:
         older = f" (older{number})" if self.generation else ""
         source = f" ({self.source})" if self.source else ""
         marks = f" {ORACLE}" * self.is_oracle + older + source
-        return format_name(self.detector, self.preset, self.configuration or "") + marks
+        return format_name(self.detector, self.preset, self.configuration) + marks
+
+
+_ATTRIBUTES = [each.name for each in fields(Column) if each.name != "name"]  # of a column, from its cells
 
 
 class Cells:
@@ -83,16 +88,17 @@ class Cells:
 
     `stored` is a table as `Store.every_cell` returns it, the oldest first, and not empty; cells of files
     follow. Where `promised` has the cells of a sweep, only its inlier classes are rows. `columns` are in the
-    order of a report, `editions` are labels by the name and the digest of a dataset, `corpora` by ``corpus``.
+    order of a report, `corpora` are labels by ``corpus``.
 
     A detector has one column. On a corpus and level it has the cells of the first source that has some: the
     store, then the files. `apart` names columns of files that are not joined: ``"llr (main)"``. `ours` names
     columns to mark, and what to call them: ``"mine.py:Mine"``, ``"mine.py:Mine=Ours"``.
 
-    `given` has all cells, the oldest first, `in_time` those that count; ``is_first`` tells them apart,
-    ``home`` is the source of the column, and ``corpus`` is dataset, digest and variant of the split. `table`
-    has the cells that count in the order of columns, corpora and levels, with ``column`` (its number in
-    `columns`); its ``n_configurations`` is what a split should have.
+    `given` has all cells, the oldest first. It has the columns of `stored` and some more: ``corpus`` is
+    dataset, digest and variant of the split, ``home`` is the source of the column of a report, and
+    ``is_first`` says whether the cell counts. `in_time` has the cells that count, with ``column`` (its number
+    in `columns`); ``n_configurations`` is what a split should have. `table` has the same cells in the order
+    of columns, corpora and levels.
     """
 
     def __init__(
@@ -103,25 +109,22 @@ class Cells:
         ours: Iterable[str] = (),
     ) -> None:
         self.stored, self.promised = stored, promised
-        newest = latest(stored)
+        newest = _with_corpora(latest(stored))
         self.given = _with_homes(_of_newest_code(newest), apart)
-        self.in_time = self.given[self.given["is_first"]].reset_index(drop=True)
         self.n_superseded = len(newest) - len(self.given)
-        rows: list[Row] = list(self.in_time.itertuples(index=False))
-        self.editions = _editions(rows)
-        self.corpora = _corpora(rows, self.editions)
-        self.levels = levels_of(self.in_time)
-        n_configurations = _n_configurations(rows)
-        of_columns = _columns(rows, n_configurations)
-        self.columns = _with_names(list(of_columns), ours)
+        counted = self.given[self.given["is_first"]].reset_index(drop=True)
+        counted["n_configurations"] = _n_configurations(counted)
+        self.corpora = _corpora(counted)
+        self.levels = levels_of(counted)
+        numbers, columns = _columns(counted)
+        self.columns = _with_names(columns, ours)
+        self.in_time = counted.assign(column=numbers)
         order = {corpus: place for place, corpus in enumerate(self.corpora)}
-        table = pd.DataFrame(
-            row._replace(n_configurations=1 if row.preset == DEFAULT else n_configurations[_preset(row)])
-            for of_column in of_columns.values()
-            for row in sorted(of_column, key=lambda row: (order[row.corpus], row.contamination))
+        self.table = self.in_time.sort_values(
+            ["column", "corpus", "contamination"],
+            key=lambda values: values.map(order) if values.name == "corpus" else values,
+            ignore_index=True,
         )
-        numbers = [number for number, rows in enumerate(of_columns.values()) for _ in rows]
-        self.table = table.set_axis(self.in_time.columns, axis=1).assign(column=numbers)
 
 
 def _with_names(columns: Sequence[Column], ours: Iterable[str]) -> list[Column]:
@@ -147,15 +150,22 @@ def levels_of(cells: pd.DataFrame) -> list[float]:
     return sorted(set((cells if finished.empty else finished)["contamination"]))
 
 
-def _of_newest_code(stored: pd.DataFrame) -> pd.DataFrame:
+def _with_corpora(stored: pd.DataFrame) -> pd.DataFrame:
+    """Return cells with their corpus, its variant and relation, and whether they finished."""
+    variants = pd.Series([key.variant for key in keys_of(stored)], stored.index)
+    return stored.assign(
+        variant=variants,
+        corpus=stored["dataset_digest"] + " " + stored["dataset"].combine(variants, with_variant),
+        relation=benchmarks.relation(stored),
+        is_ok=stored["status"] == "ok",
+    )
+
+
+def _of_newest_code(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the newest result of each cell, whatever its code, in the order of the first results."""
-    rows: list[Row] = list(stored.itertuples(index=False))
-    digests, variants = stored["dataset_digest"], [key_of(row).variant for row in rows]
-    names = [with_variant(row.dataset, variant) for row, variant in zip(rows, variants, strict=True)]
-    table = stored.assign(corpus=digests + " " + names, is_ok=stored["status"] == "ok")
     identity = ["corpus", "source", "detector", "preset", "configuration", *SPLIT]
-    order = table.groupby(identity, sort=False, dropna=False).ngroup()
-    newest = table.drop_duplicates(identity, keep="last")
+    order = cells.groupby(identity, sort=False, dropna=False).ngroup()
+    newest = cells.drop_duplicates(identity, keep="last")
     return newest.iloc[order[newest.index].argsort(kind="stable")].reset_index(drop=True)
 
 
@@ -179,31 +189,27 @@ def _with_homes(cells: pd.DataFrame, apart: Collection[str]) -> pd.DataFrame:
     detector = ["detector", "preset", "settings", "code", "apart"]
     first = table.groupby([*detector, "corpus", "contamination"])["source"].transform("min")
     home = sources[table.groupby(detector)["source"].transform("min")]
-    return cells.assign(home=home, is_first=first == numbers)
+    return cells.assign(settings=table["settings"], home=home, is_first=first == numbers)
 
 
-def _preset(row: Row) -> tuple[str, str, str]:
-    return row.detector, row.preset, row.corpus
+def _corpora(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the label of each corpus. Editions of a dataset are numbered and follow each other."""
+    digests = cells.groupby("dataset")["dataset_digest"]
+    edition, n_editions = digests.transform(_numbered) + 1, digests.transform("nunique")
+    numbered = cells["dataset"] + " (" + edition.astype(str) + ")"
+    names = cells["dataset"].where(n_editions == 1, numbered)
+    # the relation implies how the splits are made
+    related = names + " (" + cells["relation"] + ")"
+    labels = related.where(cells["relation"] != "", names.combine(cells["variant"], with_variant))
+    ordered = cells.assign(edition=edition, label=labels).sort_values(
+        ["dataset", "edition", "test_outliers"], ascending=[True, True, False]
+    )
+    return dict(zip(ordered["corpus"], ordered["label"], strict=True))
 
 
-def _editions(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
-    digests = dict.fromkeys((row.dataset, row.dataset_digest) for row in rows)
-    n_editions = Counter(dataset for dataset, _ in digests)
-    names, seen = {}, Counter[str]()
-    for dataset, digest in sorted(digests, key=lambda item: item[0]):
-        seen[dataset] += 1
-        names[dataset, digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
-    return names
-
-
-def _corpora(rows: Iterable[Row], editions: dict[tuple[str, str], str]) -> dict[str, str]:
-    order = {edition: place for place, edition in enumerate(editions)}
-    labels = {}
-    for row in sorted(rows, key=lambda row: (order[row.dataset, row.dataset_digest], -row.test_outliers)):
-        label, relation = editions[row.dataset, row.dataset_digest], benchmarks.relation(row)
-        # the relation implies how the splits are made
-        labels[row.corpus] = f"{label} ({relation})" if relation else with_variant(label, key_of(row).variant)
-    return labels
+def _numbered(values: pd.Series) -> NDArray[np.int64]:
+    """Number the different values from 0, in the order in which they come."""
+    return values.factorize()[0]
 
 
 def known_splits(cells: pd.DataFrame) -> list[str]:
@@ -215,59 +221,49 @@ def known_splits(cells: pd.DataFrame) -> list[str]:
     return []
 
 
-def _n_configurations(rows: Iterable[Row]) -> dict[tuple[str, str, str], int]:
-    """Return the number of configurations, run or not, of each detector and preset on each corpus."""
-    run: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    known: dict[tuple[str, str, str], int] = defaultdict(int)
-    for row in rows:
-        key = _preset(row)
-        run[key].add(row.configuration)
-        known[key] = max(known[key], row.n_configurations, len(run[key]))
-    return known
+def _n_configurations(cells: pd.DataFrame) -> pd.Series:
+    """Return the number of configurations, run or not, of the preset of each cell on its corpus."""
+    of_preset = cells.groupby(["detector", "preset", "corpus"])
+    known = of_preset["n_configurations"].transform("max")
+    n_run = of_preset["configuration"].transform("nunique")
+    return known.clip(lower=n_run).where(cells["preset"] != DEFAULT, 1)
 
 
-def _columns(
-    rows: Sequence[Row], n_configurations: dict[tuple[str, str, str], int]
-) -> dict[Column, list[Row]]:
-    """Return the columns in their order, each with its rows."""
-    oracles = {(row.detector, row.configuration) for row in rows if row.oracle}
-    regimes = {(row.detector, row.configuration): row.regime for row in rows}
-    grids = {(detector, preset) for (detector, preset, _), n in n_configurations.items() if n > 1}
-    held: dict[tuple[str, str, str | None, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        configuration = row.configuration if row.preset == DEFAULT else None
-        held[row.detector, row.preset, configuration, row.home].append(row)
-    columns: dict[Column, list[Row]] = {}
-    for (detector, preset, configuration, home), of_column in held.items():
-        key = detector, of_column[0].configuration
-        is_oracle = key in oracles or (configuration is None and (detector, preset) in grids)
-        sources = ", ".join(dict.fromkeys(row.source for row in of_column)) if home else ""
-        column = Column(detector, preset, configuration, is_oracle, regimes[key], sources)
-        columns |= _generations(column, of_column)
-    own = sorted({column.regime for column in columns if column.regime} - set(REGIMES))
-    regimes_in_order = [*REGIMES, *own, ""]
-    presets = list(dict.fromkeys((detector, preset) for detector, preset, *_ in held))
+def _columns(cells: pd.DataFrame) -> tuple[pd.Series, list[Column]]:
+    """Return the number of the column of each cell, and the columns in their order."""
+    of_preset = cells.groupby(["detector", "preset"], sort=False)
+    of_configuration = cells.groupby(["detector", "configuration"])
+    is_grid = of_preset["n_configurations"].transform("max") > 1
+    of_column = cells.assign(
+        is_oracle=of_configuration["oracle"].transform("any") | is_grid,
+        regime=of_configuration["regime"].transform("last"),
+    ).groupby(_COLUMN, sort=False)
+    sources = of_column["source"].transform(lambda each: ", ".join(each.unique()))
+    # a column is as its first configuration
+    table = cells.assign(
+        configuration=cells["settings"],
+        is_oracle=of_column["is_oracle"].transform("first"),
+        regime=of_column["regime"].transform("first"),
+        source=sources.where(cells["home"] != "", ""),
+        generation=_generations(cells),
+    )
+    own = sorted(set(table["regime"]) - {*REGIMES, ""})
+    regimes = {regime: place for place, regime in enumerate([*REGIMES, *own, ""])}
+    order = [
+        table["is_oracle"],
+        table["regime"].map(regimes),
+        of_preset.ngroup(),
+        table["source"],
+        of_column.ngroup(),
+        table["generation"],
+    ]
+    numbers = table.groupby(order).ngroup()
+    firsts = table.loc[numbers.drop_duplicates().sort_values().index, _ATTRIBUTES]
+    return numbers, list(starmap(Column, firsts.itertuples(index=False, name=None)))
 
-    def order(column: Column) -> tuple[bool, int, int, str]:
-        place = presets.index((column.detector, column.preset))
-        return column.is_oracle, regimes_in_order.index(column.regime), place, column.source
 
-    return {column: columns[column] for column in sorted(columns, key=order)}
-
-
-def _generations(column: Column, rows: Sequence[Row]) -> dict[Column, list[Row]]:
-    """Return a column with its rows for each version of code and libraries, the newest of a source first."""
-
-    def version(row: Row) -> tuple[str, str, str, str]:
-        return row.source, row.code_version, row.harness_version, row.libraries
-
-    newest_first = dict.fromkeys(version(row) for row in sorted(rows, key=lambda row: row.started)[::-1])
-    n_of_source = Counter[str]()
-    generations = {}
-    for key in newest_first:
-        generations[key] = n_of_source[key[0]]
-        n_of_source[key[0]] += 1
-    of_generations: dict[int, list[Row]] = {n: [] for n in sorted(generations.values())}
-    for row in rows:
-        of_generations[generations[version(row)]].append(row)
-    return {replace(column, generation=n): each for n, each in of_generations.items()}
+def _generations(cells: pd.DataFrame) -> pd.Series:
+    """Number the versions of code and libraries of each column and source, from 0, the newest first."""
+    version = cells.groupby(["code_version", "harness_version", "libraries"]).ngroup()
+    newest_first = cells.assign(version=version).sort_values("started", kind="stable", na_position="first")
+    return newest_first[::-1].groupby([*_COLUMN, "source"])["version"].transform(_numbered)

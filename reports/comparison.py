@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from statistics import mean
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from adbench_text.contract.protocols import RANK_ALL
 from adbench_text.errors import UnknownNameError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, Metric, is_lower_better
 from adbench_text.reports import benchmarks, published
-from adbench_text.reports.cells import Cells, Column, Row, known_splits, levels_of
+from adbench_text.reports.cells import Cells, Column, known_splits, levels_of
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.means import Place, means
 from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
@@ -42,10 +43,9 @@ class Corpus:
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
         self._comparison, self.digest = comparison, digest
-        self._of_splits: dict[Column, dict[str, Row]] = {}
         cells = comparison.cells
         self.cells = cells.in_time[cells.in_time["corpus"] == digest]
-        self.first: Row = next(self.cells.itertuples(index=False))
+        self.first = self.cells.iloc[0]
         key = key_of(self.first)
         self.dataset, self.splits, self.n_known = key.dataset, key.variant, key.known
         self.levels: list[float] = sorted(set(self.cells["contamination"]))
@@ -67,7 +67,7 @@ class Corpus:
         self.published = {} if self.splits else published.figures(self.dataset, metric)
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
-        is_theirs = bool(benchmarks.relation(self.first)) and self.lowest == 0
+        is_theirs = bool(self.first["relation"]) and self.lowest == 0
         self.published_rows = list(benchmarks.rows(self.dataset, metric) if is_theirs else ())
         means = {name: self.published_value(name) for name in self.published if self.lowest == 0}
         self.published_rows += [
@@ -98,32 +98,35 @@ class Corpus:
         """Return the same, with the best of `Comparison.marked`."""
         return self._comparison.marked(self.entries(inlier, level))
 
-    def finished(self, column: Column) -> pd.DataFrame:
-        """Return the finished cells of a column at the lowest level, the lowest seed first.
-
-        These are rows of `Cells.table`.
-        """
-        cells, number = self._comparison.cells.table, self._comparison.columns.index(column)
+    @cached_property
+    def finished_cells(self) -> pd.DataFrame:
+        """The finished cells at the lowest level, by column, the lowest seed first: rows of `Cells.table`."""
+        cells = self._comparison.cells.table
         is_here = (cells["corpus"] == self.digest) & (cells["contamination"] == self.lowest) & cells["is_ok"]
-        return cells[is_here & (cells["column"] == number)].sort_values("seed", kind="stable")
+        return cells[is_here].sort_values(["column", "seed"])
+
+    def finished(self, column: Column) -> pd.DataFrame:
+        """Return the `finished_cells` of a column."""
+        cells = self.finished_cells
+        return cells[cells["column"] == self._comparison.columns.index(column)]
 
     def measured(self, names: Sequence[str]) -> list[tuple[Column, list[Entry]]]:
         """Return the means over the splits of what is measured besides the metric, at the lowest level.
 
         There is an entry for each name, `NONE` if no cell has it. A column has finished cells.
         """
-        columns = [column for column in self._comparison.columns if len(self.finished(column))]
+        columns = [self._comparison.columns[number] for number in self.finished_cells["column"].unique()]
         of_columns = [[self.entry(column, name=name) for name in names] for column in columns]
         entries = [[e if e.kind is Kind.FIGURE else NONE for e in of_column] for of_column in of_columns]
         return list(zip(columns, entries, strict=True))
 
-    def of_splits(self, column: Column) -> dict[str, Row]:
-        """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
-        if column not in self._of_splits:
-            cells = self.finished(column).drop_duplicates("inlier")
-            rows = {row.inlier: row for row in cells.itertuples(index=False)}
-            self._of_splits[column] = {name: rows[name] for name in self.inliers if name in rows}
-        return self._of_splits[column]
+    def of_splits(self, column: Column) -> pd.DataFrame:
+        """Return the finished cell of the lowest seed of each split at the lowest level.
+
+        They are in the order of `inliers`, which are their index.
+        """
+        cells = self.finished(column).drop_duplicates("inlier").set_index("inlier", drop=False)
+        return cells.loc[[name for name in self.inliers if name in cells.index]]
 
     def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
         """Return a row for each split, and one for the mean (None) if the corpus has several splits."""

@@ -1,6 +1,6 @@
 """Scores, curves and examples of cells, as the store keeps them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import count
 from adbench_text.metrics import ROUNDING, all_metrics
-from adbench_text.reports.cells import Row, text_of
+from adbench_text.reports.cells import text_of
 from adbench_text.run import examples
 from adbench_text.run.result import Example
 from adbench_text.store.store import Store
@@ -30,37 +30,37 @@ class Evidence:
     def __init__(self, store: Store | None = None) -> None:
         self.store = store
         self._held: dict[tuple[str, str], Any] = {}
-        self._lost: dict[str, list[Row]] = {}  # by what is missing of them
+        self._lost: dict[str, list[pd.Series]] = {}  # by what is missing of them
 
-    def scores(self, rows: Mapping[str, Row]) -> dict[str, Scored]:
+    def scores(self, cells: pd.DataFrame) -> dict[str, Scored]:
         """Return outliers and scores of the test documents of cells, by their splits."""
-        tables = {inlier: self.table(row) for inlier, row in rows.items()}
+        tables = {row["inlier"]: self.table(row) for _, row in cells.iterrows()}
         return {inlier: scored(table) for inlier, table in tables.items() if table is not None}
 
-    def table(self, row: Row) -> pd.DataFrame | None:
+    def table(self, row: pd.Series) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable.
 
         Raise TrackingError if the cell has a metric that its scores do not give.
         """
-        is_new = (_SCORES, row.run_id) not in self._held
-        read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row.n_test))
+        is_new = (_SCORES, row["run_id"]) not in self._held
+        read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row["n_test"]))
         if read is not None and is_new:
             _check_metrics(row, read)
         return read
 
-    def forget(self, row: Row) -> None:
+    def forget(self, row: pd.Series) -> None:
         """Release the memory of a `table`."""
-        self._held.pop((_SCORES, row.run_id), None)
+        self._held.pop((_SCORES, row["run_id"]), None)
 
-    def examples(self, row: Row) -> list[Example] | None:
+    def examples(self, row: pd.Series) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
         read: list[Example] | None = self._read(row, _EXAMPLES, examples.from_json)
         return read
 
-    def _read(self, row: Row, file: str, parse: Callable[[str], Any]) -> Any:
-        key = file, row.run_id
-        if self.store is not None and not row.source and key not in self._held:
-            text = self.store.artifact(row.dataset, row.run_id, file)
+    def _read(self, row: pd.Series, file: str, parse: Callable[[str], Any]) -> Any:
+        key = file, row["run_id"]
+        if self.store is not None and not row["source"] and key not in self._held:
+            text = self.store.artifact(row["dataset"], row["run_id"], file)
             try:
                 self._held[key] = None if text is None else parse(text)
                 is_lost = text is None and file == _SCORES  # which each finished cell has
@@ -95,20 +95,20 @@ def _scores(text: str, n_test: int) -> pd.DataFrame:
     return table
 
 
-def _check_metrics(row: Row, table: pd.DataFrame) -> None:
+def _check_metrics(row: pd.Series, table: pd.DataFrame) -> None:
     """Raise TrackingError if a stored metric of a cell differs from the metric of its scores."""
     for name, value in all_metrics(*scored(table)).items():
-        stored = getattr(row, name)
+        stored = row[name]
         if abs(stored - value) > ROUNDING:  # False for NaN: an older cell may lack it
             raise TrackingError(
-                f"The run {row.run_id} ({text_of(row)}) was changed: its {name} is {stored:.4f}, and its "
+                f"The run {row['run_id']} ({text_of(row)}) was changed: its {name} is {stored:.4f}, and its "
                 f"scores give {value:.4f}; delete the run, and run its cell again."
             )
 
 
-def _note(part: str, missing: str, rows: Sequence[Row]) -> str:
-    rows = list({row.run_id: row for row in rows}.values())
-    cells = list(dict.fromkeys(f"{row.detector} on {row.dataset}/{row.inlier}" for row in rows))
+def _note(part: str, missing: str, rows: Sequence[pd.Series]) -> str:
+    rows = list({row["run_id"]: row for row in rows}.values())
+    cells = list(dict.fromkeys(f"{row['detector']} on {row['dataset']}/{row['inlier']}" for row in rows))
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     return (
         f"The {part} of {count(len(rows), 'finished cell')} cannot be read, so {missing} are missing "

@@ -13,12 +13,12 @@ def heatmaps(comparison: Comparison) -> list[Heatmap]:
     shows some of each.
     """
     queues = [
-        [(column, corpus.label, row) for row in corpus.of_splits(column).values()]
+        [(column, corpus.label, row) for _, row in corpus.of_splits(column).iterrows()]
         for column in comparison.fair
         for corpus in comparison.corpora
     ]
     return [
-        Heatmap(f"{column.label} on {label} / {row.inlier}", of_cell)
+        Heatmap(f"{column.label} on {label} / {row['inlier']}", of_cell)
         for turn in zip_longest(*queues)
         for column, label, row in filter(None, turn)
         if (of_cell := comparison.evidence.examples(row)) is not None

@@ -69,7 +69,7 @@ def scores(uri: str) -> pd.DataFrame:
     """
     store = Store(uri, create=False)
     cells, evidence = latest(_stored(store)), Evidence(store)
-    tables = [evidence.table(row) if row.status == "ok" else None for row in cells.itertuples()]
+    tables = [evidence.table(row) if row["status"] == "ok" else None for _, row in cells.iterrows()]
     for note in evidence.notes:
         warnings.warn(note, stacklevel=2)
     if not (found := [table for table in tables if table is not None]):

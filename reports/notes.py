@@ -8,10 +8,10 @@ import pandas as pd
 from adbench_text.corpora.split_key import percent
 from adbench_text.escaping import count
 from adbench_text.metrics import ROUNDING, TIED, Metric, note_on_ties
-from adbench_text.reports.cells import Cells, Row, text_of
+from adbench_text.reports.cells import Cells, text_of
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
-from adbench_text.store.cells import SPLIT, identity_of, latest
+from adbench_text.store.cells import SPLIT, identities_of, latest
 
 _MOST_RUNS = 3  # that were changed are named
 _OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."
@@ -174,13 +174,13 @@ def contradictions(stored: pd.DataFrame, metric: Metric) -> list[str]:
     is_apart = difference > ROUNDING
     if not is_apart.any():
         return []
-    row: Row = next(older[difference == difference.max()].itertuples())
+    row = older[difference == difference.max()].iloc[0]
     number = older.loc[is_apart, "cell"].nunique()
     cells = "1 cell has" if number == 1 else f"{number:,} cells have"
     return [
         f"{cells} several results that differ, though their definitions are equal: by up to "
         f"{100 * difference.max():.3g} points of {metric.title} ({text_of(row)}: newest "
-        f"{100 * row.newest:.1f}, older {100 * getattr(row, metric.name):.1f}). The newest of each cell "
+        f"{100 * row['newest']:.1f}, older {100 * row[metric.name]:.1f}). The newest of each cell "
         "counts."
     ]
 
@@ -197,15 +197,15 @@ def failures(cells: pd.DataFrame) -> list[str]:
     failed = cells[cells["status"] != "ok"]
     notes = []
     for _, group in failed.groupby(["detector", "configuration", "dataset", "reason"], sort=False):
-        first, n_others = next(group.itertuples()), len(group) - 1
+        first, n_others = group.iloc[0], len(group) - 1
         others = f" and {n_others} more like it" if n_others else ""
-        notes.append(f"failed: {text_of(first)}{others}: {first.reason}")
+        notes.append(f"failed: {text_of(first)}{others}: {first['reason']}")
     return notes
 
 
 def _unfinished(cells: Cells) -> list[str]:
     """Return the number of cells of a sweep that have no result, with the first of them."""
-    identities = {identity_of(row) for row in cells.in_time.itertuples()}
+    identities = set(identities_of(cells.in_time))
     absent = [cell for cell in cells.promised if cell.identity not in identities]
     n_promised = len(cells.promised)
     return [

@@ -9,7 +9,7 @@ from adbench_text.errors import DataError
 from adbench_text.failures import as_plugin_error
 from adbench_text.metrics import Metric, is_possible
 from adbench_text.plugins import registry
-from adbench_text.reports.cells import Row, text_of
+from adbench_text.reports.cells import text_of
 from adbench_text.reports.evidence import Evidence, scored
 
 
@@ -30,16 +30,17 @@ def with_metric(cells: pd.DataFrame, metric: Metric, evidence: Evidence) -> pd.D
     Cells of a file have no scores here: their value is that of the column of the metric, if there is one.
     Raise PluginError if the function fails, or returns anything but a number in [0, 1].
     """
-    of_files = cells.get(metric.name, pd.Series(math.nan, cells.index))
-    rows = zip(cells.itertuples(), of_files, strict=True)
-    return cells.assign(**{metric.name: [_value(row, given, metric, evidence) for row, given in rows]})
+    given = cells.assign(**{metric.name: cells.get(metric.name, math.nan)})
+    return given.assign(**{metric.name: [_value(row, metric, evidence) for _, row in given.iterrows()]})
 
 
-def _value(row: Row, given: float, metric: Metric, evidence: Evidence) -> float:
-    table = evidence.table(row) if row.status == "ok" else None
+def _value(row: pd.Series, metric: Metric, evidence: Evidence) -> float:
+    table = evidence.table(row) if row["status"] == "ok" else None
     if table is None:
+        given = float(row[metric.name])
         if not math.isnan(given) and not is_possible(given):
-            raise DataError(f"{row.source}: {metric.title} of {text_of(row)} is {given:g}, not in [0, 1].")
+            cell = f"{row['source']}: {metric.title} of {text_of(row)}"
+            raise DataError(f"{cell} is {given:g}, not in [0, 1].")
         return given
     with as_plugin_error(f"{metric.title} fails on {text_of(row)}", metric.function.__module__):
         outlier, scores = scored(table)

@@ -85,11 +85,15 @@ class Ranking:
         metric, evidence = self._comparison.metric, self._comparison.evidence
         if metric.curve != "ROC":
             return [None] * len(self.columns)
+        splits = [(self._corpora[label].digest, inlier) for label, inlier in self.splits]
         of_columns = (
-            [self._corpora[label].of_splits(column)[inlier] for label, inlier in self.splits]
+            pd.concat([corpus.of_splits(column) for corpus in self._corpora.values()])
             for column in self.columns
         )
-        return [moved_by_documents(rows, evidence) for rows in of_columns]
+        return [
+            moved_by_documents(cells.set_index(["corpus", "inlier"], drop=False).loc[splits], evidence)
+            for cells in of_columns
+        ]
 
 
 def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -31,7 +31,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from adbench_text.reports.cells import Row
 from adbench_text.reports.evidence import Evidence, scored
 
 ALPHA = 0.05  # level of the tests
@@ -103,19 +102,19 @@ def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArr
     return shares
 
 
-def moved_by_documents(rows: Sequence[Row], evidence: Evidence) -> "pd.Series[float] | None":
+def moved_by_documents(cells: pd.DataFrame, evidence: Evidence) -> "pd.Series[float] | None":
     """Return how much of the mean AUROC of cells, in percent, is due to each test document of each corpus.
 
     None if a cell lacks its scores.
     """
     parts = []
-    for row in rows:
+    for _, row in cells.iterrows():
         table = evidence.table(row)
         if table is None or table["outlier"].nunique() < 2:
             return None
         n_of_kind = table.groupby("outlier")["outlier"].transform("size")
-        moved = 100 * placements(*scored(table)) / n_of_kind / len(rows)
-        parts.append(table.assign(corpus=row.corpus, moved=moved))
+        moved = 100 * placements(*scored(table)) / n_of_kind / len(cells)
+        parts.append(table.assign(corpus=row["corpus"], moved=moved))
     return pd.concat(parts).groupby(["corpus", "class", "document"])["moved"].sum()
 
 

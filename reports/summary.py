@@ -65,8 +65,8 @@ def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, 
     ]
     for corpus in comparison.corpora:
         first = corpus.first
-        protocol = "" if first.protocol == ONE_VS_REST else f"protocol {first.protocol}"
-        edition = "; ".join(filter(None, (f"edition {first.edition}", first.documents, protocol)))
+        protocol = "" if first["protocol"] == ONE_VS_REST else f"protocol {first['protocol']}"
+        edition = "; ".join(filter(None, (f"edition {first['edition']}", first["documents"], protocol)))
         facts.append((corpus.label, edition))
     return [(name, value) for name, value in facts if value]
 

@@ -65,11 +65,6 @@ def of_another_edition(row):
     }
 
 
-def rows_of(cells) -> list:
-    """Stored cells as rows of their table."""
-    return list(Cells(table_of(cells)).in_time.itertuples())
-
-
 def compare(rows, metric="auroc", cells=(), store=None, baseline=None) -> Comparison:
     return Comparison(Cells(table_of(rows), cells), metric, Evidence(store) if store else None, baseline)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import fields
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.corpora.split_key import AXES, SplitKey
@@ -126,17 +127,23 @@ def latest(table: "pd.DataFrame") -> "pd.DataFrame":
     return table.drop_duplicates(["cell", "source"], keep="last").reset_index(drop=True)
 
 
-def key_of(row: Any) -> SplitKey:
-    """Return the split of a row, which is a tuple of `DataFrame.itertuples`."""
-    return SplitKey(**{name: getattr(row, name) for name in SPLIT})
+def key_of(row: "pd.Series") -> SplitKey:
+    """Return the split of a row."""
+    return SplitKey(**{name: row[name] for name in SPLIT})
 
 
-def identity_of(row: Any) -> tuple[str, str, str, SplitKey]:
-    """Return the `Cell.identity` of a row."""
-    return row.detector, row.preset, row.configuration, key_of(row)
+def keys_of(table: "pd.DataFrame") -> list[SplitKey]:
+    """Return the split of each row."""
+    return list(starmap(SplitKey, table[[*SPLIT]].itertuples(index=False, name=None)))
+
+
+def identities_of(table: "pd.DataFrame") -> list[tuple[str, str, str, SplitKey]]:
+    """Return the `Cell.identity` of each row."""
+    names = (table[name] for name in ("detector", "preset", "configuration"))
+    return list(zip(*names, keys_of(table), strict=True))
 
 
 def of_cells(table: "pd.DataFrame", cells: Iterable["Cell"]) -> "pd.DataFrame":
     """Return the rows of some cells, whatever their code."""
     wanted = {cell.identity for cell in cells}
-    return table[[identity_of(row) in wanted for row in table.itertuples()]]
+    return table[[identity in wanted for identity in identities_of(table)]]

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import pandas as pd
-
 from adbench_text.corpora.split_key import percent
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
@@ -19,7 +17,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     methods = [name for name in comparison.published if name not in published.SURPASSED]
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
-        cells = pd.concat([corpus.finished(column) for column in comparison.columns]).set_index("inlier")
+        cells = corpus.finished_cells.set_index("inlier")
         of_outliers = 100 * (cells["n_test_outliers"] / cells["n_test"]).dropna()
         is_of_outliers = comparison.metric.positive == "outliers"
         shares = {str(name): share if is_of_outliers else 100 - share for name, share in of_outliers.items()}

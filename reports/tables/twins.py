@@ -115,7 +115,7 @@ def _plain_of(column: Column) -> tuple[str, str]:
 
 def _settings(column: Column) -> tuple[str, list[str]]:
     """Return the name of a column without its settings, and these."""
-    written = format_name(column.detector, column.preset, column.configuration or "")
+    written = format_name(column.detector, column.preset, column.configuration)
     name, _, settings = written.partition("(")
     return name, split_list(settings.removesuffix(")"))
 

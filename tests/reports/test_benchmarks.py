@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from cells import build, compare, main_table, only_table, rows_of, stored, texts
+from cells import build, compare, main_table, only_table, stored, texts
 
 from adbench_text.contract.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks, published
@@ -71,7 +71,7 @@ def test_every_figure_of_a_source_is_in_a_row():
 def test_other_metrics_and_datasets_have_no_rows():
     assert benchmarks.rows("nlpad-bbc", "aupr_out") == benchmarks.rows("textad-sst2", "aupr_in") == ()
     assert benchmarks.rows("20news", "auroc") == ()
-    assert benchmarks.relation(rows_of([cell(dataset="20news")])[0]) == ""
+    assert [*benchmarks.relation(table_of([cell(dataset="20news")]))] == [""]
 
 
 @pytest.mark.parametrize("name", TEXTAD)

@@ -2,10 +2,11 @@ import warnings
 
 import numpy as np
 import pytest
-from cells import compare, only_table, rows_of, stored, texts
+from cells import compare, only_table, stored, texts
 from scipy import stats
 
 from adbench_text.metrics import METRICS, all_metrics
+from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
@@ -19,6 +20,7 @@ from adbench_text.reports.significance import (
     wilcoxon,
 )
 from adbench_text.reports.tables import ranks, significance
+from adbench_text.store.cells import table_of
 
 # three detectors in four splits; the second and the third tie in the last
 FIGURES = np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.6, 0.9, 0.8], [0.9, 0.5, 0.5]])
@@ -153,7 +155,10 @@ def test_the_deviation_is_that_of_resamples_of_the_documents():
     for _ in range(2000):
         drawn = np.concatenate([rng.choice(np.flatnonzero(label == LABELS), 40) for label in range(3)])
         differences.append(100 * (auroc(outlier[drawn], fair[drawn]) - auroc(outlier[drawn], blind[drawn])))
-    ours = [moved_by_documents(rows_of(cells(name)[:1]), Evidence(STORE)) for name in ("fair", "blind")]
+    ours = [
+        moved_by_documents(Cells(table_of(cells(name)[:1])).in_time, Evidence(STORE))
+        for name in ("fair", "blind")
+    ]
     _, low, high, _ = estimate(0.0, ours[0] - ours[1])
     assert (high - low) / 2 / 1.96 == pytest.approx(np.std(differences), rel=0.1)
 
@@ -197,4 +202,4 @@ def test_other_metrics_than_auroc_have_no_test_over_documents():
 
 def test_thinned_test_sets_have_intervals_too():
     thinned = cells("good", test_outliers=0.1)
-    assert len(moved_by_documents(rows_of(thinned), Evidence(STORE))) == len(LABELS)
+    assert len(moved_by_documents(Cells(table_of(thinned)).in_time, Evidence(STORE))) == len(LABELS)

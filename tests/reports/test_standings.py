@@ -19,7 +19,7 @@ from adbench_text.plugins import registry
 from adbench_text.reports import pages, standings
 from adbench_text.reports.build import Builder
 from adbench_text.reports.submitted import read_entries
-from adbench_text.store.cells import key_of
+from adbench_text.store.cells import keys_of
 
 
 def cells(detector, *figures, regime=FROM_SCRATCH, **columns):
@@ -119,8 +119,8 @@ def test_the_figures_of_an_entry_are_those_of_its_scores(sent):
     (table,) = read_entries(folder.parent)
     tiny = load(registry.dataset("tiny"))
     assert len(table) == 2 * len(tiny.classes)
-    for row in table.itertuples():
-        split = draw(tiny.raw, key_of(row))
+    for row, key in zip(table.itertuples(), keys_of(table), strict=True):
+        split = draw(tiny.raw, key)
         expected = all_metrics(split.outlier, np.array([float(len(text)) for text in split.test]))
         assert {name: getattr(row, name) for name in expected} == pytest.approx(expected)
         assert (row.n_train, row.n_test) == (len(split.train), len(split.test))

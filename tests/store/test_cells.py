@@ -11,7 +11,7 @@ from cells import cells_csv, failed, stored
 
 from adbench_text.errors import DataError
 from adbench_text.run.cell import Cell
-from adbench_text.store.cells import COLUMNS, identity_of, key_of, latest, of_cells, table_of
+from adbench_text.store.cells import COLUMNS, identities_of, keys_of, latest, of_cells, table_of
 from adbench_text.store.cells_file import read_csv
 
 NAMES = [
@@ -60,8 +60,9 @@ def test_any_name_is_read_back(read, column):
 def test_what_a_row_lacks_is_no_value_of_its_column():
     table = table_of([stored(known=10, test_outliers=0.05, published=True, protocol="rank-all"), {}])
     full, empty = table.itertuples()
-    assert key_of(full).variant == "rank-all, 5% outliers in the test set, 10 known outliers"
-    assert (key_of(empty).variant, empty.inlier) == ("", "")
+    variants = [key.variant for key in keys_of(table)]
+    assert variants == ["rank-all, 5% outliers in the test set, 10 known outliers", ""]
+    assert empty.inlier == ""
     assert (full.published, empty.published, empty.oracle, empty.n_configurations) == (True, False, False, 1)
 
 
@@ -79,7 +80,7 @@ def test_an_older_file_lacks_columns_and_each_row_is_a_cell(read):
     assert [*table.columns] == [*COLUMNS]
     assert [*map(str, table.dtypes)] == [*map(str, table_of([stored()]).dtypes)]
     assert len(latest(table)) == 3
-    keys = [key_of(row) for row in table.itertuples()]
+    keys = keys_of(table)
     assert [str(key) for key in keys[:2]] == ["tiny/sea at 0%, seed 0", "tiny/law at 5%, seed 1"]
     assert keys[0].test_outliers == 1
     assert [*table["n_configurations"]] == [1, 1, 1]
@@ -93,9 +94,9 @@ def test_a_column_of_another_metric_is_kept(read):
 
 def test_the_rows_of_some_cells_are_found_whatever_their_code(read):
     table = read(cells_csv([stored(), stored(code_version="2"), stored(known=10), stored("ocsvm")]))
-    keys = {key_of(row).known: key_of(row) for row in table.itertuples()}
+    keys = {key.known: key for key in keys_of(table)}
     found = of_cells(table, [Cell("llr", "default", {}, keys[10])])
-    assert [identity_of(row) for row in found.itertuples()] == [("llr", "default", "", keys[10])]
+    assert identities_of(found) == [("llr", "default", "", keys[10])]
     assert len(of_cells(table, [Cell("llr", "default", {}, keys[0])])) == len(table) - 2
 
 

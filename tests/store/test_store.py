@@ -33,7 +33,7 @@ from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
 from adbench_text.store import store as tracking
 from adbench_text.store import writing
-from adbench_text.store.cells import COLUMNS, identity_of, key_of, row_of
+from adbench_text.store.cells import COLUMNS, identities_of, keys_of, row_of
 from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
 from adbench_text.store.run import DEFINITION, definition_of, params_and_tags
@@ -133,7 +133,7 @@ def test_a_thinned_test_set_is_named_in_runs_and_scores(store):
 def test_the_split_of_a_cell_is_read_back_and_has_a_summary_of_its_own(store, axes):
     others = with_split(result(), **axes)
     log(store, result(), others)
-    complete, other = sorted(map(key_of, store.cells(["tiny"]).itertuples()), key=lambda key: len(str(key)))
+    complete, other = sorted(keys_of(store.cells(["tiny"])), key=lambda key: len(str(key)))
     assert (complete, other) == (result().cell.split, others.cell.split)
     assert {run.info.run_name.partition(" | ")[2].partition(" (")[0] for run in runs(store, "summary")} == {
         key.level for key in (complete, other)
@@ -377,9 +377,10 @@ def test_a_cell_is_called_by_its_preset_not_by_its_settings(store):
 def test_cells_are_in_the_order_in_which_the_cells_began(store):
     log(store, result(0.9, inlier="law"), edition=replace(corpus(), is_published=True))
     log(store, result(0.8, level=0.05, seed=3), edition=replace(corpus(edition="odd"), limit=2))
-    first, second = store.cells(["tiny"]).itertuples()
+    table = store.cells(["tiny"])
+    first, second = table.itertuples()
     assert (first.auroc, second.auroc) == (0.8, 0.9)
-    assert identity_of(first) == result(level=0.05, seed=3).cell.identity
+    assert identities_of(table)[0] == result(level=0.05, seed=3).cell.identity
     assert first.documents.startswith("6 training")
     assert (first.limit, first.published, first.edition) == (2, False, "odd")
     assert math.isnan(second.limit)
