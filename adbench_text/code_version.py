@@ -47,14 +47,17 @@ class Code(NamedTuple):
 
 
 def code_version(*plugin: Any) -> str:
-    """Return the digest of the code of a plug-in: its classes, and the names of modules."""
-    state, code, top = hashlib.sha256(), code_of(*plugin), _module(plugin[0]).partition(".")[0]
+    """Return the digest of the code of a plug-in, given its classes or the names of its modules."""
+    code = code_of(*plugin)
+    digest = hashlib.sha256()
     for module, path in sorted(code.files.items()):
-        state.update(f"{module}\n{_meaning(path, path.stat().st_mtime_ns)}\n".encode())
-    names = sorted({kind.__qualname__ for kind in plugin if isinstance(kind, type)})
-    release = " ".join(_release(top)) if top in code.libraries else ""
-    state.update(f"{names} {release}".encode())
-    return state.hexdigest()[:16]
+        digest.update(f"{module}\n{_meaning(path, path.stat().st_mtime_ns)}\n".encode())
+    classes = sorted({each.__qualname__ for each in plugin if isinstance(each, type)})
+    package = _module(plugin[0]).partition(".")[0]
+    # the release stands for the code of a package that is not read
+    release = " ".join(_release(package)) if package in code.libraries else ""
+    digest.update(f"{classes} {release}".encode())
+    return digest.hexdigest()[:16]
 
 
 def libraries(*plugin: Any, declared: Collection[str] = ()) -> str:

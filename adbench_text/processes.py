@@ -246,7 +246,7 @@ class _Process:
             self.kill()
             raise CallError(f"its result cannot be read: {described(error)}") from error
         if has_ended:  # a process that it left behind may hold the pipe open
-            raise CallError(self._how_it_ended(), "killed")
+            raise CallError(self._end(), "killed")
         return None
 
     def megabytes(self) -> float:
@@ -259,13 +259,16 @@ class _Process:
                     total += each.memory_info().rss / 1e6
         return total
 
-    def _how_it_ended(self) -> str:
+    def _end(self) -> str:
+        """Wait for a process that is ending, kill what is left of it, and return a sentence on its end."""
         with _lock:
             self._process.join(10)
             code = self._process.exitcode
         self.kill()
-        if code is None or code < 0:
-            return f"its process was killed (signal {-(code or -9)}), perhaps for lack of memory"
+        if code is None:
+            return "its process did not end by itself, and was killed"
+        if code < 0:
+            return f"its process was killed (signal {-code}), perhaps for lack of memory"
         return f"it ended its process (exit code {code})"
 
     def kill(self) -> None:

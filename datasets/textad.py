@@ -92,14 +92,17 @@ class Sms(_TextADBench, _sms.SpamCollection):
     citation = f"{_CITATION} {_sms.CITATION}"
 
     def read(self) -> tuple[Documents, Documents]:
-        """Split the ham in the order of the file.
+        """Split the ham (messages that are no spam) by its order in the file.
 
-        As many messages as there are spam come first, for testing; the next 3,000 are for training.
+        The first messages are for testing, as many as there are spam messages; the next 3,000 are for
+        training. The other ham and all spam are for testing, too.
         """
         messages = self.messages()
         ham, spam = ([each for each in messages if each[0] == kind] for kind in self.classes)
-        begin, end = len(spam), len(spam) + 3000
-        return self._split(ham[begin:end], ham[:begin] + ham[end:] + spam)
+        n_test, n_train = len(spam), 3000
+        train = ham[n_test : n_test + n_train]
+        test = ham[:n_test] + ham[n_test + n_train :] + spam
+        return self._split(train, test)
 
 
 class Sst2(_TextADBench):

@@ -94,11 +94,16 @@ def paired(differences: NDArray[Any]) -> Estimate:
 
 
 def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each document the share of the other kind that it is ranked right against; ties are half."""
+    """Return for each document the share of documents of the other kind that it is ranked correctly against.
+
+    An outlier should score higher than inliers, an inlier lower than outliers. A tie counts half.
+    """
     shares = np.empty(len(scores))
-    for kind, sign in ((outlier, 1), (~outlier, -1)):
-        ranks, own = (stats.rankdata(sign * each) for each in (scores, scores[kind]))
-        shares[kind] = (ranks[kind] - own) / (~kind).sum()
+    for is_kind, sign in ((outlier, 1), (~outlier, -1)):
+        among_all = stats.rankdata(sign * scores)[is_kind]
+        among_its_kind = stats.rankdata(sign * scores[is_kind])
+        n_others_below = among_all - among_its_kind
+        shares[is_kind] = n_others_below / (~is_kind).sum()
     return shares
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adbench_text.store.store import Store
 
 
-_OF_BASELINE = "significance"  # the table that has it
+_BASELINE_TABLE = "significance"
 
 
 def _use_store(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
@@ -113,14 +113,19 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     if tables and not renderer.tables:
         raise click.UsageError(f"--format {form} prints single cells and cannot be combined with --table.")
     baseline, shown = options["baseline"], tables or [*renderer.tables]
-    if baseline is not None and (tables or not shown) and _OF_BASELINE not in tables:
-        raise click.UsageError(f"--baseline is for the table {_OF_BASELINE}, which is not among those shown.")
+    if baseline is not None:
+        # a report of all tables has this one only with a baseline
+        if not renderer.tables or (tables and _BASELINE_TABLE not in tables):
+            raise click.UsageError(
+                f"--baseline is for the table {_BASELINE_TABLE}, which is not among those shown."
+            )
+        baseline, shown = registry.with_files(baseline), list(dict.fromkeys([*shown, _BASELINE_TABLE]))
     metric = options["metric"]
     if metric not in METRICS:
         from adbench_text.reports.own_metric import own_metric
 
         metric = own_metric(metric)
-    store = None
+    store = None  # the files of --with are enough
     try:
         store = Store(options["tracking_uri"], options["experiment"], create=False)
     except NoResultsError:
@@ -132,7 +137,6 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     selection = [options[name] for name in ("files", "datasets", "detectors", "sweep")]
     stored, expected, notes, apart = _stored(store, *selection)
     if baseline is not None:
-        baseline, shown = registry.with_files(baseline), [*shown, _OF_BASELINE]
         apart = [*apart, baseline]
     ours = list(map(registry.with_files, options["ours"]))
     builder = Builder(stored, metric, store, expected, notes, baseline, apart, ours)
@@ -140,16 +144,16 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     n_results = len(builder.cells.in_time if renderer.tables else builder.cells.given)
-    news = [f"Wrote {output}: {form}, {count(n_results, 'result')}"] if output else []
+    messages = [f"Wrote {output}: {form}, {count(n_results, 'result')}"] if output else []
     if not renderer.tables:
-        news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
+        messages += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures := options["figures"]:
         with writing(figures):
             n_files = len(builder.write_figures(figures))
-        news.append(f"{n_files} files in {figures}")
-        news += [note for note in builder.evidence.notes if note not in built.every_note]
+        messages.append(f"{n_files} files in {figures}")
+        messages += [note for note in builder.evidence.notes if note not in built.every_note]
     _write_report(text, output)
-    for note in () if quiet else news:
+    for note in () if quiet else messages:
         click.echo(printable(note), err=True)
 
 

@@ -64,9 +64,10 @@ def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "
             value = (click.BOOL if option.is_flag else option.type).convert(text, option, ctx)
         except click.BadParameter as error:
             raise InvalidValueError(f"{file.path}: {key}: {error.message}") from error
-        if not option.is_flag or option.is_bool_flag:
+        sets_a_number = option.is_flag and not option.is_bool_flag  # as --quiet and --verbose do
+        if not sets_a_number:
             ctx.default_map[str(option.name)] = value
-        elif value:  # of --quiet and --verbose, which set one number
+        elif value:
             ctx.default_map[str(option.name)] = option.flag_value
     return file
 

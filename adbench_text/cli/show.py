@@ -51,22 +51,24 @@ def print_table(
     from rich.text import Text
 
     rows = list(rows)
-    if not header and rows:  # rich would take a character from a column for an empty one beside it
+    if not header and rows:  # rich gives a character of width to a column without any text
         filled = [index for index in range(len(rows[0])) if any(str(row[index]) for row in rows)]
         rows = [[row[index] for index in filled] for row in rows]
-    overflow: Literal["fold", "ellipsis"] = "fold" if widths is None else "ellipsis"
-    built = Table(box=None, show_header=bool(header), header_style="", padding=(0, 2, 0, 0), pad_edge=False)
+    is_cut = widths is not None
+    table = Table(box=None, show_header=bool(header), header_style="", padding=(0, 2, 0, 0), pad_edge=False)
     for index, cell in enumerate(rows[0] if rows else header):
         title = header[index] if header else ""
         justify: Literal["left", "right"] = "right" if isinstance(cell, int) else "left"
         width = (widths or {}).get(title)
-        built.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=bool(width))
+        table.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=bool(width))
     for row in rows:
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
-        built.add_row(*(Text(cell, no_wrap=widths is not None, overflow=overflow) for cell in cells))
-    columns = room() if widths is None else get_terminal_size((_WIDEST, 24)).columns
+        table.add_row(
+            *(Text(cell, no_wrap=is_cut, overflow="ellipsis" if is_cut else "fold") for cell in cells)
+        )
+    columns = get_terminal_size((_WIDEST, 24)).columns if is_cut else room()
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
-        console.print(Padding.indent(built, indent))
+        console.print(Padding.indent(table, indent))
     for line in captured.get().splitlines():
         click.echo(line.rstrip())

@@ -162,7 +162,7 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
         if (
             row is None
             and there is not None
-            and _is_saved(own, documents.id(there) if there < len(documents) else "")
+            and _may_be_saved_from(own, documents.id(there) if there < len(documents) else "")
         ):
             row, there = there, None
             known_by_row[row] = beginning
@@ -219,18 +219,23 @@ def _table(path: Path) -> pd.DataFrame:
         )
 
 
-def _is_saved(text: str, identifier: str) -> bool:
-    """Return whether a spreadsheet may have made this text of an identifier; it takes many for numbers.
+def _may_be_saved_from(text: str, identifier: str) -> bool:
+    """Return whether a spreadsheet may have changed an identifier into this text.
 
-    >>> _is_saved("23", "00023"), _is_saved("1.23457E+11", "123456789012"), _is_saved("24", "00023")
-    (True, True, False)
+    A spreadsheet reads identifiers such as 00023 as numbers.
+
+    >>> _may_be_saved_from("23", "00023"), _may_be_saved_from("1.23457E+11", "123456789012")
+    (True, True)
+    >>> _may_be_saved_from("24", "00023")
+    False
     """
-    if not text.strip():
+    if not text.strip():  # the identifier was deleted
         return True
     try:
-        saved, number = float(text.replace(",", ".")), float(identifier)
+        saved, number = float(text.replace(",", ".")), float(identifier)  # a decimal comma
     except ValueError:
         return False
+    # 1.23457E+11 has six digits, other numbers have fifteen
     return math.isclose(saved, number, rel_tol=1e-5 if "e" in text.lower() else 1e-14)
 
 

@@ -33,7 +33,7 @@ class OwnDetector:
 
 
 def own_detector(
-    name: str | Detector | type[Detector] = DEFAULT_DETECTOR,
+    detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
     language: str = "en",
@@ -43,39 +43,49 @@ def own_detector(
 ) -> OwnDetector:
     """Return a detector for documents of a language.
 
-    `name` is the name of a detector, a detector object or a detector class. Without a preset, the detector
-    offers settings for the language; a preset is that of the language, too. With `normal`, all training
-    documents are known to be normal.
+    `detector` is a name, an object or a class. Without a preset, the detector chooses a preset and its
+    settings for the language. With one, its settings are those for the language, if the detector has such.
+    With `normal`, all training documents are known to be normal.
     """
     language = standard(language)
-    if not isinstance(name, str):
-        made = adapted_copy(name)
-        name = registry.name_of(type(made))
-        if preset or settings:
-            raise InvalidValueError(f"This {name} has its settings already; leave out preset and settings.")
-        if made.get_params().get("random_state", seed) is None:
-            made.set_params(random_state=seed)
-        return OwnDetector(name, name, made, {})
-    chosen = DetectorChoice.parse(registry.with_files(name))
-    if preset and chosen.preset:
+    if not isinstance(detector, str):
+        return _configured(detector, preset, settings, seed)
+    choice = DetectorChoice.parse(registry.with_files(detector))
+    if preset and choice.preset:
         raise InvalidValueError(
-            f"{name!r} has a preset already; leave out preset (--preset), got {preset!r}."
+            f"{detector!r} has a preset already; leave out preset (--preset), got {preset!r}."
         )
-    name, preset = chosen.name, preset or chosen.preset
-    named = {
+    name, preset = choice.name, preset or choice.preset
+    with_paths = {  # a relative path is one from here, wherever the detector runs
         key: registry.with_files(value) if isinstance(value, str) else value
         for key, value in (settings or {}).items()
     }
-    given = {**chosen.settings, **named}
-    offered: Mapping[str, Any]
+    of_user = {**choice.settings, **with_paths}
+    of_preset: Mapping[str, Any]
     if preset is None:
-        preset, offered = registry.detector(name).for_documents(language, given, normal=normal)
+        preset, of_preset = registry.detector(name).for_documents(language, of_user, normal=normal)
     else:
-        preset, offered = _preset_for(name, preset, language, given)
-    detector = build(name, {**offered, **given}, seed)
+        preset, of_preset = _preset_for(name, preset, language, of_user)
+    built = build(name, {**of_preset, **of_user}, seed)
     preset, *notes = preset.split(", ")  # "robust, without word vectors"
-    label = ", ".join([format_name(name, preset, text_of_settings(given)), *notes])
-    return OwnDetector(name, label, detector, given)
+    label = ", ".join([format_name(name, preset, text_of_settings(of_user)), *notes])
+    return OwnDetector(name, label, built, of_user)
+
+
+def _configured(
+    detector: Detector | type[Detector],
+    preset: str | None,
+    settings: Mapping[str, Any] | None,
+    seed: int,
+) -> OwnDetector:
+    """Return a copy of a detector that has its settings; the seed is for one that has none."""
+    copy = adapted_copy(detector)
+    name = registry.name_of(type(copy))
+    if preset or settings:
+        raise InvalidValueError(f"This {name} has its settings already; leave out preset and settings.")
+    if copy.get_params().get("random_state", seed) is None:
+        copy.set_params(random_state=seed)
+    return OwnDetector(name, name, copy, {})
 
 
 def _preset_for(

@@ -133,17 +133,18 @@ class Lines:
         self._n_to_skip += n
 
     def _skip(self) -> None:
+        """Leave out lines of the text that is decoded; decode more of it where it is too short."""
         while self._n_to_skip:
             lines = list(io.StringIO(self._first, self._newline(self._first) or ""))
-            n = min(len(lines) - 1, self._n_to_skip)  # the last one may go on in the next block
-            if n < self._n_to_skip:
-                block = next(self._decoded_blocks, "")
-                # of a line that is left out, the last character shows how it ends
-                self._first = "".join(lines[-1:])[-1:] + block if block else ""
-                n = max(n, 0) if block else self._n_to_skip
-            else:
+            n = min(max(len(lines) - 1, 0), self._n_to_skip)  # the last line may go on in the next block
+            if n == self._n_to_skip:
                 self._first = "".join(lines[n:])
-            self.n_skipped, self._n_to_skip = self.n_skipped + n, self._n_to_skip - n
+            elif block := next(self._decoded_blocks, ""):
+                self._first = self._first[-1:] + block  # two blocks may share a "\r\n"
+            else:  # the file has fewer lines
+                self._first, n = "", self._n_to_skip
+            self.n_skipped += n
+            self._n_to_skip -= n
 
     def _newline(self, text: str) -> str | None:
         """Return what ends the lines of a text, for `io.StringIO`; None if it does not show."""

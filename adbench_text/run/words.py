@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adbench_text.contract.dataset import OddWords, Spans
 from adbench_text.contract.scores import (
@@ -112,22 +113,31 @@ def _highest(words: Sequence[MarkedWord], tokens: Sequence[TokenScore], middle: 
 
 
 def metrics_of_words(corpus: Corpus, split: Split, scores: Scores | None) -> dict[str, float]:
-    """Return the metrics of words whose `word_scores` these are, if there are any.
+    """Return the metrics of `scores`, which `word_scores` returned; empty if it returned None.
 
-    Those of an edition without odd words are missing.
+    For each edition there are metrics over all words, and metrics over documents, where the highest word
+    judges a document. An edition whose words are all odd, or all others, has no metrics.
     """
     if scores is None:
         return {}
     words = marked_words(corpus, split)
-    checked = check_scores(scores, sum(len(each) for documents in words.values() for each in documents))
+    rest = check_scores(scores, sum(len(each) for documents in words.values() for each in documents))
     metrics: dict[str, float] = {}
     for edition, documents in words.items():
         is_odd = np.array([word.is_odd for each in documents for word in each], dtype=np.bool_)
-        own, checked = np.split(checked, [len(is_odd)])
-        lengths = np.array([len(each) for each in documents if each])
+        values, rest = np.split(rest, [len(is_odd)])
+        metrics |= _metrics(edition, is_odd, values)
+        lengths = np.array(
+            [len(each) for each in documents if each]
+        )  # a document without words has no highest
         starts = np.cumsum(lengths) - lengths
-        highest = np.maximum.reduceat(is_odd, starts), np.maximum.reduceat(own, starts)
-        for start, (odd, values) in {edition: (is_odd, own), f"{edition}{HIGHEST}": highest}.items():
-            if odd.any() and not odd.all():
-                metrics |= {f"{start}{name}": metric(odd, values) for name, metric in WORD_METRICS.items()}
+        of_documents = np.maximum.reduceat(is_odd, starts), np.maximum.reduceat(values, starts)
+        metrics |= _metrics(f"{edition}{HIGHEST}", *of_documents)
     return metrics
+
+
+def _metrics(prefix: str, is_odd: NDArray[np.bool_], values: Scores) -> dict[str, float]:
+    """Return the metrics by their names with a prefix; empty without both odd and other values."""
+    if is_odd.all() or not is_odd.any():
+        return {}
+    return {f"{prefix}{name}": metric(is_odd, values) for name, metric in WORD_METRICS.items()}

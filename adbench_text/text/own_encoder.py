@@ -49,7 +49,9 @@ _ROUNDING = 0.02  # of the length of a vector
 _N_NUMBERS = 64  # of a sketch
 _DIFFERENCE = 6  # of two numbers of a sketch, of at most 127; noise of 1 % in the vectors makes less
 _STEPS = 8  # of the scale of a sketch, for a factor of two
-_WRITTEN = re.compile(r"(own-[0-9a-f]+-\d+)-(?:(constant|random)-[0-9a-f]+|((?:[0-9a-f]{2}){3,}))")
+_WRITTEN = re.compile(
+    r"(?P<code>own-[0-9a-f]+-\d+)-(?:(?P<reason>constant|random)-[0-9a-f]+|(?P<sketch>(?:[0-9a-f]{2}){3,}))"
+)
 _UNIDENTIFIED = {
     "constant": "gives all texts the same vector",
     "random": "gives a text another vector at each call",
@@ -124,37 +126,53 @@ def identity(name: str) -> str:
 def unidentified(identity: str) -> str:
     """Return why an encoder with this identity cannot be recognised; empty if it can."""
     found = _WRITTEN.fullmatch(identity)
-    return _UNIDENTIFIED[found[2]] if found and found[2] else ""
+    return _UNIDENTIFIED[found["reason"]] if found and found["reason"] else ""
 
 
 def is_same(first: str | None, second: str | None) -> bool:
-    """Return whether two digests are equal, or of an encoder in a file whose vectors differ by rounding."""
+    """Return whether two identities belong to the same encoder: their vectors may differ by rounding.
+
+    Encoders that cannot be recognised by their vectors, for the same reason, are the same if their code is.
+    """
+    if first == second:
+        return True
     one, other = (_WRITTEN.fullmatch(each or "") for each in (first, second))
-    if first == second or one is None or other is None or one[1] != other[1]:
-        return first == second
-    if one[2] or other[2] or len(one[3]) != len(other[3]):
-        return bool(one[2]) and one[2] == other[2]
-    (scale, numbers), (other_scale, others) = (_read(bytes.fromhex(each[3])) for each in (one, other))
+    if one is None or other is None or one["code"] != other["code"]:
+        return False
+    if one["reason"] or other["reason"]:
+        return one["reason"] == other["reason"]
+    return _are_near(bytes.fromhex(one["sketch"]), bytes.fromhex(other["sketch"]))
+
+
+def _are_near(first: bytes, second: bytes) -> bool:
+    """Return whether two sketches differ by rounding alone."""
+    if len(first) != len(second):
+        return False
+    (scale, numbers), (other_scale, others) = map(_read_sketch, (first, second))
     return abs(scale - other_scale) <= 1 and bool((abs(numbers - others) <= _DIFFERENCE).all())
 
 
 def _sketch(vectors: Matrix) -> bytes:
-    """Return some numbers in which all vectors and dimensions take part; empty if all vectors are equal."""
+    """Return a fingerprint of the vectors of the probes: a scale, and numbers from -127 to 127.
+
+    A number is a sum over vectors and dimensions with fixed weights. Another model changes it much, rounding
+    hardly. The fingerprint is empty if all vectors are equal.
+    """
     vectors = vectors.astype(np.float64)
     n_texts, n_dimensions = vectors.shape
-    directions = np.cos(np.outer(np.arange(n_dimensions), range(1, max(_N_NUMBERS // n_texts, 1) + 1)))
-    of_texts = ((vectors - vectors.mean(axis=0)) @ directions).ravel()
-    numbers = np.zeros(-(-len(of_texts) // _N_NUMBERS) * _N_NUMBERS)
-    numbers[: len(of_texts)] = of_texts
-    numbers = numbers.reshape(-1, _N_NUMBERS).sum(axis=0)
-    largest = abs(numbers).max()
+    n_directions = max(_N_NUMBERS // n_texts, 1)
+    weights = np.cos(np.outer(np.arange(n_dimensions), np.arange(1, n_directions + 1)))
+    projections = ((vectors - vectors.mean(axis=0)) @ weights).ravel()
+    padded = np.pad(projections, (0, -len(projections) % _N_NUMBERS))
+    sums = padded.reshape(-1, _N_NUMBERS).sum(axis=0)
+    largest = abs(sums).max()
     if largest <= 1e-6 * abs(vectors).max():
         return b""
     scale = np.rint(_STEPS * np.log2(largest)).astype("<i2")
-    return bytes(scale.tobytes() + np.rint(127 * numbers / largest).astype(np.int8).tobytes())
+    return bytes(scale.tobytes() + np.rint(127 * sums / largest).astype(np.int8).tobytes())
 
 
-def _read(sketch: bytes) -> tuple[int, NDArray[np.float64]]:
+def _read_sketch(sketch: bytes) -> tuple[int, NDArray[np.float64]]:
     """Return the scale and the numbers of a sketch."""
     return int(np.frombuffer(sketch[:2], "<i2")[0]), np.frombuffer(sketch[2:], np.int8).astype(np.float64)
 

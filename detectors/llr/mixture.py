@@ -85,13 +85,14 @@ class Mixture(NamedTuple):
         sides = Side(n_inliers, total, smoothing), Side(n_aside, total_aside, aside_smoothing)
         return cls(*sides, background, cap)
 
-    def of_words(self, rows: NDArray[np.int64], background: Array) -> Self:
+    def of_words(self, training_words: NDArray[np.int64], background: Array) -> Self:
         """Return the mixture for other words, with their background frequencies.
 
-        Word i is the training word number ``rows[i]``; -1 is an unknown one, which was counted 0 times.
+        Word i is the training word number ``training_words[i]``; -1 is an unknown word, with a count of 0.
         """
         inliers, aside = (
-            side._replace(counts=np.append(side.counts, 0.0)[rows]) for side in (self.inliers, self.aside)
+            side._replace(counts=np.append(side.counts, 0.0)[training_words])
+            for side in (self.inliers, self.aside)
         )
         return self._replace(inliers=inliers, aside=aside, background=background)
 

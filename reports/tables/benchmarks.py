@@ -26,15 +26,28 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
-    ranked, theirs = comparison.best_first(corpus), _of_others(corpus)
+    """Return a row for each kind of knowledge, and one for each published method that we have as a detector.
+
+    The first rows have the best published figure, and our best detector that knows no more.
+    """
+    ranked, published = comparison.best_first(corpus), _of_others(corpus)
     rows = []
-    for kind, row in benchmarks.best_of_each(theirs, comparison.metric.higher_is_better).items():
-        ours = next((pair for pair in ranked if benchmarks.knows_no_more(pair[0].regime, kind)), None)
-        rows.append(_entries(kind, row, ours))
-    for row in theirs:
-        of_method = (pair for pair in ranked if pair[0].detector == benchmarks.OURS.get(row.method))
-        rows += [_entries(_SAME_METHOD, row, ours) for ours in of_method]
+    best = benchmarks.best_of_each(published, comparison.metric.higher_is_better)
+    for knowledge, row in best.items():
+        of_ours = ((column, value) for column, value in ranked if _knows_no_more(column, knowledge))
+        rows.append(_entries(knowledge, row, next(of_ours, None)))
+    for row in published:
+        detector = benchmarks.OURS.get(row.method)
+        rows += [
+            _entries(_SAME_METHOD, row, (column, value))
+            for column, value in ranked
+            if column.detector == detector
+        ]
     return rows
+
+
+def _knows_no_more(column: Column, knowledge: str) -> bool:
+    return benchmarks.knows_no_more(column.regime, knowledge)
 
 
 def _of_others(corpus: Corpus) -> list[Row]:
