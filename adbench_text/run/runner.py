@@ -49,7 +49,7 @@ def run_sweep(
     """
     corpora = load_corpora(sweep, progress)
     cells = _possible(cells, corpora, progress)
-    definitions, unusable = prepare(cells, corpora, progress)
+    definitions, unusable = prepare(cells, corpora, progress, sweep.built)
     _log_kept(store, progress, {})  # of earlier sweeps
     before = {} if rerun else store.ended(corpora)
     statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
