@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -22,7 +23,7 @@ _TEST_ORDER, _KNOWN = 1, 2  # streams of random numbers: the order of the test d
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test documents of a split.
+    """Training and test documents of a split: their rows. No text is taken before somebody asks for it.
 
     >>> from adbench_text.contract.dataset import Documents
     >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
@@ -37,18 +38,46 @@ class Split:
     1
     """
 
-    train: list[str]  # in the order in which a detector sees them
+    # the documents that rows for training are of, which may be those of the test part, and that part
+    training: Documents = field(repr=False)
+    testing: Documents = field(repr=False)
+    train_rows: NDArray[np.int64]  # (n_train,), in the order in which a detector sees them
     train_outlier: NDArray[np.bool_]  # (n_train,), the outliers among them; no detector sees it
-    test: Sequence[str]
-    outlier: NDArray[np.bool_]  # (n_test,), the outliers of the test documents
     places: NDArray[np.int64]  # (n_test,), of the test documents in the test part of the corpus
+    outlier: NDArray[np.bool_]  # (n_test,), the outliers of the test documents
     # documents of the other classes that are not for testing, from which `contaminate` draws
-    pool: Sequence[str] = field(repr=False)
-    pool_labels: NDArray[np.int64] = field(repr=False, default_factory=lambda: np.empty(0, np.int64))
-    # known outliers that a detector may learn from, and the labels of their classes
-    known: Sequence[str] = field(default=(), repr=False)
-    known_classes: frozenset[int] = frozenset()
+    pool_rows: NDArray[np.int64] = field(repr=False)
+    known_rows: NDArray[np.int64] = field(repr=False, default_factory=lambda: np.empty(0, np.int64))
     is_ranking: bool = False  # whether the test documents are the training documents
+
+    @cached_property
+    def train(self) -> list[str]:
+        """The training documents."""
+        return _texts(self.training, self.train_rows)
+
+    @cached_property
+    def test(self) -> list[str]:
+        """The test documents."""
+        return _texts(self.testing, self.places)
+
+    @property
+    def pool(self) -> list[str]:
+        """The documents that `contaminate` draws from."""
+        return _texts(self.training, self.pool_rows)
+
+    @cached_property
+    def known(self) -> list[str]:
+        """Known outliers that a detector may learn from."""
+        return _texts(self.training, self.known_rows)
+
+    @property
+    def known_classes(self) -> frozenset[int]:
+        """The labels of their classes."""
+        return frozenset(self.training.labels[self.known_rows].tolist())
+
+
+def _texts(documents: Documents, rows: NDArray[np.int64]) -> list[str]:
+    return [documents.texts[row] for row in rows.tolist()]
 
 
 def protocol_of(source: Any, protocol: str | None) -> str:
@@ -131,7 +160,14 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
         if key.contamination:
             split = restricted(split, thinned(split.outlier, key.contamination, seed, "contamination"))
         split = _shuffled(split, seed)
-        return replace(split, train=list(split.test), train_outlier=split.outlier, is_ranking=True)
+        return replace(
+            split,
+            training=split.testing,
+            train_rows=split.places,
+            train_outlier=split.outlier,
+            pool_rows=np.empty(0, np.int64),
+            is_ranking=True,
+        )
     clean = _redrawn(corpus, inliers, seed) if protocol == REDRAWN else divided(corpus, inliers)
     split = contaminate(clean, key.contamination, seed)
     if key.known:
@@ -144,7 +180,7 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
 def _shuffled(split: Split, seed: int) -> Split:
     """Return a split with its test documents in another order."""
     # a stream of its own: that of the seed alone has ordered the training documents
-    return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.test)))
+    return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.places)))
 
 
 def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
@@ -152,15 +188,15 @@ def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
 
     No known outlier equals a test document when cleaned.
     """
-    rows, n, name = np.arange(len(split.pool)), key.known, key.known_from
-    clean = cleaner_of(corpus) if corpus.is_raw else str
+    rows, n, name = split.pool_rows, key.known, key.known_from
+    texts, clean = split.training.texts, cleaner_of(corpus) if corpus.is_raw else str
     if name:
         if name not in corpus.classes:
             raise UnknownNameError(f"class of {corpus.name}", name, corpus.classes)
-        rows = np.flatnonzero(split.pool_labels == corpus.classes.index(name))
+        rows = rows[split.training.labels[rows] == corpus.classes.index(name)]
     tested = set(map(clean, split.test))
     order = np.random.default_rng([key.seed, _KNOWN]).permutation(rows)
-    drawn = [*islice((row for row in order if clean(split.pool[row]) not in tested), n)]
+    drawn = [*islice((row for row in order if clean(texts[row]) not in tested), n)]
     if n > len(drawn):
         of_class = f" of the class {name}" if name else ""
         raise InvalidValueError(
@@ -168,8 +204,7 @@ def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
             "part, without texts of the test part. Choose fewer (--known-outliers), or another class "
             "(--known-from)."
         )
-    classes = frozenset(split.pool_labels[drawn].tolist())
-    return replace(split, known=[split.pool[row] for row in drawn], known_classes=classes)
+    return replace(split, known_rows=np.array(drawn))
 
 
 def _is_outlier(corpus: Corpus, documents: Documents, inliers: Sequence[str]) -> NDArray[np.bool_]:
@@ -183,11 +218,9 @@ def divided(corpus: Corpus, inliers: Sequence[str]) -> Split:
     Source: CVDD section 5.1, DATE section 4.1.
     """
     is_outlier = _is_outlier(corpus, corpus.train, inliers)
-    train, pool = (corpus.train.take(np.flatnonzero(kind)) for kind in (~is_outlier, is_outlier))
-    labels = np.asarray(pool.labels, dtype=np.int64)
+    train, pool = map(np.flatnonzero, (~is_outlier, is_outlier))
     outlier, places = _is_outlier(corpus, corpus.test, inliers), np.arange(len(corpus.test))
-    clean = np.zeros(len(train), np.bool_)
-    return Split(list(train.texts), clean, corpus.test.texts, outlier, places, pool.texts, labels)
+    return Split(corpus.train, corpus.test, train, np.zeros(len(train), np.bool_), places, outlier, pool)
 
 
 def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
@@ -205,15 +238,14 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
     drawn, odd = redraw.training(normal, rng), rng.permutation(np.flatnonzero(outlier))
     n_odd = min(len(odd), redraw.n_outliers or len(odd))  # a limit may leave fewer
     places = np.sort(np.concatenate([np.setdiff1d(normal, drawn), odd[:n_odd]]))
-    train, test, pool = (corpus.test.take(rows) for rows in (np.sort(drawn), places, np.sort(odd[n_odd:])))
-    clean, labels = np.zeros(len(drawn), np.bool_), np.asarray(pool.labels, dtype=np.int64)
-    return Split(list(train.texts), clean, test.texts, outlier[places], places, pool.texts, labels)
+    train, pool = np.sort(drawn), np.sort(odd[n_odd:])
+    clean = np.zeros(len(train), np.bool_)
+    return Split(corpus.test, corpus.test, train, clean, places, outlier[places], pool)
 
 
 def restricted(split: Split, rows: NDArray[np.int64]) -> Split:
     """Return a split with the test documents of these rows, in this order."""
-    test = [split.test[row] for row in rows]
-    return replace(split, test=test, outlier=split.outlier[rows], places=split.places[rows])
+    return replace(split, places=split.places[rows], outlier=split.outlier[rows])
 
 
 def n_outliers(n_inliers: int, contamination: float) -> int:
@@ -274,26 +306,25 @@ def contaminate(split: Split, contamination: float, seed: int) -> Split:
     up the share `contamination` of the result. The draw is seeded, and for one seed a higher level contains
     the outliers of a lower one, so that levels differ only by the outliers that are added.
     """
-    n = n_outliers(len(split.train), contamination)
+    n_inliers, n_pool = len(split.train_rows), len(split.pool_rows)
+    n = n_outliers(n_inliers, contamination)
     if contamination > 0 and n == 0:
         raise InvalidValueError(
-            f"contamination {contamination:g} leaves no outlier beside {len(split.train):,} inliers: their "
+            f"contamination {contamination:g} leaves no outlier beside {n_inliers:,} inliers: their "
             "number is rounded down. Choose a higher one, or use more documents."
         )
-    if n > len(split.pool):
+    if n > n_pool:
         raise InvalidValueError(
-            f"contamination {contamination:g} asks for {n:,} outliers beside {len(split.train):,} inliers, "
-            f"but the other classes have only {len(split.pool):,} training documents. Choose a lower one."
+            f"contamination {contamination:g} asks for {n:,} outliers beside {n_inliers:,} inliers, "
+            f"but the other classes have only {n_pool:,} training documents. Choose a lower one."
         )
     rng = np.random.default_rng(seed)
-    drawn, rest = np.split(rng.permutation(len(split.pool)), [n])
-    texts = split.train + [split.pool[row] for row in drawn]
-    outlier = np.arange(len(texts)) >= len(split.train)
-    order = rng.permutation(len(texts))
+    drawn, rest = np.split(split.pool_rows[rng.permutation(n_pool)], [n])
+    rows = np.concatenate([split.train_rows, drawn])
+    order = rng.permutation(len(rows))
     return replace(
         split,
-        train=[texts[row] for row in order],
-        train_outlier=outlier[order],
-        pool=[split.pool[row] for row in rest],
-        pool_labels=split.pool_labels[rest],
+        train_rows=rows[order],
+        train_outlier=(np.arange(len(rows)) >= n_inliers)[order],
+        pool_rows=rest,
     )

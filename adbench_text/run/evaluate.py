@@ -51,6 +51,8 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
     try:
         detector = build_detector(cell)
         split = draw(corpus.raw if detector.reads_raw else corpus, cell.split)
+        # texts are taken here, not at the cost of the detector
+        known, train, n_test = KnownLabels(split.known), split.train, len(split.test)
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.split.seed)
@@ -60,13 +62,13 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         detector.observer = training = _Training(partial(progress.step, cell))
         with _peak_memory() as peak:
             with Stopwatch() as watch:
-                KnownLabels(split.known).fit(detector, split.train)
+                known.fit(detector, train)
             costs["fit_seconds"] = watch.seconds
             with Stopwatch() as watch:
                 scores = detector.decision_scores_ if is_fit_enough else _scores(detector, split, is_oracle)
             costs["score_seconds"] = watch.seconds
         costs[MEMORY] = peak[0]
-        scores = checked_scores(scores, len(split.test))
+        scores = checked_scores(scores, n_test)
         if not detector.is_timed:
             costs = {}
         return Result(

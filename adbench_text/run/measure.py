@@ -42,9 +42,9 @@ def measured(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Result:
         result, of_words = Result(cell, time.time(), {}, reason=described(error)), {}
     metrics: dict[str, float] = {
         **result.metrics,
-        "n_train": len(split.train),
+        "n_train": len(split.train_rows),
         "n_train_outliers": int(split.train_outlier.sum()),
-        "n_test": len(split.test),
+        "n_test": len(split.places),
         "n_test_outliers": int(split.outlier.sum()),
     }
     if result.scores is not None:
@@ -74,7 +74,7 @@ def _taken_over(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Resu
         raise DetectorError(f"the costs of a cell are {', '.join((*COSTS, MEMORY))}, got {min(unknown)!r}.")
     if result.reason:
         return result
-    scores = checked_scores(returned.scores, len(split.test))
+    scores = checked_scores(returned.scores, len(split.places))
     examples = [each.tokens for each in returned.examples]
     return replace(
         result,
@@ -123,5 +123,5 @@ def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, 
     return {
         name: auroc(split.outlier[among], scores[among])
         for name, among in rows.items()
-        if split.known and (split.outlier & among).any()
+        if split.known_classes and (split.outlier & among).any()
     }

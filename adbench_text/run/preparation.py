@@ -4,6 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Timer
+from types import MappingProxyType
 
 from adbench_text.contract.detector import TextDetector
 from adbench_text.corpora.corpus import Corpus
@@ -18,6 +19,7 @@ from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector, definition, identified
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
+from adbench_text.run.sweep import Configuration
 from adbench_text.text.own_encoder import unidentified
 from adbench_text.text.pretrained import caching
 
@@ -27,29 +29,33 @@ _SILENT = Progress()
 
 @preserved()
 def prepare(
-    cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress = _SILENT
+    cells: Sequence[Cell],
+    corpora: Mapping[str, Corpus],
+    progress: Progress = _SILENT,
+    built: Mapping[Configuration, TextDetector] = MappingProxyType({}),
 ) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
     """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
 
     Return the definition of each cell, and failed results of the cells whose detector cannot be identified:
-    they are not run, because the store could not distinguish them.
+    they are not run, because the store could not distinguish them. The detectors that `Sweep.built` lacks
+    are built.
     """
-    configured: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    configured: dict[Configuration, list[Cell]] = defaultdict(list)
     for cell in cells:
         configured[cell.detector, cell.configuration].append(cell)
     definitions: dict[Cell, dict[str, str]] = {}
     reasons: dict[Cell, str] = {}
     noted: set[str] = set()
     unlabelled: dict[str, None] = {}
-    for of_configuration in configured.values():
+    for configuration, of_configuration in configured.items():
         first = of_configuration[0]
         identities = {}
         try:
-            built = build_detector(first)
+            detector = built[configuration] if configuration in built else build_detector(first)
             for name in dict.fromkeys(cell.split.dataset for cell in of_configuration):
                 presets(registry.detector(first.detector), name)  # `Sweep.expand` leaves their errors to here
-                _prepare(built, first.name, corpora[name], progress)
-                known = declared(built, first.detector)  # of an encoder in a file, by this corpus
+                _prepare(detector, first.name, corpora[name], progress)
+                known = declared(detector, first.detector)  # of an encoder in a file, by this corpus
                 identities[name] = identified(known, first)
         except PluginError as error:
             if str(error) not in reasons.values():

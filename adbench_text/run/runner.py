@@ -49,7 +49,7 @@ def run_sweep(
     """
     corpora = load_corpora(sweep, progress)
     cells = _possible(cells, corpora, progress)
-    definitions, unusable = prepare(cells, corpora, progress)
+    definitions, unusable = prepare(cells, corpora, progress, sweep.built)
     _log_kept(store, progress, {})  # of earlier sweeps
     before = {} if rerun else store.ended(corpora)
     statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
@@ -114,7 +114,10 @@ def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) 
 
 
 def impossible(splits: Iterable[SplitKey], corpora: Mapping[str, Corpus]) -> dict[SplitKey, str]:
-    """Return the splits that these corpora cannot have, and why: there are too few outliers, or none."""
+    """Return the splits that these corpora cannot have, and why: there are too few outliers, or none.
+
+    Documents are counted. Their texts are compared only where outliers are known: none is in the test part.
+    """
 
     @cache
     def reason(key: SplitKey) -> str:

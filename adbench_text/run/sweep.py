@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adbench_text.corpora.split import check_key, levels_of, protocol_of, splits, unknown_split
 from adbench_text.corpora.split_key import SplitKey
@@ -13,6 +14,11 @@ from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
 from adbench_text.run.cell import Cell
+
+if TYPE_CHECKING:
+    from adbench_text.contract.detector import TextDetector
+
+Configuration = tuple[str, str]  #: name and settings of a detector, see `Cell.configuration`
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,16 @@ class Sweep:
 
     def expand(self) -> list[Cell]:
         """Return all cells; those that share their training texts are neighbours."""
+        return [*self._checked[0]]
+
+    @property
+    def built(self) -> dict[Configuration, "TextDetector"]:
+        """The detector of each configuration that can be built; none is fitted."""
+        return self._checked[1]
+
+    @cached_property
+    def _checked(self) -> tuple[list[Cell], dict[Configuration, "TextDetector"]]:
+        """Cells and detectors; a detector is built once, to check its settings."""
         chosen = {
             dataset: [
                 (choice, preset, settings)
@@ -77,15 +93,16 @@ class Sweep:
             for choice, preset, settings in chosen[split.dataset]
             if not choice.seeds or split.seed in choice.seeds
         ]
-        for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
+        built = {}
+        for configuration, cell in {(cell.detector, cell.configuration): cell for cell in cells}.items():
             with suppress(PluginError):  # its cells fail, and the others run
-                build(configured.detector, configured.settings, configured.split.seed)
+                built[configuration] = build(cell.detector, cell.settings, cell.split.seed)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
         presets = {
             (*_preset(cell), cell.configuration): _preset(cell) for cell in cells if cell.preset != DEFAULT
         }
         sizes = Counter(presets.values())
-        return [replace(cell, n_configurations=sizes.get(_preset(cell), 1)) for cell in cells]
+        return [replace(cell, n_configurations=sizes.get(_preset(cell), 1)) for cell in cells], built
 
     def _inliers(self) -> dict[str, list[str]]:
         """Return the splits to run, by dataset; each of `inliers` must be in some dataset."""

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora import split
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split_key import SplitKey
 from adbench_text.detectors.llr import LLR
 from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
@@ -119,6 +120,32 @@ def test_a_split_is_drawn_once_to_measure_all_its_cells(corpus, sweep, monkeypat
     assert [result.status for result in results] == ["ok"] * 12
     assert drawn == sweep.splits()
     assert len(drawn) == 4
+
+
+def test_a_split_is_checked_by_its_labels_alone(corpus):
+    for documents in (corpus.train, corpus.test):
+        documents.texts.clear()
+    keys = [SplitKey("pydocs", "numpy", level) for level in (0.1, 0.49)]
+    many = SplitKey("pydocs", "numpy", test_outliers=0.9)
+    reasons = runner.impossible([*keys, many], {"pydocs": corpus})
+    assert list(reasons) == [many]
+    assert " 270 outliers " in reasons[many]
+
+
+def test_a_detector_is_built_once_to_check_it_and_once_for_each_cell(corpus, sweep, monkeypatch):
+    built = []
+
+    class Counted(LLR):
+        def __init__(self, *, cap=None, random_state=None):
+            built.append(random_state)
+            super().__init__(cap=cap, background="uniform", random_state=random_state)
+
+    known = registry.detector
+    monkeypatch.setattr(registry, "detector", lambda name: Counted if name == "llr" else known(name))
+    sweep = replace(sweep, detectors=[DetectorChoice("llr", settings={"cap": cap}) for cap in (1, 2)])
+    results = runner.run_sweep(sweep, sweep.expand(), Kept(), Listener(), Local(0))
+    assert [result.status for result in results] == ["ok"] * 4
+    assert built.count(0) == 2 + len(results)  # it has no seed where its defaults are read
 
 
 def test_a_detector_whose_presets_cannot_be_read_fails_alone(corpus, sweep, monkeypatch):
