@@ -23,7 +23,7 @@ _TEST_ORDER, _KNOWN = 1, 2  # streams of random numbers: the order of the test d
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test documents of a split: their rows. No text is taken before somebody asks for it.
+    """Training and test documents of a split, by their rows; texts are taken when somebody asks for them.
 
     >>> from adbench_text.contract.dataset import Documents
     >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
@@ -38,9 +38,9 @@ class Split:
     1
     """
 
-    # the documents that rows for training are of, which may be those of the test part, and that part
+    # has the training documents; this is the test part if a split is redrawn from it or ranks it
     training: Documents = field(repr=False)
-    testing: Documents = field(repr=False)
+    testing: Documents = field(repr=False)  # the test part
     train_rows: NDArray[np.int64]  # (n_train,), in the order in which a detector sees them
     train_outlier: NDArray[np.bool_]  # (n_train,), the outliers among them; no detector sees it
     places: NDArray[np.int64]  # (n_test,), of the test documents in the test part of the corpus

@@ -37,8 +37,8 @@ def prepare(
     """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
 
     Return the definition of each cell, and failed results of the cells whose detector cannot be identified:
-    they are not run, because the store could not distinguish them. The detectors that `Sweep.built` lacks
-    are built.
+    they are not run, because the store could not distinguish them. `built` has
+    detectors of `Sweep.built`; others are built here.
     """
     configured: dict[Configuration, list[Cell]] = defaultdict(list)
     for cell in cells:

@@ -116,7 +116,7 @@ def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) 
 def impossible(splits: Iterable[SplitKey], corpora: Mapping[str, Corpus]) -> dict[SplitKey, str]:
     """Return the splits that these corpora cannot have, and why: there are too few outliers, or none.
 
-    Documents are counted. Their texts are compared only where outliers are known: none is in the test part.
+    Only labels are read. Known outliers need texts as well: none of them is in the test part.
     """
 
     @cache
