@@ -1,13 +1,13 @@
-"""How sure a comparison is: tests over splits, and intervals over test documents.
+"""Tests of a comparison over splits, and intervals over test documents.
 
-Figures of tests are finite float arrays of shape (n_splits, n_detectors); for `mean_ranks` they are higher
-for better ones.
+Figures of tests are finite float arrays of shape (n_splits, n_detectors); for `mean_ranks`, higher is better.
 
-Intervals are those of DeLong's method for AUROC. The placement of a document is the share of the documents of
-the other kind that it is ranked right against; the variance of the area follows from those of the placements.
-One-vs-rest splits of a corpus share their test documents, and so do detectors. Therefore the placements of a
-document are added over the splits and subtracted between detectors: both correlations are taken into account.
-Documents vary within their class, and corpora independently.
+Intervals come from DeLong's method for AUROC. An outlier and an inlier are in the right order if the outlier
+has the higher score. The placement of a document is the share of documents of the other kind that are in the
+right order with it. The variance of the area follows from the variances of the placements. One-vs-rest splits
+of a corpus have the same test documents, and so have all detectors. Therefore the placements of a document
+are added over the splits and subtracted between detectors, which takes both correlations into account.
+Documents vary within their class, and corpora vary independently.
 
 References
 ----------
@@ -18,7 +18,7 @@ Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 
 Friedman's test).
 
 Benavoli, Corani and Mangili, "Should We Really Use Post-Hoc Tests Based on Mean-Ranks?", JMLR 2016
-(signed-rank tests of pairs in the place of Nemenyi's test).
+(signed-rank tests of pairs instead of Nemenyi's test).
 
 Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 1979.
 """
@@ -38,13 +38,13 @@ _LEVEL = 0.95  # of the intervals
 
 
 def mean_ranks(figures: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean rank of each detector over the splits; rank 1 is best, and equal ones share theirs."""
+    """Return the mean rank of each detector over the splits; rank 1 is best, and ties get their mean rank."""
     ranks = stats.rankdata(-np.asarray(figures), axis=1)
     return np.asarray(ranks.mean(axis=0), dtype=np.float64)
 
 
 def friedman(figures: ArrayLike) -> float:
-    """Return the p-value of Friedman's test that all detectors rank alike; nan for fewer than three."""
+    """Return the p-value of Friedman's test that all detectors rank equally; nan for fewer than three."""
     checked = np.asarray(figures, dtype=np.float64)
     if checked.shape[1] < 3:
         return float("nan")
@@ -55,7 +55,7 @@ def friedman(figures: ArrayLike) -> float:
 
 def wilcoxon(differences: NDArray[np.float64]) -> float:
     """Return the p-value of Wilcoxon's two-sided signed-rank test of differences in two splits or more."""
-    # SciPy divides by zero where all are zero
+    # SciPy divides by zero if all are zero
     return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
 
 
@@ -70,7 +70,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def lowest_p(n_splits: int, n_tests: int) -> float:
     """Return the lowest p-value that Wilcoxon's signed-rank test can give with Holm's correction."""
-    # all differences have one sign then, which 2 of the 2^n equally likely choices of signs have
+    # then all differences have the same sign: 2 of the 2^n equally likely choices
     return min(1.0, n_tests * 2.0 ** (1 - n_splits))
 
 
@@ -94,7 +94,7 @@ def paired(differences: NDArray[Any]) -> Estimate:
 
 
 def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each document the share of the other kind that it is ranked right against; ties are half."""
+    """Return for each document the share of the other kind in the right order with it; ties count half."""
     shares = np.empty(len(scores))
     for kind, sign in ((outlier, 1), (~outlier, -1)):
         ranks, own = (stats.rankdata(sign * each) for each in (scores, scores[kind]))
@@ -103,9 +103,9 @@ def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArr
 
 
 def moved_by_documents(cells: pd.DataFrame, evidence: Evidence) -> "pd.Series[float] | None":
-    """Return how much of the mean AUROC of cells, in percent, is due to each test document of each corpus.
+    """Return the contribution of each test document of each corpus to the mean AUROC of cells, in percent.
 
-    None if a cell lacks its scores.
+    Return None if the scores of a cell are missing.
     """
     parts = []
     for _, row in cells.iterrows():
@@ -119,9 +119,9 @@ def moved_by_documents(cells: pd.DataFrame, evidence: Evidence) -> "pd.Series[fl
 
 
 def estimate(value: float, moved: "pd.Series[float]") -> Estimate:
-    """Return the estimate of a value, given how much is due to each document.
+    """Return the estimate of a value, given the contributions of the documents.
 
-    The cells behind `moved` are of one seed, the value is the mean over all seeds.
+    The cells of `moved` have one seed; the value is the mean over all seeds.
     """
     of_classes = moved.groupby(["corpus", "class"])
     deviation = float((of_classes.var() * of_classes.size()).sum() ** 0.5)
