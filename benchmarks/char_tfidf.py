@@ -1,8 +1,8 @@
-"""A plain baseline of languages: the mean cosine distance to five neighbours by TF-IDF of characters.
+"""A plain baseline for languages: the mean cosine distance to five neighbours by TF-IDF of characters.
 
     adbench-text run -d benchmarks/char_tfidf.py:CharTFIDF -s 'sib-200:*' --contamination 0,0.1
 
-It is what scikit-learn's documentation leads to, and reads documents as they were written.
+It follows the documentation of scikit-learn, and reads raw documents.
 """
 
 import numpy as np
@@ -23,6 +23,6 @@ class CharTFIDF:
         return self
 
     def decision_function(self, texts: list[str]) -> np.ndarray:
-        """Return the distance of each document; one that is in the training documents counts itself."""
+        """Return the distance of each document; a training document is one of its neighbours."""
         similarity = (self._vectorizer.transform(texts) @ self._training.T).toarray()
         return np.asarray(1 - np.sort(similarity, axis=1)[:, -_NEIGHBOURS:].mean(axis=1))

@@ -15,7 +15,7 @@ COMMAND = """if True:
 
 
 def cpu_seconds(code: str) -> float:
-    """Return the least CPU time of a fresh interpreter, of seven."""
+    """Return the least CPU time of seven fresh interpreters."""
     seconds = []
     for _ in range(7):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -29,7 +29,7 @@ def cpu_seconds(code: str) -> float:
 
 if __name__ == "__main__":
     click, help_ = cpu_seconds("import click"), cpu_seconds(COMMAND.format(["--help"]))
-    print(f"\nadbench-text --help: {help_:.3f} s of CPU, {help_ / click:.2f} times that of import click")
+    print(f"\nadbench-text --help: {help_:.3f} s of CPU, {help_ / click:.2f} times import click")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("report", "ui"):
             words = [name, "--tracking-uri", f"sqlite:///{folder}/mlflow.db"]

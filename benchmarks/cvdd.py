@@ -1,7 +1,7 @@
-"""Benchmark of CVDD: an epoch, beside one that is padded, in random order, with every occurrence of a word.
+"""Benchmark of CVDD: an epoch, compared with a simple one (padded, in random order, with repeated words).
 
-Texts as long as the largest class of 20 Newsgroups (comp: 2,857 of them), made up: only their
-lengths matter, and how often words repeat.
+The texts are made up, because only their lengths and the repetition of words matter. Their number and lengths
+are as in the largest class of 20 Newsgroups (comp: 2,857).
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ DEVICES = ["cpu", "cuda"][: 1 + torch.cuda.is_available()]
 
 
 def made_up():
-    """Return the word numbers of each text, in their order."""
+    """Return the word numbers of each text, in order."""
     rng = np.random.default_rng(0)
     zipf = 1 / (np.arange(N_WORDS) + 2.7)
     lengths = np.clip(rng.lognormal(4, 1, N_TEXTS), 3, 4000).astype(int)
@@ -52,7 +52,7 @@ def epoch_on(device, texts):
 
 
 def padded_epoch(texts):
-    """Return a function that trains for an epoch as one would write it first."""
+    """Return a function that trains for an epoch in the simplest way."""
     table, of = torch.from_numpy(vectors_of_words()), network()
     optimizer = torch.optim.Adam(of.parameters(), 0.01, weight_decay=5e-7)
 

@@ -1,8 +1,8 @@
-"""Benchmark of DATE: how fast it trains and scores, beside what the machine's matrix product can do.
+"""Benchmark of DATE: its speed of training and scoring, compared with a matrix product on the machine.
 
-Texts as long as those of AG News (28 word pieces on average) and of 20 Newsgroups, made up: only
-their lengths matter. FLOPs are those that the texts need: none for pads, none for the optimiser.
-``python benchmarks/date.py cuda`` measures on the GPU alone.
+The texts are made up, because only their lengths matter, which are as in AG News (28 word pieces on average)
+and 20 Newsgroups. FLOPs are counted for the texts only, not for pads and the optimiser. ``python
+benchmarks/date.py cuda`` measures only on the GPU.
 """
 
 import os
@@ -58,7 +58,7 @@ def synchronize(device: str) -> None:
 
 
 def product_rate(device: str, dtype: torch.dtype, n: int = 2048) -> float:
-    """Return the FLOP/s of a dense matrix product, the best of some."""
+    """Return the best FLOP/s of several dense matrix products."""
     a, b = (torch.randn(n, n, dtype=dtype, device=device) for _ in range(2))
     seconds = []
     for _ in range(8):
@@ -77,7 +77,7 @@ def network(max_length: int) -> Objective:
 
 
 class Clock:
-    """Notes when each fifty steps are over."""
+    """Records the time after every fifty steps."""
 
     def __init__(self, device: str) -> None:
         self.device = device
@@ -138,7 +138,7 @@ def measure_training_as_one_would_write_it_first():
 
 
 def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
-    """Return the seconds of a training step alone, and beside a process that uses one core."""
+    """Return the seconds of a training step alone, and next to a process that uses one core."""
     windows = made_up("AG News", 1000)
     dtype = find_dtype(DATE().precision, torch.device("cpu"))
     patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0))
@@ -154,7 +154,7 @@ def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
     alone = seconds(n_alone)
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
-        time.sleep(0.5)  # until it has started
+        time.sleep(0.5)  # wait until it has started
         return alone, seconds(n_beside)
     finally:
         busy.kill()
@@ -162,7 +162,7 @@ def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
 
 
 def measure_training_beside_a_busy_process(count, n_beside):
-    """The spin count of libgomp is that of the command line, or its own, with which few steps are enough."""
+    """Measure with a spin count of libgomp, or with its default, which needs only a few steps."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))
     }
@@ -200,7 +200,7 @@ def measure_scoring(device, corpus):
 
 
 def peak_memory(device: str) -> float:
-    """Return the most memory that was held so far, in GB: of the GPU, or of this process."""
+    """Return the peak memory of the GPU or of this process, in GB."""
     if device == "cuda":
         return torch.cuda.max_memory_allocated() / 1e9
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

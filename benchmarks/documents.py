@@ -1,6 +1,6 @@
-"""Benchmark of the commands for own documents, on files made of the words of pydocs.
+"""Benchmark of `odd`, `fit` and `score`, on files made of the words of pydocs.
 
-With ADBENCH_TEXT_BENCH=large there are also files of a million long rows and of three million rows.
+ADBENCH_TEXT_BENCH=large adds files of a million long rows and of three million rows.
 """
 
 import csv
@@ -20,12 +20,12 @@ from adbench_text.plugins import registry
 SIZES = [(10_000, 20), (100_000, 20), (1_000_000, 20), (100_000, 100)]
 if os.environ.get("ADBENCH_TEXT_BENCH") == "large":
     SIZES += [(1_000_000, 100), (3_000_000, 20)]
-OF_A_PIECE = 7  # words that follow each other; the pieces of a row are of any documents
+OF_A_PIECE = 7  # words in a row; the pieces of a row come from any documents
 LOOK_SECONDS = 0.1
 
 
 class Usage(NamedTuple):
-    """What a command and its own processes used, start included."""
+    """The costs of a command and its processes, including the start."""
 
     seconds: float
     cpu_seconds: float
@@ -40,7 +40,7 @@ class Usage(NamedTuple):
 
 
 def written(folder, words, n, n_words):
-    """Return the name of a file of n rows, written when it is first asked for."""
+    """Return the name of a file of n rows; write it at the first call."""
     path = folder / f"{n}x{n_words}.csv"
     if not path.exists():
         draw = random.Random(0)
@@ -55,7 +55,7 @@ def written(folder, words, n, n_words):
 
 
 def run(folder, *arguments):
-    """Run a command in a process of its own."""
+    """Run a command in a new process."""
     begin = time.perf_counter()
     command = [sys.executable, "-m", "adbench_text.cli", *map(str, arguments)]
     process = psutil.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

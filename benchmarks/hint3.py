@@ -1,8 +1,8 @@
-"""What chat bots should reject: five platforms, by the confidences that HINT3 published, and our models.
+"""Queries that chat bots should reject: five platforms, with published confidences of HINT3, and our models.
 
-It prints Markdown tables. A query is rejected by our models if its p is at most 0.05, and by a platform if it
-answers that no intent fits. What is found where 5 % in scope are rejected has its threshold from the test
-labels, for all alike; it is 0 where more than these have the lowest confidence.
+It prints Markdown tables. Our models reject a query if its p is at most 0.05. A platform rejects it if it
+answers that no intent fits. For the share found when 5 % in scope are rejected, the test labels give the
+threshold, for all models. This share is 0 if more than 5 % in scope have the lowest confidence.
 
 The script needs the real data in ADBENCH_TEXT_DATA, with the folder ``preds`` of the repository
 hellohaptik/HINT3 as ``hint3/preds``, and takes a minute on one core.
@@ -26,7 +26,7 @@ PLATFORMS = {"bert": "BERT", "dialogflow": "Dialogflow", "haptik": "Haptik", "lu
 NONE = "NO_NODES_DETECTED"
 ALPHA = 0.05
 N_TIMED = 200  # queries, one at a time
-# A detector, its settings, and whether it reads cleaned queries. The first one is the default of `fit`.
+# A detector, its settings, and whether it reads cleaned queries. The first is the default of `fit`.
 MODELS = [
     ("ensemble:clean", {}, True),
     ("ensemble:clean", {}, False),
@@ -48,7 +48,7 @@ HEAD = (
 
 
 class Rejected(NamedTuple):
-    """Shares of the queries in scope and of those out of scope, in percent."""
+    """Shares of the queries in scope, and of the queries out of scope, in percent."""
 
     in_scope: float
     out_of_scope: float
@@ -62,8 +62,8 @@ class Rejected(NamedTuple):
 
 
 def ranked(is_odd: np.ndarray, scores: np.ndarray) -> str:
-    """Return AUROC, and what is found above the score that a share alpha of the queries in scope reaches."""
-    threshold = np.quantile(scores[~is_odd], 1 - ALPHA)  # by the labels of the test part, for all alike
+    """Return AUROC, and the share found above the score that a share alpha of the queries in scope has."""
+    threshold = np.quantile(scores[~is_odd], 1 - ALPHA)  # by the labels of the test part, for all models
     return f"{100 * auroc(is_odd, scores):.1f} | {100 * (scores[is_odd] > threshold).mean():.1f}"
 
 
@@ -97,7 +97,7 @@ def of_models(train: Sequence[str], test: Documents) -> Iterator[str]:
         model = fit_model(train, detector, preset=preset or None, settings=settings, clean=clean)
         scorer = Scorer(model, alpha=ALPHA, by="both")
         table = scorer.score(test.texts)
-        # no query to learn from is without words: nothing is odder
+        # all queries to learn from have words, so a query without words is the oddest
         scores = table["score"].fillna(table["score"].max() + 1).to_numpy()
         by_words, by_both = (Rejected.of((table[p] <= ALPHA).to_numpy(), is_odd) for p in ("p", "p_both"))
         inner = ", ".join(f"{key}={value}" for key, value in settings.items())
@@ -107,7 +107,7 @@ def of_models(train: Sequence[str], test: Documents) -> Iterator[str]:
 
 
 def seconds_of(scorer: Scorer, texts: Sequence[str]) -> list[float]:
-    """Return the seconds of each query, alone; the first one is not counted."""
+    """Return the seconds of single queries; the first one is not counted."""
     seconds = []
     for text in [texts[0], *texts]:
         begin = time.perf_counter()

@@ -1,7 +1,8 @@
-"""Benchmark of hostile input at two sizes: each pattern, each reader of a file, and functions of a text.
+"""Benchmark of hostile input at two sizes, for all patterns, readers of files, and functions of a text.
 
-Twice the input takes about twice the time. A ratio of 4 is quadratic: 60 kB of a file then take minutes. The
-patterns are found in the modules of the package, and what is hostile to them in the patterns.
+Twice the input should take about twice the time. A ratio of 4 means quadratic time: 60 kB of a file then take
+minutes. The script finds the patterns in the modules of the package, and makes hostile texts from the
+patterns.
 """
 
 import gzip
@@ -15,7 +16,7 @@ from importlib import import_module
 from itertools import product
 from operator import itemgetter
 from pathlib import Path
-from re import _compiler, _constants, _parser  # nothing public has the parts of a pattern
+from re import _compiler, _constants, _parser  # no public module has the parts of a pattern
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
@@ -34,7 +35,7 @@ from adbench_text.text.words import word_positions, words
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("adbench_text", "detectors", "datasets", "reports")
-#: Patterns that read what this machine executes anyway, the sources of PyOD.
+#: Patterns that read only code which this machine executes anyway, the sources of PyOD.
 TRUSTED = {"adbench_text.detectors.pyod": {"_CLASS"}}
 
 _REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
@@ -48,7 +49,7 @@ _LEAST = 1e-3  # seconds; shorter times are noise
 _IN_TEXT = {"search", "sub", "subn", "split", "findall", "finditer"}
 _SMALL = 400  # characters at which attacks are compared
 _N_SLOWEST = 3  # attacks on a pattern that are timed at full length
-_MOST, _FEW = 12, 8  # beginnings of attacks, and characters of which each pair is one
+_MOST, _FEW = 12, 8  # beginnings of attacks, and characters for pairs
 
 
 def modules() -> list[str]:
@@ -64,7 +65,7 @@ def modules() -> list[str]:
 
 
 def patterns(module: str) -> dict[str, re.Pattern]:
-    """Return the patterns of a module by name: of variables, of lists, and those that functions return."""
+    """Return the patterns of a module by name, from variables, lists, and the results of functions."""
     found = {}
     for name, value in vars(import_module(module)).items():
         returned = getattr(value, "__annotations__", {}).get("return")
@@ -87,7 +88,7 @@ def _within(name: str, value: object) -> dict[str, re.Pattern]:
 
 
 def uses(module: str, name: str) -> list[Callable[[re.Pattern, str], object]]:
-    """Return how a pattern is used: at the start of a text, for all of it, or everywhere in it."""
+    """Return the uses of a pattern: at the start of a text, for the whole text, or everywhere in it."""
     name = re.escape(name.partition("[")[0].removesuffix("()"))
     home = import_module(module).__file__ if name.startswith("_") else None
     used = set()
@@ -105,7 +106,7 @@ def _everywhere(pattern: re.Pattern, text: str) -> None:
 
 
 class Attacks:
-    """Texts that may be hostile to a pattern: a beginning, something again and again, and an end."""
+    """Texts that may be hostile to a pattern: a beginning, a repeated part, and an end."""
 
     def __init__(self, pattern: re.Pattern) -> None:
         self._pattern, self._is_bytes = pattern, isinstance(pattern.pattern, bytes)
@@ -130,12 +131,12 @@ class Attacks:
         return text.encode("latin-1", "replace") if self._is_bytes else text
 
     def slowest(self, used: Callable[[re.Pattern, str], object]) -> list[tuple[str, str, str]]:
-        """Return the attacks that take the longest time at a small size."""
+        """Return the attacks that take longest at a small size."""
         taken = {attack: seconds(partial(used, self._pattern, self.text(attack, _SMALL))) for attack in self}
         return sorted(taken, key=taken.__getitem__)[-_N_SLOWEST:]
 
     def _different(self) -> list[str]:
-        """Return one of the characters that are the same to the pattern, and those that it names."""
+        """Return one character of each class that the pattern does not distinguish, and the named ones."""
         nodes = {
             repr(node): node for part in self._sequences(self._tree) for node in part if node[0] in _OF_ONE
         }
@@ -161,11 +162,11 @@ class Attacks:
                 yield from self._sequences(inner)
 
     def _parts(self) -> set[str]:
-        """Return what parts of the pattern match."""
+        """Return texts that parts of the pattern match."""
         return {self._sample(part) for part in self._sequences(self._tree)}
 
     def _before(self, tree: list, starts: list[str]) -> Iterator[str]:
-        """Yield what may stand before each repetition, and before the second one."""
+        """Yield texts that may precede a repetition, or its second round."""
         for place, (kind, value) in enumerate(tree):
             here = [start + self._sample(tree[:place], pick) for start in starts for pick in (0, 1)][:4]
             if kind in _REPEATS:
@@ -214,7 +215,7 @@ def _inner(kind: object, value: object) -> list:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """Return how long a function takes."""
+    """Return the seconds that a function takes."""
     begin = time.perf_counter()
     function()
     return time.perf_counter() - begin
@@ -237,7 +238,7 @@ def _named(head: str, n: int) -> str:
 LINE = "a,b\n"
 _ROWS = "text,note\nship,x\n"
 _PARTS = 'Content-Type: multipart/mixed; boundary="b"\n\n'
-#: What a file of about n characters has, by what is hostile in it; the suffix is that of the file.
+#: Content of a file with about n characters, by file name and hostile part.
 FILES: dict[tuple[str, str], Callable[[int], str]] = {
     ("a.csv", "columns"): lambda n: _named("text", n),
     ("a.csv", "columns of one name"): lambda n: f"{'x,' * (n // 4)}text\n{'x,' * (n // 4)}ship\n",
@@ -282,7 +283,7 @@ FILES: dict[tuple[str, str], Callable[[int], str]] = {
     ("notes/log", "a line like a header"): lambda n: "a:" * (n // 2) + "\n\nthe end\n",
 }
 _READ = {"marks.csv": read_marks, "cells.csv": lambda path, _: read_csv(path)}
-#: The same of other files.
+#: The same for other files.
 OTHERS: dict[tuple[str, str], Callable[[int], str]] = {
     ("marks.csv", "columns of one name"): lambda n: f"row,mark{',x' * (n // 8)}\n0,odd\n",
     ("marks.csv", "columns"): lambda n: _named("mark,row", n),
@@ -290,7 +291,7 @@ OTHERS: dict[tuple[str, str], Callable[[int], str]] = {
     ("cells.csv", "columns"): lambda n: _named("detector,dataset,inlier,contamination,seed,status", n),
     ("cells.csv", "digits"): lambda n: f"detector;dataset\n{'1' * n};x\n",
 }
-#: Functions of a text, and what is hostile in it.
+#: Functions of a text, and hostile texts.
 TEXTS: dict[str, Callable[[str], object]] = {
     **{
         each.__name__: each
@@ -359,7 +360,7 @@ class NoDocuments:
 
 
 def written(folder: Path, name: str, text: str) -> Path:
-    """Write a file of FILES or OTHERS, and return what a reader gets: the file, or its folder."""
+    """Write a file of FILES or OTHERS, and return the path for the reader: the file or its folder."""
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     data = text.encode("utf-8", "surrogatepass")
@@ -368,7 +369,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def read(path: Path) -> None:
-    """Read a file as a whole; an error of one line is an answer."""
+    """Read a complete file; an error of one line is a valid result."""
     with suppress(AdbenchTextError):
         if (reader := _READ.get(path.name)) is not None:
             reader(path, NoDocuments())
@@ -387,7 +388,7 @@ def _parquet(folder: Path, n: int) -> Path:
 
 
 def _print(name: str, pairs: Iterable[Sequence[float]]) -> None:
-    """Print the longest time, and its ratio to that with half of the characters."""
+    """Print the longest time, and its ratio to the time for half of the characters."""
     first, longest = max(pairs, key=itemgetter(1))
     print(f"{longest / max(first, _LEAST):6.1f} {1e3 * longest:10,.1f} ms  {name}", flush=True)
 
@@ -418,7 +419,7 @@ def time_texts() -> None:
 
 
 if __name__ == "__main__":
-    print("Time with 200,000 characters and, first, its ratio to that with 100,000")
+    print("Ratio of the times for 200,000 and 100,000 characters, and the time for 200,000")
     with TemporaryDirectory() as name:
         time_patterns()
         time_files(Path(name))

@@ -1,15 +1,16 @@
-"""What marks gain: documents read until half of the odd ones are found, with marks and without.
+"""The gain from marks: documents read until half of the odd ones are found, with and without marks.
 
-A file has 1,000 documents, 5 % of them odd (fewer where a class has fewer), drawn by
-`numpy.random.default_rng(draw)`. Of two kinds, 25 are of other classes, and 22 are odd by form. The first
-ten documents of the list, at first that by words, are marked truthfully, and the others ranked again, until
-half of the odd ones are found. Beside it are the lists without marks, read from the top. Copies count once.
+A file has 1,000 documents, 5 % of them odd (fewer for a small class), drawn by
+`numpy.random.default_rng(draw)`. If there are two kinds of odd documents, 25 come from other classes, and 22
+are odd by form. A round marks the first ten documents of the list correctly, and ranks the others again,
+until half of the odd ones are found. The first round uses the list by words. For comparison, the lists
+without marks are read from the top. Copies count once.
 
-Other files have 25 documents of other classes, and 12 in base64 and foreign scripts. Six of the latter are
-marked odd, and the first six by words that are fine: the AUROC of the other documents shows whether one
-kind drowns the other.
+Other files have 25 documents of other classes, and 12 in base64 and foreign scripts. Six of these 12 are
+marked odd, and the first six normal documents by words are marked fine. The AUROC of the other documents
+shows whether one kind hides the other.
 
-It prints a line for each file, and a table of means. Lines that are kept are not measured again:
+It prints a line for each file, and a table of means. Files with a line in --kept are not measured again:
 
     python benchmarks/marks.py --draws 1 > lines.txt
     python benchmarks/marks.py --kept lines.txt
@@ -39,13 +40,13 @@ from adbench_text.storage import data_dir
 
 N, N_ODD = 1_000, 50
 N_TOPICAL, N_WRITTEN = 25, 22  # of two kinds
-N_MARKS = 10  # a round
-N_OF_FORM = 6  # texts in base64 and foreign scripts that are marked, of twice as many
+N_MARKS = 10  # per round
+N_OF_FORM = 6  # marked texts in base64 and foreign scripts; a file has twice as many
 DROWNING = [("pydocs", 2), ("20news", 1), ("agnews", 1)]
 
 
 class File(NamedTuple):
-    """Documents, and which of them are odd."""
+    """Documents, and whether they are odd."""
 
     texts: list[str]
     is_odd: np.ndarray
@@ -53,7 +54,7 @@ class File(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Documents read until half of the odd ones are found, by each list."""
+    """Numbers of documents read until half of the odd ones are found, for each list."""
 
     both: int
     words: int
@@ -65,7 +66,7 @@ class Read(NamedTuple):
 
 @cache
 def documents(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the documents of both parts of a corpus, as written, and their classes."""
+    """Return the raw documents of both parts of a corpus, and their classes."""
     if name == "stackoverflow":
         folder = data_dir() / name
         texts = (folder / "title_StackOverflow.txt").read_text(encoding="utf-8").splitlines()
@@ -78,7 +79,7 @@ def documents(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drawn(name: str, inlier: int, draw: int, n_odd: int = N_ODD) -> File:
-    """Return documents of a class, and odd ones of the others, in a random order."""
+    """Return documents of a class, and odd ones of other classes, in random order."""
     rng = np.random.default_rng(draw)
     texts, labels = documents(name)
     normal, odd = (rng.permutation(np.flatnonzero(is_of)) for is_of in (labels == inlier, labels != inlier))
@@ -136,7 +137,7 @@ def of_each_class(name: str, n_classes: int) -> list[tuple[str, int]]:
     return [(name, inlier) for inlier in range(n_classes)]
 
 
-#: How many draws of which classes a set has; those before Stack Overflow have chosen the rule.
+#: The classes of a set, and the number of draws; the rule was chosen on the sets before Stack Overflow.
 SETS: dict[str, tuple[int, list[tuple[str, int]]]] = {
     "20 Newsgroups": (3, of_each_class("20news", 6)),
     "AG News": (3, of_each_class("agnews", 4)),
@@ -160,7 +161,7 @@ SETS: dict[str, tuple[int, list[tuple[str, int]]]] = {
 
 
 def files(title: str, n_draws: int | None) -> Iterator[tuple[str, Callable[[], File]]]:
-    """Yield the name of each file of a set, and what draws it."""
+    """Yield the name of each file of a set, and the function that draws it."""
     n_all, classes = SETS[title]
     draw_file = two_kinds if title.startswith("two kinds") else drawn
     for name, inlier in classes:
@@ -169,17 +170,17 @@ def files(title: str, n_draws: int | None) -> Iterator[tuple[str, Callable[[], F
 
 
 def ranked(file: File, marks: Mapping[int, str] | None = None, **options: Any) -> pd.DataFrame:
-    """Return the table of `odd` with its defaults."""
+    """Return the table of `odd` with default settings."""
     return odd_documents(file.texts, language=file.language, marks=marks, **options).table
 
 
 def different(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the documents that are no copies."""
+    """Return the documents without copies."""
     return table[table["form_representative"] == table["row"]]
 
 
 def read_down(rows: Sequence[int], is_odd: np.ndarray, n_wanted: int) -> int:
-    """Return how many documents are read until enough odd ones are found; fewer are found at the end."""
+    """Return the number of documents read until enough odd ones are found, or the end of the list."""
     n_found = np.cumsum(is_odd[rows])
     return int(np.searchsorted(n_found, n_wanted)) + 1
 
@@ -204,7 +205,7 @@ def measured(file: File) -> Read:
 
 
 def row_of_means(title: str, read: Sequence[Read]) -> str:
-    """Return a row of the table: means, the ratio to the list by words, and what marks make worse."""
+    """Return a row of the table: means, the ratio to the list by words, and the harm of marks."""
     means = " | ".join(f"{fmean(getattr(each, name) for each in read):.1f}" for name in Read._fields)
     ratio = geometric_mean(each.marks / each.words for each in read)
     worse = [each.marks - each.words for each in read if each.marks > each.words]
@@ -212,7 +213,7 @@ def row_of_means(title: str, read: Sequence[Read]) -> str:
 
 
 def of_odd_form(name: str, inlier: int, draw: int) -> tuple[File, list[int]]:
-    """Return documents, 25 odd ones of other classes, and the rows of those in base64 and foreign scripts."""
+    """Return documents with 25 of other classes, and the rows of documents in base64 and foreign scripts."""
     texts, is_odd, _ = drawn(name, inlier, draw, n_odd=N_TOPICAL)
     rows = np.random.default_rng(draw).choice(np.flatnonzero(~is_odd), 2 * N_OF_FORM, replace=False).tolist()
     for n, row in enumerate(rows):
@@ -222,7 +223,7 @@ def of_odd_form(name: str, inlier: int, draw: int) -> tuple[File, list[int]]:
 
 
 def drowning(name: str, inlier: int, draw: int) -> str:
-    """Return the AUROC of the documents without a mark, before and after marks that speak for form."""
+    """Return the AUROC of the documents without a mark, before and after marks that support form."""
     file, rows = of_odd_form(name, inlier, draw)
     before = different(ranked(file)).sort_values("p", kind="stable")
     fine = [row for row in before["row"].tolist() if not file.is_odd[row]][:N_OF_FORM]
@@ -242,9 +243,9 @@ def drowning(name: str, inlier: int, draw: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What marks gain.")
-    parser.add_argument("--sets", default="", help="parts of the names of corpora, separated by commas")
-    parser.add_argument("--draws", type=int, help="at most this many of each class")
-    parser.add_argument("--kept", type=Path, help="what an earlier run has printed")
+    parser.add_argument("--sets", default="", help="parts of the names of corpora, with commas")
+    parser.add_argument("--draws", type=int, help="largest number of draws per class")
+    parser.add_argument("--kept", type=Path, help="output of an earlier run")
     options = parser.parse_args()
     printed = options.kept.read_text(encoding="utf-8") if options.kept else ""
     line = r"^(.+): by both (\d+), by words (\d+), with marks (\d+)$"

@@ -1,21 +1,22 @@
-"""How well documents of another group are found: planted swaps, beside cross-validated probabilities.
+"""How well misfiled documents are found: planted swaps, and a comparison with cross-validated probabilities.
 
-The labels of 1, 3 or 10 % of the documents are replaced by one of the others, drawn uniformly by
-`numpy.random.default_rng(seed)`. Three ways find them, from texts and labels alone:
+The labels of 1, 3 or 10 % of the documents are replaced by another label, drawn uniformly by
+`numpy.random.default_rng(seed)`. Three methods find them, only from texts and labels:
 
 - `misfiled`: the difference of `adbench_text.documents.misfiled`;
 - `tfidf`: the probabilities of a logistic regression on TF-IDF (sublinear, scikit-learn's other defaults), by
-  cross-validation over five folds; the score of a document is that of its label ("self-confidence"), or that
-  less the highest of the others ("normalised margin"), as in cleanlab (Northcutt et al., JAIR 2021);
+  cross-validation over five folds. The score of a document is the probability of its label
+  ("self-confidence"), or this minus the highest other probability ("normalised margin"), as in cleanlab
+  (Northcutt et al., JAIR 2021);
 - `encoder`: the same on sentence vectors, with --encoder minilm.
 
-It prints average precision, and the precision of the first R of the list, where R is the number of swaps, and
-the seconds, as CSV:
+It prints CSV: average precision, the precision of the first R documents of the list, where R is the number of
+swaps, and the seconds:
 
     python benchmarks/misfiled.py --rates 0.01,0.03,0.1 --seeds 0,1,2
     python benchmarks/misfiled.py --judged
 
-With --judged, it prints how well the scores tell apart the posts of 20 Newsgroups that five people judged
+With --judged, it prints how well the scores separate the posts of 20 Newsgroups that five people judged
 (cleanlab/label-errors). The script needs the real data in ADBENCH_TEXT_DATA.
 """
 
@@ -44,7 +45,7 @@ N_FOLDS = 5
 
 
 class Labelled(NamedTuple):
-    """Documents as they were written, and the number of the group of each."""
+    """Raw documents, and the numbers of their groups."""
 
     texts: list[str]
     groups: np.ndarray
@@ -64,7 +65,7 @@ def newsgroups() -> Labelled:
 
 
 def lines(folder: str, texts: str, labels: str) -> Labelled:
-    """Return documents of a line each."""
+    """Return the documents of a file, one per line."""
     read = [
         (data_dir() / folder / name).read_text("utf-8", "replace").splitlines() for name in (texts, labels)
     ]
@@ -87,7 +88,7 @@ CORPORA: dict[str, Callable[[], Labelled]] = {
 
 
 def by_counts(texts: list[str], groups: np.ndarray) -> np.ndarray:
-    """Return the differences of documents; one without words has the least."""
+    """Return the differences of documents; a document without words has the least."""
     rows, is_target = np.arange(len(texts)), np.ones(int(groups.max()) + 1, dtype=bool)
     _, fits = find_misfiled(TextSource.of(texts), rows, groups, is_target, Cleaner(), 1, no_progress)
     return np.nan_to_num(fits.difference, nan=np.nanmin(fits.difference))
@@ -102,7 +103,7 @@ def by_probabilities(probabilities: np.ndarray, groups: np.ndarray) -> dict[str,
 
 
 def cross_validated(vectors: Any, groups: np.ndarray) -> np.ndarray:
-    """Return the probabilities of the groups, each document by what the other folds taught."""
+    """Return the probabilities of the groups; a document is not in the folds of its model."""
     model = LogisticRegression(max_iter=1000)
     steps = (TfidfVectorizer(sublinear_tf=True), model) if isinstance(vectors, list) else (model,)
     return cross_val_predict(make_pipeline(*steps), vectors, groups, cv=N_FOLDS, method="predict_proba")
@@ -116,14 +117,14 @@ def encoded(texts: list[str], encoder: str) -> np.ndarray:
 
 
 def timed(score: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what a function returns, and its seconds."""
+    """Return the result of a function, and its seconds."""
     begin = time.perf_counter()
     result = score()
     return result, time.perf_counter() - begin
 
 
 def methods(corpus: Labelled, vectors: np.ndarray | None) -> Iterator[tuple[str, np.ndarray, float]]:
-    """Yield the name, the scores and the seconds of each way to score documents."""
+    """Yield the name, the scores and the seconds of each method."""
     scores, seconds = timed(lambda: by_counts(*corpus))
     yield "misfiled", scores, seconds
     inputs = {"tfidf": corpus.texts} | ({} if vectors is None else {"encoder": vectors})
@@ -134,7 +135,7 @@ def methods(corpus: Labelled, vectors: np.ndarray | None) -> Iterator[tuple[str,
 
 
 def swapped(groups: np.ndarray, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return groups with some labels replaced, and which they are."""
+    """Return groups with some labels replaced, and whether a label was replaced."""
     rng, n_groups = np.random.default_rng(seed), int(groups.max()) + 1
     rows = rng.choice(len(groups), round(rate * len(groups)), replace=False)
     given, is_swapped = groups.copy(), np.zeros(len(groups), dtype=bool)
@@ -167,7 +168,7 @@ def planted(names: list[str], rates: list[float], seeds: list[int], encoder: str
 
 
 def judged(folder: Path) -> Iterator[str]:
-    """Yield how well scores tell posts apart of which most judges say that cleanlab's guess is right."""
+    """Yield how well scores find the posts for which most judges agree with cleanlab's guess."""
     corpus = newsgroups()
     posts = json.loads((folder / "20news_mturk.json").read_text())
     rows = [post["id"] for post in posts]

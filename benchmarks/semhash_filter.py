@@ -1,4 +1,4 @@
-"""The outlier filter of SemHash beside `odd`: measures the tables of reports/results/semhash.md again.
+"""The outlier filter of SemHash and `odd`: measures the tables of reports/results/semhash.md again.
 
 It needs the package semhash, the extra [encoders] and the real data in ADBENCH_TEXT_DATA, and takes
 half an hour on one core.
@@ -33,12 +33,12 @@ N_TIMED = 20_000  # documents of AG News
 
 
 class Ranking(NamedTuple):
-    scores: np.ndarray  # of each document; higher is more abnormal
+    scores: np.ndarray  # one per document; higher is more abnormal
     tenth: Sequence[int]  # places of the most abnormal tenth of the documents
 
 
 def filtered(texts: list[str], encoder: str) -> Ranking:
-    """Rank documents by SemHash: the mean cosine similarity to the 100 nearest others."""
+    """Rank documents by SemHash: the mean cosine similarity to the 100 nearest other documents."""
     import semhash
 
     model = SimpleNamespace(
@@ -57,7 +57,7 @@ def filtered(texts: list[str], encoder: str) -> Ranking:
 
 
 def ranked(texts: list[str], by: str = "words", **choice: Any) -> Ranking:
-    """Rank documents by a p-value of `odd`; a document without it is the least odd."""
+    """Rank documents by a p-value of `odd`; a document without a p-value is the least odd."""
     table = odd_documents(texts, by=by, keep_copies=True, **choice).table
     p = table.set_index("row")[P_OF_ORDER[by]].sort_index().fillna(1).to_numpy()
     order = np.argsort(p, kind="stable")
@@ -83,14 +83,14 @@ WAYS: dict[str, Callable[[list[str]], Ranking]] = {
 
 @cache
 def file_of(name: str) -> tuple[list[str], np.ndarray]:
-    """Return all documents of a corpus, and which are odd; those of two parts follow each other."""
+    """Return all documents of a corpus, first the training part, and whether they are odd."""
     parts = registry.dataset(name).read()
     texts = [text for part in parts for text in part.texts]
     return texts, np.concatenate([np.asarray(part.labels) for part in parts]) > 0
 
 
 def figures(way: str) -> dict[str, list[float]]:
-    """Return the figures of each table: the corpora of TAD-Bench, their mean, BBC."""
+    """Return the figures for each table: the corpora of TAD-Bench, their mean, BBC."""
     found: dict[str, list[float]] = {"AUROC": [], "Average precision": [], "Odd in the tenth": []}
     for name in [*TAD, "nlpad-bbc"]:
         texts, is_odd = file_of(name)
@@ -110,8 +110,8 @@ def shown(title: str, way: str) -> list[float]:
 
 
 def compare_with_the_page(way: str) -> None:
-    """Print the rows of a ranking, and those of the page if they are others."""
-    # SemHash's figures differ from run to run: with wordllama by up to 0.6 points in eight runs
+    """Print the rows of a ranking, and the rows of the page if they differ."""
+    # the figures of SemHash vary: with wordllama by up to 0.6 points in eight runs
     tolerance = 1 if way.startswith("SemHash") else 0.3
     for title, row in figures(way).items():
         print(f"\n{title}\n| {way} | {' | '.join(f'{figure:.1f}' for figure in row)} |")
@@ -133,7 +133,7 @@ print(time.process_time() - begin)
 
 
 def measure_seconds(way: str) -> float:
-    """Return the seconds of a ranking, in a process without the vectors of an earlier sweep."""
+    """Return the seconds of a ranking, in a process without stored vectors."""
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(
             [sys.executable, "-c", TIMED.format(way=way)],

@@ -1,4 +1,4 @@
-"""Benchmarks of sweeps: the costs of a cell beside its detector, and the speed of two processes."""
+"""Benchmarks of sweeps: the costs of a cell without its detector, and the speed of two processes."""
 
 import os
 import shutil
@@ -30,11 +30,11 @@ from adbench_text.store.store import Store
 TOY = Path(__file__).parents[1] / "tests" / "toy"  # the plug-ins of the tests
 N_SEEDS, N_CLASSES = 334, 3
 N_CELLS = N_SEEDS * N_CLASSES
-N_RUNS = 4  # seeds of the sweep that is run with one and with two jobs
+N_RUNS = 4  # seeds of the sweep for one and two jobs
 
 
 class Meter(Progress):
-    """Notes the time of each cell, and the CPU time and memory of this process and its workers."""
+    """Records the time of each cell, and the CPU time and memory of this process and its workers."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -57,7 +57,7 @@ class Meter(Progress):
 
 
 def measure_tiny_cells(jobs, folder):
-    """Measure cells of 20 training and 30 test documents, whose detector takes a millisecond."""
+    """Measure cells with 20 training and 30 test documents, and a detector that takes a millisecond."""
     sweep = Sweep([DetectorChoice("counting")], ["tiny"], (), [0.0], range(N_SEEDS))
     store, meter = Store(f"sqlite:///{folder / 'mlflow.db'}"), Meter()
     results = run_sweep(sweep, sweep.expand(), store, meter, Local(jobs))
@@ -73,7 +73,7 @@ def measure_tiny_cells(jobs, folder):
 
 
 class Timed(ProgressDisplay):
-    """Notes when each cell has started and is done."""
+    """Records the start and the end of each cell."""
 
     times: ClassVar[list[float]] = []
 
@@ -87,14 +87,14 @@ class Timed(ProgressDisplay):
 
 
 def run_timed(words: Sequence[str]) -> None:
-    """Run a command, and print how many cells have started or are done, and the time between them."""
+    """Run a command; print the number of starts and ends of cells, and the time between first and last."""
     with patch("adbench_text.cli.run.ProgressDisplay", Timed):
         main(words, standalone_mode=False)
     print(len(Timed.times), Timed.times[-1] - Timed.times[0])
 
 
 def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
-    """Return the time from the first start of a cell to the end of the last, of the real command."""
+    """Return the time of the real command from the first start to the last end of a cell."""
     words = "--offline run -d ocsvm --encoder svd -s pydocs --contamination 0 --contamination 0.1 --no-report"
     seeds = [word for seed in range(N_RUNS) for word in ("--seed", str(seed))]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
@@ -113,7 +113,7 @@ def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
 
 
 def compare_jobs(threads, folders):
-    """By default one worker has as many threads as there are cores, and two share them."""
+    """Compare one job and two. By default one worker has a thread per core, and two share the cores."""
     one, two = (seconds_of_a_sweep(jobs, threads, next(folders)) for jobs in (1, 2))
     print(
         f"\nocsvm on pydocs, {threads or 'the default number of'} threads: "
@@ -122,7 +122,7 @@ def compare_jobs(threads, folders):
 
 
 def folders_with_stores(parent):
-    """Yield folders, each with an empty store: it takes seconds to make one."""
+    """Yield folders with copies of an empty store, because it takes seconds to make one."""
     made = parent / "empty.db"
     Store(f"sqlite:///{made}").datasets()
     for number in count():
@@ -133,7 +133,7 @@ def folders_with_stores(parent):
 
 
 def measure() -> None:
-    """Measure all of this."""
+    """Run all measurements."""
     sys.path.insert(0, str(TOY))
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(TOY), os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory() as name:

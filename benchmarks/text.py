@@ -1,4 +1,4 @@
-"""Benchmark of text: cleaning and encoding beside their references, and loading of word vectors."""
+"""Benchmark of text: cleaning and encoding, compared with references, and loading of word vectors."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Times functions that take turns. Machines differ and drift: read the ratios of one run."""
+"""Times functions in turn. Machines differ and drift, so compare only ratios of one run."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from statistics import median
 def compare(title: str, functions: Mapping[str, Callable[[], object]], rounds: int = 5) -> None:
     """Print the median time of each function, and its ratio to the last one, the reference.
 
-    One more round, before the others, is not counted: it warms up.
+    The first round warms up, and is not counted.
     """
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(rounds + 1):

@@ -1,13 +1,14 @@
-"""How many waves of near-copies `score` hears, and how many files without one differ by chance.
+"""How many waves of near-copies `score` finds, and how many files without a wave differ by chance.
 
-A model has 1,000 documents of a corpus, a file 1,000 or 200 others (`numpy.random.default_rng(draw)`). With
-form letters, a tenth of both on average is made from four letters of 20 words, with 5 to 30 % blanks
-that are filled with other words. The share of each letter varies from file to file (gamma, with a standard
-deviation of half the mean). A wave is a text of 20 words that the model has not seen; its copies are
-reworded, a tenth or a quarter of their words, and are added to the file: 2, 5 or 7 % of it.
+A model has 1,000 documents of a corpus, and a file has 1,000 or 200 others
+(`numpy.random.default_rng(draw)`). With form letters, a tenth of both on average are copies of four letters
+of 20 words; 5 to 30 % of the words are blanks, filled with other words. The share of a letter varies from
+file to file (gamma, with a standard deviation of half the mean). A wave is a text of 20 words that the model
+has not seen. In its copies a tenth or a quarter of the words are replaced. The copies are 2, 5 or 7 % of the
+file.
 
 It prints a row for each corpus: the percentage of files that differ, without and with a wave. In brackets is
-the percentage in which the families alone show it:
+the percentage of files in which the families alone differ:
 
     python benchmarks/waves.py --draws 100
     python benchmarks/waves.py --sets stackoverflow,20news
@@ -27,8 +28,8 @@ from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.model import Scorer
 
 N, SIZES = 1_000, (1_000, 200)
-SETS = ("reuters", "agnews", "20news", "stackoverflow")  # the first two have chosen the rule
-BLANKS = (0.05, 0.1, 0.2, 0.3)  # of each letter
+SETS = ("reuters", "agnews", "20news", "stackoverflow")  # the rule was chosen on the first two
+BLANKS = (0.05, 0.1, 0.2, 0.3)  # one for each letter
 SHARE_OF_LETTERS, SHAPE = 0.1, 4
 N_WORDS = 20
 WAVES = {"a tenth": 0.1, "a quarter": 0.25}
@@ -36,7 +37,7 @@ SHARES = (0.02, 0.05, 0.07)
 
 
 class Drawn:
-    """The documents of a draw: no text is in two of them."""
+    """The documents of a draw, without repeated texts."""
 
     def __init__(self, name: str, draw: int) -> None:
         self._rng = np.random.default_rng(draw)
@@ -50,14 +51,14 @@ class Drawn:
         return [next(self._texts) for _ in range(n)]
 
     def letter(self) -> list[str]:
-        """Return the words of a text that is long enough."""
+        """Return `N_WORDS` words of the next texts."""
         words: list[str] = []
         while len(words) < N_WORDS:
             words += next(self._texts).split()
         return words[:N_WORDS]
 
     def copies(self, letter: list[str], blanks: float, n: int) -> Iterator[str]:
-        """Yield copies, each with other words in some places."""
+        """Yield copies, with other words in some places."""
         for _ in range(n):
             words = np.array(letter, dtype=object)
             places = self._rng.permutation(N_WORDS)[: round(blanks * N_WORDS)]
@@ -75,7 +76,7 @@ class Drawn:
 
 
 def measured(name: str, draw: int, *, with_letters: bool) -> Iterator[tuple[tuple[int, str], bool, bool]]:
-    """Yield for each file its size and wave, whether it differs, and whether its families do."""
+    """Yield for each file its size and wave, whether the file differs, and whether its families differ."""
     drawn = Drawn(name, draw)
     letters = [drawn.letter() for _ in BLANKS] if with_letters else []
     scorer = Scorer(fit_model(drawn.file(N, letters)))
@@ -97,8 +98,8 @@ def measured(name: str, draw: int, *, with_letters: bool) -> Iterator[tuple[tupl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How many waves are heard.")
-    parser.add_argument("--sets", default=",".join(SETS), help="corpora, separated by commas")
-    parser.add_argument("--draws", type=int, default=2, help="models of each corpus")
+    parser.add_argument("--sets", default=",".join(SETS), help="corpora, with commas")
+    parser.add_argument("--draws", type=int, default=2, help="number of models per corpus")
     parser.add_argument("--first", type=int, default=0, help="the first draw")
     options = parser.parse_args()
     titles = ["none", *(f"{100 * share:.0f} %, {how}" for how in WAVES for share in SHARES)]

@@ -1,4 +1,4 @@
-"""The published figures of others: of corpora that we made from their data, and means of splits."""
+"""Figures that others published, for corpora made from their data and as means over splits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from adbench_text.corpora.split_key import ALL_OUTLIERS
 from adbench_text.reports import published
 from adbench_text.reports.report import UNEQUAL, Entry, figure
 
-#: What a published method knows besides the training texts, from less to more.
+#: The outside knowledge of a published method, from less to more.
 KNOWLEDGE = ("none", "word vectors", PRE_TRAINED, "commercial encoder", "labels")
 NONE, WORD_VECTORS, ENCODER, COMMERCIAL, LABELS = KNOWLEDGE
 _REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # our names of the first three
@@ -20,13 +20,13 @@ _REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # our names of the first three
 #: Published methods that are detectors of ours, too.
 OURS = {"DATE": "date", "DATE, run again": "date", "CVDD": "cvdd"}
 
-_FIGURES = "outside.json"  # of the sources as printed: fractions, for Text-ADBench percent
+_FIGURES = "outside.json"  # as the sources print them: fractions, for Text-ADBench percent
 
-#: How a corpus of ours relates to the published one; docs/reports.md has their meanings.
+#: How a corpus of ours relates to the published one; docs/reports.md explains the words.
 EXACT, REDRAWN, REBUILT = "exact", "redrawn", "rebuilt"
 _NLPAD, _MCA2, _TAD, _TEXTAD = "nlp_adbench", "mca2", "tad_bench", "text_adbench"
 _NAMES = {_NLPAD: "NLP-ADBench", _MCA2: "MCA2", _TAD: "TAD-Bench", _TEXTAD: "Text-ADBench"}
-# Our corpus: how it relates to the published one, with which protocol, and the columns of its figures.
+# For each corpus of ours: its relation to the published one, the protocol, and the columns of the figures.
 _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
     "sst-far": (EXACT, "redrawn", {published.WU: "sst-far"}),
     "rostd": (REDRAWN, ONE_VS_REST, {published.WU: "rostd"}),
@@ -49,7 +49,7 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
 # higher than any real figure.
 _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
 _NOT_RUN = 50.0
-_KNOWN_BY = {  # what the names of methods begin with
+_KNOWN_BY = {  # by the beginning of the name of a method
     NONE: ("DATE", "GPT-2 from scratch", "likelihood ratios"),
     WORD_VECTORS: ("CVDD", "OCSVM", "IForest", "GloVe"),
     ENCODER: ("BERT", "MDF+IMLM", "GPT-2", "MLKD", "MiniLM", "Llama", "stella", "Qwen", "LLM2Vec"),
@@ -75,17 +75,17 @@ class Row:
 
     @property
     def entry(self) -> Entry:
-        """The figure of a table."""
+        """The figure as an entry of a table."""
         return figure(self.figure, spread=self.spread)
 
     @property
     def compares_few_methods(self) -> bool:
-        """Whether its source compares few methods, so that a table has room for them all."""
+        """Whether its source compares so few methods that a table has room for all."""
         return self.source in (published.PAPER, published.WU)
 
 
 def relation(cells: pd.DataFrame) -> pd.Series:
-    """Return how the corpus of each cell relates to a published one, `EXACT`; empty if it does not."""
+    """Return how the corpus of each cell relates to a published one (`EXACT`); empty without one."""
     found = cells["dataset"].map({name: found for name, (found, *_) in _CORPORA.items()})
     protocol = cells["dataset"].map({name: protocol for name, (_, protocol, _) in _CORPORA.items()})
     is_complete = (cells["test_outliers"] == ALL_OUTLIERS) & cells["limit"].isna()
@@ -96,7 +96,7 @@ def relation(cells: pd.DataFrame) -> pd.Series:
 
 @cache
 def rows(dataset: str, metric: str) -> tuple[Row, ...]:
-    """Return the published figures of a dataset of ours by a metric of ours, in the order of the sources."""
+    """Return the published figures for our dataset and metric, in the order of the sources."""
     *_, columns = _CORPORA.get(dataset, ("", "", {}))
     read = {_TEXTAD: _of_lists, published.WU: _of_wu}
     found = (read.get(source, _of_fractions)(source, column, metric) for source, column in columns.items())
@@ -104,7 +104,7 @@ def rows(dataset: str, metric: str) -> tuple[Row, ...]:
 
 
 def of_method(name: str, mean: float, spread: float | None = None) -> Row:
-    """Return the row of a method of `published.figures`."""
+    """Return the row for a method of `published.figures`."""
     method = published.method(name)
     return Row(published.source(name), method, _knowledge(method), mean, spread=spread)
 
@@ -141,17 +141,17 @@ def _knowledge(method: str) -> str:
 
 
 def best_of_each(found: Iterable[Row], higher_is_better: bool = True) -> dict[str, Row]:
-    """Return the best figure of each kind of knowledge, from less to more; none of a marked oracle."""
+    """Return the best figure for each kind of knowledge, from less to more, without marked oracles."""
     best, fair = max if higher_is_better else min, [row for row in found if UNEQUAL not in row.method]
     of_kinds = {kind: [row for row in fair if row.knowledge == kind] for kind in KNOWLEDGE}
     return {kind: best(rows, key=lambda row: row.figure) for kind, rows in of_kinds.items() if rows}
 
 
 def knowledge_of(regime: str) -> str:
-    """Return what a detector of ours knows, one of `KNOWLEDGE`; empty if it is none of them."""
+    """Return the `KNOWLEDGE` of a detector of ours; empty for any other regime."""
     return KNOWLEDGE[_REGIMES.index(regime)] if regime in _REGIMES else ""
 
 
 def knows_no_more(regime: str, knowledge: str) -> bool:
-    """Return whether a detector of ours knows as much as a published method, or less."""
+    """Return whether a detector of ours knows at most as much as a published method."""
     return regime in _REGIMES[: KNOWLEDGE.index(knowledge) + 1]

@@ -32,7 +32,7 @@ _BOARD, _TESTS = "leaderboard", "significance"
 
 
 def stored_cells(store: "Store", datasets: Sequence[str] = ()) -> tuple[pd.DataFrame, list[str]]:
-    """Return all results of a store for a report, and notes on the runs that are left out."""
+    """Return all results of a store, and notes on the runs that are left out."""
     left_out: list[str] = []
     cells = store.every_cell(datasets or store.datasets(), left_out.append)
     if cells.empty:
@@ -59,13 +59,13 @@ def of_sweep(
 
 
 class Builder:
-    """Builds reports from stored cells, which are arranged once; each figure is drawn once.
+    """Builds reports from stored cells. It arranges the cells once, and draws a figure once.
 
-    `stored` and `notes` on it come from `stored_cells`. Tables and figures show `metric`: the name of one of
-    `METRICS`, or another, which is computed from the scores in the store.
-    `store` keeps scores, curves and examples. Paired tests compare with `baseline`, the label of a column.
-    `cells` are all cells of the sweep: a note names what was not run. `apart` names columns of files that
-    stand beside those of the store, `ours` columns to mark, see `Cells`.
+    `stored` and its `notes` come from `stored_cells`. Tables and figures show `metric`: a name in `METRICS`,
+    or a `Metric` that is computed from the scores in the store. `store` keeps scores, curves and examples.
+    Paired tests compare with `baseline`, the label of a column. `cells` are all cells of the sweep: a note
+    names the missing ones. `apart` names columns of files that are not joined with the store, and `ours`
+    names columns to mark, see `Cells`.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Builder:
         ours: Sequence[str] = (),
     ) -> None:
         self._store, self._notes = store, notes
-        self._own = [] if isinstance(metric, str) else [metric.name]  # of metrics, a column of cells
+        self._own = [] if isinstance(metric, str) else [metric.name]  # metrics that are not built in
         self.evidence = Evidence(store)
         if isinstance(metric, Metric):
             stored = with_metric(latest(stored), metric, self.evidence)
@@ -91,11 +91,11 @@ class Builder:
     def report(
         self, tables: Sequence[str] = contents.BRIEF, only: bool = False, pictures: bool = False
     ) -> Report:
-        """Return a report of the named tables; what is empty is left out.
+        """Return a report with the named tables, without empty ones.
 
-        `only` is True if the user named them: a note explains each that is left out. With `pictures` come
-        pictures, heat maps, the main tables of the other metrics, and the leaders in place of the
-        leaderboard.
+        `only` is True if the user named the tables: then a note explains why a table is left out. With
+        `pictures`, the report also has pictures, heat maps and the main tables of the other metrics, and the
+        leaders replace the leaderboard.
         """
         comparison = self.comparison
         of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in tables}
@@ -115,8 +115,7 @@ class Builder:
             if (only or (name == _TESTS and comparison.baseline)) and not of_name
         ]
         place = f"{self._store.redacted}, {self._store.experiment}" if self._store is not None else ""
-        # the notes on the comparison stand under the first tables there are: the built ones, else the boards,
-        # else at the end of the report
+        # the notes on the comparison are under the first built table, or under the boards, or at the end
         comparison_notes = notes_on.of_comparison(comparison, self._notes)
         of_boards = [] if built else comparison_notes
         boards = {name: notes_on.under_tables([board], of_boards)[0] for name, board in boards.items()}
@@ -134,7 +133,7 @@ class Builder:
 
     @cached_property
     def drawings(self) -> "list[Drawing]":
-        """All figures for which there is something to draw."""
+        """All figures that have data to draw."""
         from adbench_text.reports.drawings import drawings
 
         return list(drawings(self.comparison))
@@ -147,7 +146,7 @@ class Builder:
 
 
 def _tables(name: str, comparison: Comparison) -> list[Table]:
-    """Return the tables of a name that have a figure, without rows and columns that have none."""
+    """Return the tables of a name, without empty tables, rows and columns."""
     module = import_module(f"adbench_text.reports.tables.{name}")
     shortened = [table.without_empty() for table in module.tables(comparison)]
     return [replace(table, ours=comparison.ours) for table in shortened if table.rows]

@@ -23,46 +23,47 @@ from adbench_text.run.cell import Cell
 from adbench_text.store.cells import SPLIT, key_of, keys_of, latest
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
-_OURS = "Ours"  # name of a detector that the user marks without one
+_OURS = "Ours"  # the name of a marked detector, if the user gives no name
 
-#: What cells of one `Column` share, whatever their code and libraries.
+#: Columns that are equal in all cells of a `Column`; code and libraries may differ.
 _COLUMN = ["detector", "preset", "settings", "home"]
 
 
 def text_of(row: pd.Series) -> str:
-    """Return the cell of a row for people."""
+    """Return the cell of a row as people read it."""
     return f"{format_name(row['detector'], settings=row['configuration'])} on {key_of(row)}"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One configuration of a detector, or a complete preset, which may have one for each dataset.
+    """One configuration of a detector, or a complete preset, which may have another for each dataset.
 
-    A preset that has several for one dataset is a grid and its column an oracle: it takes the best per split.
+    A preset with several configurations for one dataset is a grid. Its column is an oracle: it takes the best
+    configuration per split.
     """
 
     detector: str
     preset: str
     configuration: str  #: empty for a complete preset
     is_oracle: bool = False
-    regime: str = ""  #: empty if it is not declared
+    regime: str = ""  #: empty if the detector declares none
     source: str = ""  #: the files that its cells were read from; empty if the store has some of them
-    generation: int = 0  #: results of other code or libraries have a column of their own; 0 is the newest
-    name: str = ""  #: that the user gives to a detector of hers, which is marked
+    generation: int = 0  #: a number for its code and libraries, which get separate columns; 0 is the newest
+    name: str = ""  #: given by the user, who marks the detector
 
     @property
     def block(self) -> tuple[bool, str]:
-        """What the columns of a block share: whether they are oracles, and the title over them."""
+        """The block of the column: whether it has oracles, and its title."""
         return self.is_oracle, _ORACLES if self.is_oracle else self.regime_title
 
     @property
     def uses_test_batch(self) -> bool:
-        """Whether it uses the test batch: such columns compete among themselves and are never ranked."""
+        """Whether it is transductive: such columns compete only with each other, and are never ranked."""
         return self.regime == TEST_BATCH
 
     @property
     def regime_title(self) -> str:
-        """What the detector knows besides the training texts."""
+        """The setting of the detector: its knowledge besides the training texts."""
         return self.regime or _UNDECLARED
 
     @property
@@ -72,7 +73,7 @@ class Column:
 
     @property
     def own_label(self) -> str:
-        """The same without the name that the user gives it."""
+        """The label without the name that the user gives."""
         number = f" {self.generation}" if self.generation > 1 else ""
         older = f" (older{number})" if self.generation else ""
         source = f" ({self.source})" if self.source else ""
@@ -86,19 +87,19 @@ _ATTRIBUTES = [each.name for each in fields(Column) if each.name != "name"]  # o
 class Cells:
     """The newest result of each cell, arranged for all tables and figures of a report.
 
-    `stored` is a table as `Store.every_cell` returns it, the oldest first, and not empty; cells of files
-    follow. Where `promised` has the cells of a sweep, only its inlier classes are rows. `columns` are in the
-    order of a report, `corpora` are labels by ``corpus``.
+    `stored` is a table from `Store.every_cell`, not empty, the oldest first; cells of files follow. If
+    `promised` has the cells of a sweep, only its inlier classes are rows. `columns` are in the order of a
+    report, `corpora` are labels by ``corpus``.
 
-    A detector has one column. On a corpus and level it has the cells of the first source that has some: the
+    A detector has one column. Its cells on a corpus and level come from the first source that has some: the
     store, then the files. `apart` names columns of files that are not joined: ``"llr (main)"``. `ours` names
-    columns to mark, and what to call them: ``"mine.py:Mine"``, ``"mine.py:Mine=Ours"``.
+    columns to mark, perhaps with a new name: ``"mine.py:Mine"``, ``"mine.py:Mine=Ours"``.
 
-    `given` has all cells, the oldest first. It has the columns of `stored` and some more: ``corpus`` is
-    dataset, digest and variant of the split, ``home`` is the source of the column of a report, and
+    `given` has all cells, the oldest first. It has the columns of `stored` and some more: ``corpus`` is the
+    digest, dataset and variant of the split, ``home`` is the source of the column of a report, and
     ``is_first`` says whether the cell counts. `in_time` has the cells that count, with ``column`` (its number
-    in `columns`); ``n_configurations`` is what a split should have. `table` has the same cells in the order
-    of columns, corpora and levels.
+    in `columns`); ``n_configurations`` is the number that a split should have. `table` has the same cells,
+    sorted by columns, corpora and levels.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ def _with_names(columns: Sequence[Column], ours: Iterable[str]) -> list[Column]:
         fitting = [label for label in labels if text == label or text.startswith(f"{label}=")]
         if not fitting:
             raise UnknownNameError("detector", text.rpartition("=")[0] or text, labels)
-        label = max(fitting, key=len)  # a setting has a sign of equality, too
+        label = max(fitting, key=len)  # a setting also contains =
         place = labels.index(label)
         named[place] = replace(named[place], name=text[len(label) + 1 :] or _OURS)
     for label, n in Counter(column.label for column in named).items():
@@ -145,7 +146,7 @@ def _with_names(columns: Sequence[Column], ours: Iterable[str]) -> list[Column]:
 
 
 def levels_of(cells: pd.DataFrame) -> list[float]:
-    """Return the levels of contamination at which a cell has finished; all levels if none has."""
+    """Return the levels of contamination with a finished cell; all levels if no cell has finished."""
     finished = cells[cells["is_ok"]]
     return sorted(set((cells if finished.empty else finished)["contamination"]))
 
@@ -162,7 +163,7 @@ def _with_corpora(stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_newest_code(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the newest result of each cell, whatever its code, in the order of the first results."""
+    """Return the newest result of each cell by any code, in the order of the first results."""
     identity = ["corpus", "source", "detector", "preset", "configuration", *SPLIT]
     order = cells.groupby(identity, sort=False, dropna=False).ngroup()
     newest = cells.drop_duplicates(identity, keep="last")
@@ -170,13 +171,13 @@ def _of_newest_code(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
-    """Return the name of the detector of each cell, with the name of its file if it comes from one."""
+    """Return the name of the detector of each cell, and of the file that the cell comes from."""
     source = cells["source"]
     return cells["name"] + (" (" + source + ")").where(source != "", "")
 
 
 def _with_homes(cells: pd.DataFrame, apart: Collection[str]) -> pd.DataFrame:
-    """Return cells with the source of their column, and whether theirs is the first on corpus and level."""
+    """Return cells with the source of their column, and whether they count on their corpus and level."""
     # somebody else's mine.py:Mine is the same detector only if its code is the same
     is_own_code = cells["detector"].str.contains(":", regex=False)
     numbers, sources = pd.factorize(cells["source"])
@@ -198,7 +199,7 @@ def _corpora(cells: pd.DataFrame) -> dict[str, str]:
     edition, n_editions = digests.transform(_numbered) + 1, digests.transform("nunique")
     numbered = cells["dataset"] + " (" + edition.astype(str) + ")"
     names = cells["dataset"].where(n_editions == 1, numbered)
-    # the relation implies how the splits are made
+    # a relation implies the protocol, so it replaces the variant
     related = names + " (" + cells["relation"] + ")"
     labels = related.where(cells["relation"] != "", names.combine(cells["variant"], with_variant))
     ordered = cells.assign(edition=edition, label=labels).sort_values(
@@ -208,21 +209,21 @@ def _corpora(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def _numbered(values: pd.Series) -> NDArray[np.int64]:
-    """Number the different values from 0, in the order in which they come."""
+    """Number the different values from 0, in the order of their first places."""
     return values.factorize()[0]
 
 
 def known_splits(cells: pd.DataFrame) -> list[str]:
-    """Return the names of all splits of the corpus of these cells in its order; empty if unknown."""
+    """Return the names of all splits of the corpus of these cells, in order; empty if unknown."""
     for text in filter(None, cells["classes"]):
         return [str(name) for name in json.loads(text)]
-    with suppress(AdbenchTextError):  # own documents, or a plug-in that is no longer installed
+    with suppress(AdbenchTextError):  # documents of the user, or a plug-in that is no longer installed
         return list(splits(registry.dataset(cells["dataset"].iloc[0]), cells["protocol"].iloc[0]))
     return []
 
 
 def _n_configurations(cells: pd.DataFrame) -> pd.Series:
-    """Return the number of configurations, run or not, of the preset of each cell on its corpus."""
+    """Return the number of configurations of the preset of each cell on its corpus, also of those not run."""
     of_preset = cells.groupby(["detector", "preset", "corpus"])
     known = of_preset["n_configurations"].transform("max")
     n_run = of_preset["configuration"].transform("nunique")
@@ -239,7 +240,7 @@ def _columns(cells: pd.DataFrame) -> tuple[pd.Series, list[Column]]:
         regime=of_configuration["regime"].transform("last"),
     ).groupby(_COLUMN, sort=False)
     sources = of_column["source"].transform(lambda each: ", ".join(each.unique()))
-    # a column is as its first configuration
+    # the first configuration decides for a column
     table = cells.assign(
         configuration=cells["settings"],
         is_oracle=of_column["is_oracle"].transform("first"),
@@ -263,7 +264,7 @@ def _columns(cells: pd.DataFrame) -> tuple[pd.Series, list[Column]]:
 
 
 def _generations(cells: pd.DataFrame) -> pd.Series:
-    """Number the versions of code and libraries of each column and source, from 0, the newest first."""
+    """Number the versions of code and libraries for each column and source; the newest is 0."""
     version = cells.groupby(["code_version", "harness_version", "libraries"]).ngroup()
     newest_first = cells.assign(version=version).sort_values("started", kind="stable", na_position="first")
     return newest_first[::-1].groupby([*_COLUMN, "source"])["version"].transform(_numbered)

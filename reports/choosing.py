@@ -1,4 +1,4 @@
-"""Which detector to take: what the main ones know, cost and reach, at one glance."""
+"""A table for choosing a detector: knowledge, costs and figures of the main ones."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ _NOTHING = "nothing besides the documents"
 _WORDFREQ, _GLOVE = "word frequencies (CC BY-SA 4.0)", "GloVe (PDDL)"
 _LLAMA = "token vectors of LLaMA 2 70B, no network at run time (MIT, as their package says)"
 _ENSEMBLE = f"{_LLAMA}, {_WORDFREQ}, {_GLOVE}"
-#: Name, when to take it, and what it knows, with the licence of that.
+#: Name, advice when to use it, and outside knowledge with its licence.
 _DETECTORS = [
     ("ensemble:robust", "first; some training documents may be odd", _ENSEMBLE),
     ("ensemble:clean", "first; all training documents are normal", _ENSEMBLE),
@@ -33,9 +33,9 @@ _DETECTORS = [
 
 
 def table(places: Iterable[Place]) -> Table:
-    """Return a row for each of the main detectors; their figures are means over the splits of a corpus.
+    """Return a row for each main detector; the figures are means over the splits of a corpus.
 
-    The seconds are those of fitting and scoring, per 10,000 training and test documents of all corpora.
+    The seconds are for fitting and scoring, per 10,000 training and test documents of all corpora.
     """
     of_datasets = {place.corpus.dataset: place for place in places}
     found = [of_datasets[name] for name in _CORPORA]
@@ -56,7 +56,7 @@ def _figures(name: str, places: Iterable[Place]) -> Iterator[Entry]:
 
 
 def _seconds(name: str, places: Iterable[Place]) -> Entry:
-    """Return the seconds for so many documents."""
+    """Return the seconds for `_DOCUMENTS` documents."""
     found = [place.standings[name, LEVELS[0]] for place in places if (name, LEVELS[0]) in place.standings]
     seconds = sum(_sum(standing, *COSTS) for standing in found)
     documents = sum(_sum(standing, "n_train", "n_test") for standing in found)

@@ -1,4 +1,4 @@
-"""The figures of one metric: means over seeds and splits, beside the figures of the paper."""
+"""The figures of one metric: means over seeds and splits, with the published figures."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,12 +33,13 @@ _OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in
 class Corpus:
     """A corpus of a comparison, and its figures; its rows are the inlier classes `inliers`.
 
-    `splits` is how they are made, empty for one-vs-rest with complete test sets. `n_splits` is how many a
-    mean should cover: the splits of the sweep, otherwise all splits, even if their names are too long.
+    `splits` names the variant of the splits, empty for one-vs-rest with complete test sets. `n_splits` is the
+    number of splits for a mean: the splits of the sweep, otherwise all splits, even if their names are too
+    long.
 
-    `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
-    `published` are published figures of splits: method -> inlier class -> figure; there are none of another
-    protocol or of a thinned test set. `published_rows` are their means, and those of corpora.
+    `label` has `OTHER_EDITION` if the published figures are of another version of the data. `published` are
+    published figures of splits: method -> inlier class -> figure. It is empty for another protocol or a
+    smaller test set. `published_rows` are their means, and the figures of corpora.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -50,7 +51,7 @@ class Corpus:
         self.dataset, self.splits, self.n_known = key.dataset, key.variant, key.known
         self.levels: list[float] = sorted(set(self.cells["contamination"]))
         self.has_words = bool(self.cells[[*OF_WORDS]].notna().any(axis=None))
-        self.is_unranked = bool(key.known)  # outliers are known: no corpus to rank detectors on
+        self.is_unranked = bool(key.known)  # detectors are not ranked if outliers are known
         known = known_splits(self.cells)
         n_known = max([len(known), *self.cells["n_splits"].dropna().astype(int)])
         self.has_one_split = n_known == 1
@@ -60,7 +61,7 @@ class Corpus:
         self.inliers = list(of_sweep) or known + sorted(set(self.cells["inlier"]).difference(known))
         self.n_splits = len(self.inliers) if of_sweep else max(n_known, len(self.inliers))
         self.is_ranking = key.protocol == RANK_ALL
-        # documents without outliers cannot be ranked, so this may be above the lowest level of the others
+        # a file without outliers has no AUROC, so this may be above the lowest level of the others
         self.lowest = levels_of(self.cells)[0] if self.is_ranking else comparison.lowest
         self.is_published = bool(self.cells["published"].any())
         metric = comparison.metric.name
@@ -77,7 +78,7 @@ class Corpus:
 
     @property
     def mean_label(self) -> str:
-        """The label of the row of means; no class of the corpus is called so."""
+        """The label of the row of means, which is not the name of a class."""
         return "mean" if "mean" not in self.inliers else "mean of all classes"
 
     def entry(
@@ -85,17 +86,17 @@ class Corpus:
     ) -> Entry:
         """Return the mean of a split (`inlier`) over the seeds, or of all splits without one; see `means`.
 
-        The default level is the lowest, the default of what is measured (`name`) the metric.
+        The default level is the lowest. `name` is a metric or cost, by default the metric of the comparison.
         """
         place = self._comparison.columns.index(column), self.digest, self.lowest if level is None else level
         return self._comparison.means_of(name or self._comparison.metric.name).get((*place, inlier), NONE)
 
     def entries(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
-        """Return the figures of all columns."""
+        """Return the figures of all columns, for a split or the mean."""
         return [self.entry(column, inlier, level) for column in self._comparison.columns]
 
     def with_best(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
-        """Return the same, with the best of `Comparison.marked`."""
+        """Return the `entries`, with the best ones marked, see `Comparison.marked`."""
         return self._comparison.marked(self.entries(inlier, level))
 
     @cached_property
@@ -111,9 +112,10 @@ class Corpus:
         return cells[cells["column"] == self._comparison.columns.index(column)]
 
     def measured(self, names: Sequence[str]) -> list[tuple[Column, list[Entry]]]:
-        """Return the means over the splits of what is measured besides the metric, at the lowest level.
+        """Return the means over the splits of other metrics and costs, at the lowest level.
 
-        There is an entry for each name, `NONE` if no cell has it. A column has finished cells.
+        There is an entry for each name, `NONE` if no cell has it. Only columns with finished cells are
+        returned.
         """
         columns = [self._comparison.columns[number] for number in self.finished_cells["column"].unique()]
         of_columns = [[self.entry(column, name=name) for name in names] for column in columns]
@@ -123,7 +125,7 @@ class Corpus:
     def of_splits(self, column: Column) -> pd.DataFrame:
         """Return the finished cell of the lowest seed of each split at the lowest level.
 
-        They are in the order of `inliers`, which are their index.
+        The index has the names in the order of `inliers`.
         """
         cells = self.finished(column).drop_duplicates("inlier").set_index("inlier", drop=False)
         return cells.loc[[name for name in self.inliers if name in cells.index]]
@@ -156,10 +158,9 @@ class Corpus:
 class Comparison:
     """The figures of one metric.
 
-    `fair` are the columns that were not chosen on the test labels, `ranked` those of them that do not use the
-    test batch.
-    Without `evidence` there are no scores, intervals and examples. Paired tests compare all detectors with
-    the `baseline`, which is the label of a ranked column, or all with each other.
+    `fair` are the columns that were not chosen by the test labels. `ranked` are the fair columns that are not
+    transductive. Without `evidence` there are no scores, intervals and examples. Paired tests compare all
+    detectors with the `baseline`, which is the label of a ranked column, or all pairs.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class Comparison:
         self.metric = METRICS[metric] if isinstance(metric, str) else metric
         self.cells, self.evidence = cells, evidence or Evidence()
         self.columns, self.levels = cells.columns, cells.levels
-        self._means: dict[str, dict[Place, Entry]] = {}  # by what is measured
+        self._means: dict[str, dict[Place, Entry]] = {}  # by metric or cost
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
         self.ranked = [column for column in self.fair if not column.uses_test_batch]
@@ -184,7 +185,7 @@ class Comparison:
 
     @property
     def heading(self) -> str:
-        """The metric, in titles of tables in percent."""
+        """The metric as a title of a table in percent."""
         return f"{self.metric.title} (%{'' if self.metric.higher_is_better else ', lower is better'})"
 
     @property
@@ -194,13 +195,13 @@ class Comparison:
 
     @property
     def ours(self) -> list[str]:
-        """The heads of the columns that the user marks."""
+        """The heads of the columns marked by the user."""
         return [column.label for column in self.columns if column.name]
 
     def means_of(self, name: str) -> dict[Place, Entry]:
-        """Return the `means` of what is measured: metrics in percent, costs as they are.
+        """Return the `means` of a metric (in percent) or of a cost (unchanged).
 
-        Of a grid they are the best of its configurations, but all of them cost time.
+        For a grid, a metric is the best of its configurations, and a cost is the sum.
         """
         if name not in self._means:
             is_cost = name in (*COSTS, "n_test")
@@ -217,15 +218,15 @@ class Comparison:
         rows: Sequence[tuple[Corpus, str | None]],
         level: float | None = None,
     ) -> NDArray[np.float64]:
-        """Return a row of complete figures for each split, or mean (None); NaN where there is none."""
+        """Return a row of complete figures for each split or mean (None); other figures are NaN."""
         values = [[corpus.entry(c, inlier, level).complete_value for c in columns] for corpus, inlier in rows]
         return np.array(values, dtype=np.float64).reshape(len(rows), len(columns))
 
     def marked(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return figures of all columns with the best complete ones marked, as printed.
+        """Return figures of all columns, with the best complete ones marked after rounding.
 
-        None that was chosen on the test labels is marked. Detectors that use the unlabelled test batch have a
-        best one of their own.
+        Figures that were chosen by the test labels are not marked. Transductive detectors have a separate
+        best figure.
         """
         marked = list(entries)
         printed: dict[bool, dict[int, float]] = {}
@@ -241,7 +242,7 @@ class Comparison:
     def best_first(
         self, *corpora: Corpus, inliers: Sequence[str | None] = (None,), level: float | None = None
     ) -> list[tuple[Column, float]]:
-        """Return the fair columns that have all figures, and their means, the best first.
+        """Return the fair columns with all figures, and their means, the best first.
 
         The figures are of the splits `inliers`, or the mean over all splits. The default level is the
         lowest.
@@ -257,17 +258,17 @@ class Comparison:
 
     @property
     def published(self) -> list[str]:
-        """The methods that have a published figure on some corpus; they are all of clean training data."""
+        """The methods with a published figure on some corpus, all from clean training data."""
         methods = [method for corpus in self.corpora for method in corpus.published if self.lowest == 0]
         return list(dict.fromkeys(methods))
 
     def notes_on_labels(self, sources: Collection[str] = ()) -> list[str]:
-        """Return what the signs in the labels mean; `sources` are those of published figures."""
+        """Return notes that explain the signs in labels; `sources` are sources of published figures."""
         has_oracle = any(column.is_oracle for column in self.columns)
         return [_OF_ORACLES] * has_oracle + [note for name, note in _SOURCES.items() if name in sources]
 
     def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
-        """Return the titles over neighbouring columns; none where there would be only one."""
+        """Return the titles over neighbouring columns, or no title if there would be only one."""
         blocks = [
             (title, len(list(group)))
             for (_, title), group in groupby(self.columns, key=lambda column: column.block)
@@ -282,7 +283,9 @@ class Comparison:
         groups_of: Callable[[Corpus], Iterable[list[list[Entry]]]],
         **more: Any,
     ) -> Table:
-        """Return a table with the groups of rows that `groups_of` returns for each corpus, its label first.
+        """Return a table of all corpora, with the groups of rows that `groups_of` returns for a corpus.
+
+        The label of the corpus comes first in a row.
 
         `more` are attributes of `Table`.
         """

@@ -1,7 +1,7 @@
-"""What a report can show: its tables and its formats. A new one is a file and an entry here.
+"""The tables and formats of a report. A new one is a file and an entry here.
 
-A table is a module in `tables/` with the function ``tables(comparison)``; the first line of a file describes
-it. No table or format is imported before it is asked for.
+A table is a module in `tables/` with the function ``tables(comparison)``; the first line of its file
+describes it. A table or format is imported when it is first used.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CLEAN = "and results at 0% of outliers"
 _PAIRS = "two detectors that have two splits in common"
 
-#: Names of tables, in the order of a report, and what must be there for them.
+#: Names of tables, in the order of a report, and the data that they need.
 TABLES = {
     "leaderboard": "results on two datasets",
     "main": "results",
@@ -58,7 +58,7 @@ PAGE = FORMATS["html"]  # is logged with a sweep
 
 
 def summaries(folder: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names of tables or formats, each with the first line of its file."""
+    """Yield the names of tables or formats, and the first lines of their files."""
     for name in names:
         text = (Path(__file__).parent / folder / f"{name}.py").read_text(encoding="utf-8")
         yield name, text.partition("\n")[0].strip('"')

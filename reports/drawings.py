@@ -1,7 +1,4 @@
-"""The figures of a report: what of the results they show.
-
-Each function yields the figures of a comparison, as far as there is something to draw.
-"""
+"""The figures of a report, and their data. A function yields the figures that have something to draw."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -16,8 +13,8 @@ from adbench_text.reports.figures.style import Names
 from adbench_text.reports.tables import twins
 from adbench_text.reports.tables.variants import families, ordered
 
-_MOST_CURVES = 8  # in one figure; nobody can distinguish more
-_POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
+_MOST_CURVES = 8  # in one figure; more could not be told apart
+_POSITIONS, _MASKED = 128, 19  # 15 % are masked, which fits the figures of the paper
 
 
 def _names(comparison: Comparison) -> Names:
@@ -32,7 +29,7 @@ def drawings(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def contamination(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the means over the splits against the contamination, of each corpus with two levels or more."""
+    """Yield the means over the splits against the contamination, for corpora with two levels or more."""
     levels = comparison.levels
     for corpus in comparison.corpora:
         drawn: dict[str, list[tuple[float, float, float | None]]] = {}
@@ -72,7 +69,7 @@ def variants(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def networks(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield networks beside their untrained twins and the plain methods beneath them."""
+    """Yield networks, their untrained copies, and the plain methods that they are built on."""
     found = twins.measured(comparison, comparison.lowest)
     if means := {each.network.label: each.figures.mean().tolist() for each in found}:
         yield Drawing(
@@ -109,7 +106,7 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def curves(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the ROC and precision-recall curves of all splits, a figure for each metric that is an area."""
+    """Yield the ROC and precision-recall curves of all splits, one figure for each area."""
     evidence = comparison.evidence
     for corpus in comparison.corpora:
         found = ((c.label, evidence.scores(corpus.of_splits(c))) for c in comparison.fair)
@@ -135,7 +132,7 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the chance that mask patterns look alike, where DATE, whose paper derives it, was run."""
+    """Yield the bound on similar mask patterns from DATE's paper, if DATE was run."""
     if not any(column.detector == "date" for column in comparison.columns):
         return
     S, M = _POSITIONS, _MASKED

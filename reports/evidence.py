@@ -1,4 +1,4 @@
-"""Scores, curves and examples of cells, as the store keeps them."""
+"""Scores, curves and examples of cells, from the artifacts of a store."""
 
 from collections.abc import Callable, Sequence
 from io import StringIO
@@ -22,25 +22,25 @@ Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
 
 class Evidence:
-    """What the store keeps of cells besides their figures.
+    """The artifacts of cells in a store.
 
-    Damaged artifacts are left out and named in `notes`. Without a store there is nothing.
+    Damaged artifacts are left out and named in `notes`. Without a store there are no artifacts.
     """
 
     def __init__(self, store: Store | None = None) -> None:
         self.store = store
         self._held: dict[tuple[str, str], Any] = {}
-        self._lost: dict[str, list[pd.Series]] = {}  # by what is missing of them
+        self._lost: dict[str, list[pd.Series]] = {}  # by the missing part
 
     def scores(self, cells: pd.DataFrame) -> dict[str, Scored]:
-        """Return outliers and scores of the test documents of cells, by their splits."""
+        """Return outliers and scores of the test documents of cells, by split."""
         tables = {row["inlier"]: self.table(row) for _, row in cells.iterrows()}
         return {inlier: scored(table) for inlier, table in tables.items() if table is not None}
 
     def table(self, row: pd.Series) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable.
 
-        Raise TrackingError if the cell has a metric that its scores do not give.
+        Raise TrackingError if the scores of the cell give another metric.
         """
         is_new = (_SCORES, row["run_id"]) not in self._held
         read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row["n_test"]))
@@ -49,7 +49,7 @@ class Evidence:
         return read
 
     def forget(self, row: pd.Series) -> None:
-        """Release the memory of a `table`."""
+        """Release the memory of the `table` of a cell."""
         self._held.pop((_SCORES, row["run_id"]), None)
 
     def examples(self, row: pd.Series) -> list[Example] | None:
@@ -63,8 +63,8 @@ class Evidence:
             text = self.store.artifact(row["dataset"], row["run_id"], file)
             try:
                 self._held[key] = None if text is None else parse(text)
-                is_lost = text is None and file == _SCORES  # which each finished cell has
-            except Exception:  # it may be damaged in any way
+                is_lost = text is None and file == _SCORES  # every finished cell has scores
+            except Exception:  # damage can raise any error
                 self._held[key], is_lost = None, True
             if is_lost:
                 self._lost.setdefault("examples" if file == _EXAMPLES else "scores", []).append(row)
@@ -72,7 +72,7 @@ class Evidence:
 
     @property
     def notes(self) -> list[str]:
-        """What cannot be read, and why."""
+        """Notes on artifacts that cannot be read."""
         missing = {"scores": "figures", "examples": "heat maps"}
         return [_note(part, shown, self._lost[part]) for part, shown in missing.items() if part in self._lost]
 
@@ -83,7 +83,7 @@ def scored(table: pd.DataFrame) -> Scored:
 
 
 def _scores(text: str, n_test: int) -> pd.DataFrame:
-    """Read scores of test documents from CSV; raise an error if they are anything else."""
+    """Read the scores of test documents from CSV; raise an error if the text has no such scores."""
     types = {"document": np.int64, "class": str, "outlier": np.int64, "score": str}
     table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types, keep_default_na=False)
     table["score"] = table["score"].map(float)  # exact, unlike pandas' parser before version 3

@@ -1,4 +1,4 @@
-"""Cells of others beside those of a store: measured sweeps, and files that ``report --format csv`` wrote."""
+"""Cells from other sources than a store: published results, and files that ``report --format csv`` wrote."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -11,12 +11,12 @@ from adbench_text.escaping import count
 from adbench_text.metrics import MAIN, ROUNDING
 from adbench_text.store.cells_file import read_csv
 
-#: The measured sweeps of this project, by their names.
+#: The sweeps with published results of this project, by name.
 MEASURED = {path.stem: path for path in sorted(Path(__file__).with_name("results").glob("*.csv"))}
 
 
 def read_given(names: Iterable[str]) -> list[pd.DataFrame]:
-    """Return the cells of each measured sweep or file that a user names, the sweeps first."""
+    """Return the cells of each sweep or file that a user names, the sweeps first."""
     given = list(dict.fromkeys(names))
     sweeps = [name for name in given if name in MEASURED]
     paths = [Path(name) for name in given if name not in sweeps]
@@ -27,11 +27,12 @@ def read_given(names: Iterable[str]) -> list[pd.DataFrame]:
 
 
 def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.DataFrame]:
-    """Return the cells of each file, which is their ``source``; a source that a cell has already stays.
+    """Return the cells of each file.
 
-    No source is one of those that are `taken`.
+    The file is their ``source``, and an older source stays part of the name. No source gets a name in
+    `taken`.
     """
-    # the pipe of <(command) in a shell has no other path
+    # the pipe of <(command) in a shell cannot be resolved
     found = dict.fromkeys(path if path.is_fifo() else path.resolve() for path in paths)
     labels = _labels(list(found), taken)
     return [_of_source(path, label) for path, label in labels.items()]
@@ -42,12 +43,12 @@ def _of_source(path: Path, label: str) -> pd.DataFrame:
     table = read_csv(path)
     before, digest = table["source"], table["dataset_digest"]
     source = before.where(before == "", before + " in ") + label
-    # of unknown documents, which are compared with those of no other file
+    # without a digest the documents are unknown: the label keeps them apart from other files
     return table.assign(source=source, dataset_digest=digest.where(digest != "", label))
 
 
 def _labels(paths: Sequence[Path], taken: Collection[str]) -> dict[Path, str]:
-    """Return the name of each path, with as many of its folders as tell it from the others."""
+    """Return a unique name for each path, with as few of its folders as possible."""
     labels: dict[Path, str] = {}
     n = 0
     while len(labels) < len(paths):
@@ -60,13 +61,13 @@ def _labels(paths: Sequence[Path], taken: Collection[str]) -> dict[Path, str]:
 
 
 def _figures(table: pd.DataFrame) -> dict[str, float]:
-    """Return the main figure of each run that has an identifier."""
+    """Return the main figure of each run with an identifier."""
     named = table[table["run_id"] != ""]
     return dict(zip(named["run_id"], named[MAIN.name], strict=True))
 
 
 def joined(own: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[str]]:
-    """Return the cells of a store and of files, once if several have them, and notes on these."""
+    """Return the cells of a store and of files, without repeated runs, and notes on the repeated ones."""
     known: dict[str, float] = {}  # the main figure of each run
     for table in own:
         known |= _figures(table)

@@ -1,4 +1,4 @@
-"""The heat maps of a report: test documents, their words coloured by the scores of a detector."""
+"""The heat maps of a report: test documents with words coloured by the scores of a detector."""
 
 from itertools import zip_longest
 
@@ -7,10 +7,10 @@ from adbench_text.reports.report import Heatmap
 
 
 def heatmaps(comparison: Comparison) -> list[Heatmap]:
-    """Return the examples of each detector and split; the first ones are of all datasets and detectors.
+    """Return the examples of each detector and split, for all detectors and datasets in turn.
 
-    They take turns, each with its first split, then with the next: a page that cannot hold all heat maps
-    shows some of each.
+    First come the first splits of all, then the second ones. So a page that cannot hold all heat maps shows
+    some of every detector and dataset.
     """
     queues = [
         [(column, corpus.label, row) for _, row in corpus.of_splits(column).iterrows()]

@@ -1,4 +1,4 @@
-"""Means of cells: over the seeds of each split, then over the splits. Nothing else averages cells."""
+"""Means of cells: over the seeds of each split, then over the splits. No other module averages cells."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,8 +19,8 @@ def means(
 ) -> dict[Place, Entry]:
     """Return the mean of each split over its seeds, and of each corpus over its splits.
 
-    Each counts the cells behind it, and those that should be: all configurations and splits with the seeds
-    that the detector was run with. One that lacks cells is incomplete, and its text says so.
+    An entry has the number of its cells, and the expected number: all configurations and splits, with the
+    seeds of the detector. If cells are missing, the entry is incomplete, and its text says so.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ def means(
     n_splits : mapping of str to int
         Number of splits of each corpus.
     of_grid : {"max", "min", "sum"}
-        What stands for the configurations of a grid in a split and seed.
+        How to reduce the configurations of a grid in a split and seed to one value.
     """
     rows = cells.assign(value=values, row=cells["inlier"], n_splits=1)
     of_columns = rows.groupby(_GROUP)
     rows["n_expected"] = of_columns["n_configurations"].transform("first")
     rows["n_expected"] *= of_columns["seed"].transform("nunique")
-    # a mean over the splits is one more row of each corpus
+    # a mean over the splits is an additional row of each corpus
     of_corpus = rows["corpus"].map(n_splits)
     of_all = rows.assign(row=None, n_splits=of_corpus, n_expected=rows["n_expected"] * of_corpus)
     rows = pd.concat([rows, of_all])
@@ -64,9 +64,9 @@ def _place(row: Any) -> Place:
 
 def _entry(row: Any) -> Entry:
     if not row.n_cells:
-        kind = Kind.MISSING if row.is_ok else Kind.FAILED  # without the metric, which is newer than the cell
+        kind = Kind.MISSING if row.is_ok else Kind.FAILED  # missing: the cell is older than the metric
         return Entry(kind.name.lower(), kind, n_cells=0, n_expected=int(row.n_expected))
-    # seeds that lack some splits have no comparable means
+    # means of seeds are comparable only over the same splits
     has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
     value, spread = float(row.value), float(row.spread) if has_spread else None
     return replace(figure(value), spread=spread, n_cells=int(row.n_cells), n_expected=int(row.n_expected))

@@ -1,4 +1,4 @@
-"""Results as DataFrames: the measured sweeps of this project, the cells of a store, and their scores."""
+"""Results as DataFrames: published results of this project, the cells of a store, and their scores."""
 
 import warnings
 from pathlib import Path
@@ -17,24 +17,25 @@ _IDENTITY = ["name", "detector", "preset", "configuration", *SPLIT]  # of a cell
 
 
 def results(source: str) -> pd.DataFrame:
-    """Return results as a table with a row for each cell, which is one training and one test of a detector.
+    """Return results as a table with a row for each cell: one training and one test of a detector.
 
     Parameters
     ----------
     source : str
-        A measured sweep of this project, such as ``"main"``; a file that ``adbench-text report --format csv``
-        wrote, such as ``"cells.csv"``; or the address of a store, such as ``"sqlite:///mlflow.db"``.
+        A sweep with published results of this project, such as ``"main"``; a file that
+        ``adbench-text report --format csv`` wrote, such as ``"cells.csv"``; or the address of a store, such
+        as ``"sqlite:///mlflow.db"``.
 
     Returns
     -------
     DataFrame
-        The columns of ``adbench-text report --format csv``, which `adbench_text.store.cells.COLUMNS` lists.
+        The columns of ``adbench-text report --format csv``; `adbench_text.store.cells.COLUMNS` lists them.
         Metrics are in [0, 1], times in seconds. A missing number is NaN, a missing text is empty.
 
     Raises
     ------
     UnknownNameError, DataError, TrackingError
-        If there is no such sweep, the file is none of cells, or the store has no results.
+        If there is no such sweep, the file has no cells, or the store has no results.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def results(source: str) -> pd.DataFrame:
     """
     if source in MEASURED or Path(source).suffix == ".csv":
         return read_csv(MEASURED.get(source, Path(source)))
-    if "://" in source or Path(source).is_file():  # the error has its address
+    if "://" in source or Path(source).is_file():  # an error names the address
         return latest(_stored(Store(source, create=False)))
     known = [*MEASURED, "FILE.csv", "sqlite:///mlflow.db"]
     raise UnknownNameError("measured sweep, file or address of a store", source, known)
@@ -57,10 +58,10 @@ def scores(uri: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns that identify a cell in `results`, texts as categories; ``document``, its row in the
-        test part of the corpus, ``adbench_text.corpora.corpus.load(dataset, limit).written_test``; ``class``;
-        ``outlier``; and ``score``, higher for more abnormal documents. A warning names the cells whose
-        scores cannot be read.
+        The columns that identify a cell in `results`, texts as categories; ``document``, the row of the
+        document in ``adbench_text.corpora.corpus.load(dataset, limit).written_test``, the test part of the
+        corpus; ``class``; ``outlier``; and ``score``, higher for more abnormal documents. A warning names the
+        cells without readable scores.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def scores(uri: str) -> pd.DataFrame:
 
 
 def _stored(store: Store) -> pd.DataFrame:
-    """Return the results of a store; warn about those that somebody changed."""
+    """Return the results of a store; warn about results that somebody changed."""
     cells, notes = stored_cells(store)
     for note in notes:
         warnings.warn(note, stacklevel=3)

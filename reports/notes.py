@@ -1,4 +1,4 @@
-"""The notes of a report: what changes how its figures are read. docs/reports.md explains everything else."""
+"""The notes of a report, which a reader of its figures needs. docs/reports.md explains all tables."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,12 +13,12 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Table
 from adbench_text.store.cells import SPLIT, identities_of, latest
 
-_MOST_RUNS = 3  # that were changed are named
+_MOST_RUNS = 3  # changed runs to name
 _OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."
 
 
 def under_tables(tables: Sequence[Table], general: Sequence[str]) -> list[Table]:
-    """Return the tables with each note under the first that has it, the `general` notes under the first."""
+    """Return the tables with each note under the first table that has it; `general` notes under the first."""
     placed: list[Table] = []
     explained: set[str] = set()
     for table in tables:
@@ -31,7 +31,7 @@ def under_tables(tables: Sequence[Table], general: Sequence[str]) -> list[Table]
 
 
 def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
-    """Return what a reader of the figures must know, whatever table they are in; failures last."""
+    """Return the notes for the figures of all tables; failures last."""
     cells = comparison.cells
     return [
         *notes,
@@ -52,7 +52,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
 
 
 def _of_sources(comparison: Comparison) -> list[str]:
-    """Return notes on cells that another source replaces, and on cells that it adds to a column."""
+    """Return notes on cells of files that are not shown, and on cells that files add to a column."""
     cells = comparison.cells
     labels, notes = {corpus.digest: corpus.label for corpus in comparison.corpora}, []
     left_out = cells.given[~cells.given["is_first"]]
@@ -78,20 +78,20 @@ def _names(cells: pd.DataFrame) -> str:
 
 
 def _difference(cells: Cells, left_out: pd.DataFrame, metric: Metric) -> str:
-    """Return by how much the figures that are left out differ from those that count, in the same cells."""
+    """Return the largest difference between a figure that is left out and the figure that counts."""
     both = left_out.merge(cells.in_time, on=["corpus", "home", "name", *SPLIT], suffixes=("", "_counts"))
     points = 100 * (both[metric.name] - both[f"{metric.name}_counts"]).abs().max()
     return f" Figures differ by up to {points:.3g} points." if points > 100 * ROUNDING else ""
 
 
 def _of_versions(cells: Cells, metric: Metric) -> list[str]:
-    """Return where results contradict each other, are of different versions, or are left out as older."""
+    """Return notes on contradictions, different versions, and older results that are left out."""
     notes = contradictions(cells.stored, metric)
-    table = cells.in_time[cells.in_time["source"] == ""]  # nobody can run the cells of a file again
+    table = cells.in_time[cells.in_time["source"] == ""]  # the cells of a file cannot be run again
     parts = {
         "code": (table["code_version"] + table["harness_version"], ["name"]),
         "libraries": (table["libraries"], ["name"]),
-        # one configuration may need other resources on another corpus
+        # a configuration may need different resources on another corpus
         "resources": (table["resources"], ["name", "dataset_digest"]),
     }
     for part, (versions, by) in parts.items():
@@ -107,7 +107,7 @@ def _of_versions(cells: Cells, metric: Metric) -> list[str]:
 
 
 def _levels(comparison: Comparison) -> list[str]:
-    """Return what tables of one level show at another contamination than the lowest, and what they lack."""
+    """Return notes on corpora and detectors that tables of one level show at another level, or lack."""
     ranked = [corpus for corpus in comparison.corpora if corpus.lowest != comparison.lowest]
     levels = {
         corpus.label: corpus.levels for corpus in comparison.corpora if corpus.lowest not in corpus.levels
@@ -129,7 +129,7 @@ def _levels(comparison: Comparison) -> list[str]:
 
 
 def _seeds(comparison: Comparison) -> list[str]:
-    """Return where figures of one dataset and level come from different seeds, whatever made them."""
+    """Return a note on the seeds, if figures of one dataset and level come from different seeds."""
     labels = dict(enumerate(replace(column, generation=0).label for column in comparison.columns))
     cells = comparison.cells.table
     by = [cells["corpus"], cells["contamination"], cells["column"].map(labels).rename("label")]
@@ -142,7 +142,7 @@ def _seeds(comparison: Comparison) -> list[str]:
 
 
 def _ties(comparison: Comparison) -> list[str]:
-    """Return the detectors that have many ties on a corpus."""
+    """Return a note on the detectors with many ties on a corpus."""
     cells = comparison.cells.table
     of_corpora = cells.groupby(["corpus", "column"], sort=False)[TIED].mean()
     note = note_on_ties(
@@ -156,17 +156,18 @@ def _ties(comparison: Comparison) -> list[str]:
 
 
 def left_out(messages: Sequence[str]) -> list[str]:
-    """Name the first runs that are left out because somebody changed them, and the number of the others."""
+    """Return notes on changed runs, which are left out: the first ones, and the number of the others."""
     notes = [f"{message} Left out until then." for message in messages[:_MOST_RUNS]]
     n_more = len(messages) - len(notes)
     return notes + ([f"Runs that were changed and are left out, too: {n_more:,}."] if n_more else [])
 
 
 def contradictions(stored: pd.DataFrame, metric: Metric) -> list[str]:
-    """Return in one sentence how many cells have results that differ, and by how much at most.
+    """Return a note on the number of cells with different results, and on the largest difference.
 
-    Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
-    what produced them is not deterministic, or somebody changed them. The list is empty if none do.
+    Results of equal definitions differ by less than `ROUNDING`. Larger differences come from other machines,
+    from code that is not deterministic, or from somebody who changed results. Without such cells the list is
+    empty.
     """
     newest = latest(stored).set_index(["cell", "source"])[metric.name].rename("newest")
     older = stored.join(newest, on=["cell", "source"])
@@ -186,14 +187,14 @@ def contradictions(stored: pd.DataFrame, metric: Metric) -> list[str]:
 
 
 def without_scores(stored: pd.DataFrame, metric: Metric) -> list[str]:
-    """Return how many cells of files lack a metric that is computed of scores."""
+    """Return a note on cells of files without a metric that is computed from scores."""
     lacking = stored[(stored["source"] != "") & (stored["status"] == "ok") & stored[metric.name].isna()]
     files = ", ".join(dict.fromkeys(lacking["source"]))
     return [f"No {metric.title} of {count(len(lacking))} of {files}: a file has no scores."] if files else []
 
 
 def failures(cells: pd.DataFrame) -> list[str]:
-    """Name one failed cell for each reason, and the number of others of its detector that share it."""
+    """Return a note for each reason of failure: one cell, and the number of others of its detector."""
     failed = cells[cells["status"] != "ok"]
     notes = []
     for _, group in failed.groupby(["detector", "configuration", "dataset", "reason"], sort=False):
@@ -204,7 +205,7 @@ def failures(cells: pd.DataFrame) -> list[str]:
 
 
 def _unfinished(cells: Cells) -> list[str]:
-    """Return the number of cells of a sweep that have no result, with the first of them."""
+    """Return a note on the cells of a sweep without a result: their number and the first one."""
     identities = set(identities_of(cells.in_time))
     absent = [cell for cell in cells.promised if cell.identity not in identities]
     n_promised = len(cells.promised)

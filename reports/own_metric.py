@@ -1,4 +1,4 @@
-"""A metric in a file of the user's own, ``./mine.py:first_100``, of the stored scores of each cell."""
+"""A metric in a file of the user, ``./mine.py:first_100``, computed from the stored scores of each cell."""
 
 import math
 from numbers import Real
@@ -14,9 +14,9 @@ from adbench_text.reports.evidence import Evidence, scored
 
 
 def own_metric(text: str) -> Metric:
-    """Load a function ``(outlier, scores) -> value``, whose name becomes the title; see `Metric.function`.
+    """Load a function ``(outlier, scores) -> value``; its name becomes the title. See `Metric.function`.
 
-    Lower values are better if it has ``lower_is_better = True``. Raise PluginError if it cannot be loaded.
+    If it has ``lower_is_better = True``, lower values are better. Raise PluginError if it cannot be loaded.
     """
     name, function = registry.load_from_file("metrics", text)
     title = str(getattr(function, "__name__", name))
@@ -25,10 +25,10 @@ def own_metric(text: str) -> Metric:
 
 
 def with_metric(cells: pd.DataFrame, metric: Metric, evidence: Evidence) -> pd.DataFrame:
-    """Return cells with the value of a metric, NaN where the scores cannot be read.
+    """Return cells with the value of a metric, NaN if the scores cannot be read.
 
-    Cells of a file have no scores here: their value is that of the column of the metric, if there is one.
-    Raise PluginError if the function fails, or returns anything but a number in [0, 1].
+    Cells of a file have no scores here, but the file may have a column with the metric. Raise PluginError if
+    the function fails, or does not return a number in [0, 1].
     """
     given = cells.assign(**{metric.name: cells.get(metric.name, math.nan)})
     return given.assign(**{metric.name: [_value(row, metric, evidence) for _, row in given.iterrows()]})
@@ -44,7 +44,7 @@ def _value(row: pd.Series, metric: Metric, evidence: Evidence) -> float:
         return given
     with as_plugin_error(f"{metric.title} fails on {text_of(row)}", metric.function.__module__):
         outlier, scores = scored(table)
-        value = metric.function(outlier, scores.copy())  # it may sort them in place
+        value = metric.function(outlier, scores.copy())  # the function may sort in place
         if not isinstance(value, Real) or not is_possible(float(value)):
             raise ValueError(f"it must return a number in [0, 1], such as a share, got {value!r:.60}")
     evidence.forget(row)  # all tables of a large store do not fit into memory

@@ -1,6 +1,6 @@
-"""The pages of the measured results in reports/results: of each CSV of cells its tables and figures.
+"""The pages in reports/results: the tables and figures of each CSV of cells.
 
-``python -m adbench_text.reports.pages`` writes them anew, in a checkout, with the tables in pages of docs/.
+``python -m adbench_text.reports.pages`` writes them again, in a checkout, and the tables in pages of docs/.
 """
 
 import re
@@ -25,7 +25,7 @@ from adbench_text.store.cells_file import read_csv
 
 RESULTS = Path(__file__).parent / "results"
 _OF_SCORES = "significance"  # the table that needs the scores of single documents
-_TABLES = {  # of a page that does not have all tables
+_TABLES = {  # of pages without some tables
     "published": ["leaderboard", "benchmarks"],
     "words": ["words"],
     "planted": ["words"],
@@ -33,14 +33,14 @@ _TABLES = {  # of a page that does not have all tables
     "languages": ["variants"],
     "twins": ["twins"],
 }
-_FIGURES = {  # likewise
+_FIGURES = {  # of pages with other figures than most
     "words": (),
     "planted": (),
     "scope": (),
     "languages": (variants,),
     "twins": (networks,),
 }
-#: Sweeps of complete corpora, by the part of the leaderboard that they are in.
+#: Sweeps of complete corpora, by their part of the leaderboard.
 _PARTS = {
     "one-vs-rest": ("main", "contamination", "beyond"),
     "benchmarks": ("published",),
@@ -49,7 +49,7 @@ _PARTS = {
 #: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
 DOCS = "leaderboard.md", "detectors.md"
 _MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)(?:(?!<!-- ).)*+(?=<!-- end -->)", re.DOTALL)
-#: What others have sent, a folder for each detector.
+#: Results that others have sent, a folder for each detector.
 SUBMITTED = RESULTS / "submitted"
 
 
@@ -59,7 +59,7 @@ def write(sweep: str, folder: Path) -> list[Path]:
     seeds, datasets = set(cells["seed"]), set(cells["dataset"])
     expanded = [
         cell
-        for cell in sweep_named(sweep).expand()  # also of languages that nobody has measured
+        for cell in sweep_named(sweep).expand()  # also languages without results
         if cell.split.seed in seeds and cell.split.dataset in datasets
     ]
     builder = Builder(cells, cells=expanded)
@@ -72,7 +72,7 @@ def write(sweep: str, folder: Path) -> list[Path]:
 
 
 def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> str:
-    """Return the tables of a sweep, and its figures below."""
+    """Return the page of a sweep: its tables, and below them its figures."""
     report = builder.report(_TABLES.get(sweep, [name for name in contents.TABLES if name != _OF_SCORES]))
     tables = contents.FORMATS["markdown"].render(replace(report, headline=""))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
@@ -82,10 +82,10 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
 
 
 def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
-    """Return the text of a page with the tables between its marks made anew.
+    """Return the text of a page with new tables between its marks.
 
     `submitted` is a folder of entries, see `adbench_text.reports.submitted`. Raise DataError or
-    InvalidValueError if one cannot compete.
+    InvalidValueError if an entry cannot compete.
     """
     tables, _ = _tables(submitted)
     markdown = contents.FORMATS["markdown"]
@@ -100,7 +100,7 @@ def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
 
 @cache
 def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
-    """Return the tables of all sweeps by their names in the marks, and what becomes of each entry."""
+    """Return the tables of all sweeps by their names in the marks, and a line for each figure of an entry."""
     of_parts = {part: [_comparison(name) for name in names] for part, names in _PARTS.items()}
     ours = [each for comparisons in of_parts.values() for each in comparisons]
     theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
@@ -126,7 +126,7 @@ def _comparison(sweep: str) -> Comparison:
 
 
 def main() -> None:
-    """Write all pages, those of docs/ first: their results may be refused."""
+    """Write all pages, the pages of docs/ first, because entries may be refused there."""
     for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
         try:
             page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

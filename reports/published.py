@@ -1,4 +1,4 @@
-"""The published figures of splits, which are listed beside ours, and a bound that the DATE paper derives."""
+"""The published figures of splits, and a bound from the DATE paper."""
 
 import json
 import math
@@ -11,32 +11,32 @@ from typing import Any
 from adbench_text.reports.report import UNEQUAL, Entry, figure
 
 _NAMES = {"date": "DATE", "cvdd": "CVDD", "ocsvm": "OCSVM", "iforest": "IForest"}
-#: Where figures are from: the DATE paper, and Wu et al. (ACL 2023), who also ran DATE again.
+#: Sources of figures: the DATE paper, and Wu et al. (ACL 2023), who also ran DATE again.
 PAPER, WU = "paper", "Wu et al."
-#: Methods whose published figures were chosen on the test labels.
+#: Methods whose published figures were chosen by the test labels.
 ORACLES = frozenset({"cvdd", "ocsvm", "iforest", "MDF+IMLM"})
-#: Methods that another one of the same knowledge is better than; a table of splits has no room for them.
+#: Methods that are worse than another of the same knowledge; a table of splits has no room for them.
 SURPASSED = frozenset({"GPT-2 fine-tuned", "MDF+IMLM"})
 
 
 def source(name: str) -> str:
-    """Return where the figures of a method are from; those of the paper are named as our detectors."""
+    """Return the source of the figures of a method; methods of the paper have the names of our detectors."""
     return PAPER if name in _NAMES else WU
 
 
 def method(name: str) -> str:
-    """Return the name of a method for people, with a mark if it is an oracle."""
+    """Return the name of a method as people read it, with a mark if it is an oracle."""
     return _NAMES.get(name, name.replace(" (run again)", ", run again")) + UNEQUAL * (name in ORACLES)
 
 
 def label(name: str) -> str:
-    """Return the head of the column of the figures of a method."""
+    """Return the head of the column for the figures of a method."""
     return f"{method(name)} ({source(name)})"
 
 
 @cache
 def read(name: str) -> dict[str, Any]:
-    """Return what a file of published figures has, such as ``"outside.json"``."""
+    """Return the content of a file of published figures, such as ``"outside.json"``."""
     text = files("adbench_text.reports").joinpath(name).read_text(encoding="utf-8")
     return dict(json.loads(text))
 
@@ -47,12 +47,12 @@ def figures_of_the_paper() -> dict[str, Any]:
 
 
 def rows_of_wu(dataset: str, metric: str) -> list[dict[str, Any]]:
-    """Return the rows of a dataset; none of a metric that is not theirs."""
+    """Return the rows of a dataset with this metric of Wu et al."""
     return [row for row in read("mlkd.json")["rows"] if row["dataset"] == dataset and metric in row]
 
 
 def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
-    """Return method -> inlier -> figure in percent; the methods of the paper are named as our detectors."""
+    """Return method -> inlier -> figure in percent; methods of the paper have the names of our detectors."""
     found: dict[str, dict[str, Entry]] = defaultdict(dict)
     for name, of_datasets in figures_of_the_paper()["splits"].get(metric, {}).items():
         for inlier, value in of_datasets.get(dataset, {}).items():
@@ -66,7 +66,7 @@ def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
 def ablation(detector: str, preset: str) -> dict[str, Any]:
     """Return metric -> dataset -> [mean over the splits in percent, spread] of a configuration of Table 3.
 
-    It is empty for others, and for the preset ``paper``: Table 1 has its splits.
+    It is empty for other configurations, and for the preset ``paper``: Table 1 has its splits.
     """
     of_metrics = figures_of_the_paper()["ablations"].items() if preset != "paper" else ()
     return {name: of[detector][preset] for name, of in of_metrics if preset in of.get(detector, {})}
@@ -75,9 +75,9 @@ def ablation(detector: str, preset: str) -> dict[str, Any]:
 def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:
     """Bound the chance that two of N random patterns share at least p masked positions.
 
-    Source: Appendix A: UB_N = C(N, 2) C(S, p) (C(S - p, M - p) / C(S, M))^2, with S positions of
-    which each pattern masks M.
+    Source: Appendix A: UB_N = C(N, 2) C(S, p) (C(S - p, M - p) / C(S, M))^2. Each pattern masks M of S
+    positions.
     """
     S, M, p = length, n_masked, n_shared
-    shares = Fraction(math.comb(S - p, M - p), math.comb(S, M))  # that a pattern masks these p
+    shares = Fraction(math.comb(S - p, M - p), math.comb(S, M))  # the share of patterns that mask these p
     return float(math.comb(n_patterns, 2) * math.comb(S, p) * shares**2)

@@ -1,4 +1,4 @@
-"""Detectors ranked over the splits that they share."""
+"""Detectors ranked over their common splits."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,16 +14,16 @@ from adbench_text.reports.significance import Estimate, estimate, moved_by_docum
 
 
 class Ranking:
-    """Detectors ranked over splits that all of them have, at the lowest contamination level.
+    """Detectors ranked over their common splits, at the lowest contamination level.
 
-    Columns chosen on the test labels or scored by the test batch are left out, and so are columns that lack
-    splits, where they would leave fewer figures for the others. With a baseline, only its splits count. Only
-    one edition of a dataset counts: the published one, otherwise the one with most figures; thinned test sets
-    only if there are no others.
+    Columns that were chosen by the test labels, and transductive columns, are left out. A column that lacks
+    splits is left out if it would leave fewer figures for the others. With a baseline, only its splits count.
+    Only one version of the data of a dataset counts: the published one, otherwise the one with most figures.
+    A smaller test set counts only if there is no complete one.
 
-    `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
-    are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
-    `left_out` are columns that lack some.
+    `figures` and `merits` have the shape (n_splits, n_columns). Figures are means over the seeds, in percent.
+    Merits are the negated figures if lower is better. `splits` are pairs of the label of a corpus and an
+    inlier class. `left_out` are columns that lack some of them.
     """
 
     def __init__(self, comparison: Comparison) -> None:
@@ -47,12 +47,12 @@ class Ranking:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are detectors to compare, and splits to compare them over."""
+        """Whether there are two detectors and two splits or more."""
         return len(self.columns) > 1 and len(self.splits) > 1
 
     @property
     def notes(self) -> list[str]:
-        """What is left out of the ranking, and why."""
+        """Notes on columns and corpora that are not ranked, with the reasons."""
         columns = self._comparison.columns
         reasons = {
             "they lack splits that the others have": [column.label for column in self.left_out],
@@ -74,14 +74,14 @@ class Ranking:
 
     @property
     def without_scores(self) -> list[Column]:
-        """The columns that cannot be tested over documents, where others can."""
+        """The columns that cannot be tested over documents, if others can."""
         moved = zip(self.columns, self._moved, strict=True)
         without = [column for column, each in moved if each is None]
         return without if len(without) < len(self.columns) else []
 
     @cached_property
     def _moved(self) -> "list[pd.Series[float] | None]":
-        """How much of the mean of each column is due to each test document."""
+        """The contribution of each test document to the mean of each column."""
         metric, evidence = self._comparison.metric, self._comparison.evidence
         if metric.curve != "ROC":
             return [None] * len(self.columns)
@@ -97,10 +97,11 @@ class Ranking:
 
 
 def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the rows that keep most figures: rows, times the columns that have all of them.
+    """Return the rows that keep most figures.
 
-    Candidates are the rows that two columns share, and the rows that the n fullest columns share. None is
-    chosen if no two columns share two rows.
+    The number of figures is the number of rows, times the number of columns that have them all. Candidates
+    are the common rows of two columns, and the common rows of the n fullest columns. If no two columns share
+    two rows, no row is chosen.
     """
     has = np.isfinite(figures).T
     most_first = has[np.argsort(-has.sum(axis=1), kind="stable")]
@@ -115,7 +116,7 @@ def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _one_edition_each(comparison: Comparison, columns: Sequence[Column]) -> list[Corpus]:
-    """Return one corpus of each dataset: otherwise its splits would count several times."""
+    """Return one corpus for each dataset: otherwise its splits would count several times."""
 
     def rank(corpus: Corpus) -> tuple[bool, bool, int, str]:
         figures = comparison.figures(columns, [(corpus, inlier) for inlier in corpus.inliers])

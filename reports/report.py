@@ -1,4 +1,4 @@
-"""What a format renders: tables of typed entries, pictures, heat maps, and the notes under them."""
+"""A report, which a format renders: tables of typed entries, pictures, heat maps and notes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,40 +14,40 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What an entry of a table is."""
+    """The kind of an entry of a table."""
 
     LABEL = auto()  #: a name, or another text
     FIGURE = auto()  #: a number
-    MISSING = auto()  #: a figure that cells lack: its metric is newer, or their scores cannot be read
+    MISSING = auto()  #: a figure that the cells lack: the metric is newer, or the scores cannot be read
     FAILED = auto()  #: a figure of cells that failed
     NONE = auto()  #: a figure that does not exist, such as a published one of a new dataset
 
 
 # signs in a table
 SPREAD = "±"
-OURS = "▸"  #: before the name of a detector that is marked, where there is no other way
+OURS = "▸"  #: before the name of a marked detector, in formats without bold or colour
 ORACLE = "(oracle)"
-UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
-OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
+UNEQUAL = "†"  #: after a figure that was chosen by the test labels
+OTHER_EDITION = "‡"  #: after a dataset if the published figures are of another version of the data
 
 
 @dataclass(frozen=True)
 class Entry:
     """One entry of a table."""
 
-    words: str  #: the label, the figure as digits, or why there is none; without spread and numbers of cells
+    words: str  #: the label, the digits of the figure, or why it is missing; no spread, no numbers of cells
     kind: Kind = Kind.LABEL
     value: float | None = None  #: the figure itself
     spread: float | None = None  #: standard deviation over the seeds
     n_cells: int = 1  #: behind the figure
-    n_expected: int = 1  #: how many there should be
-    is_summary: bool = False  #: a label of a row that summarises others, such as a mean
-    is_unequal: bool = False  #: one side of a difference was chosen on the test labels, the other was not
-    best: bool = False  #: no other entry of the row is better; in a leaderboard, of the column
+    n_expected: int = 1  #: the number of cells that it should have
+    is_summary: bool = False  #: label of a row that summarises others, such as a mean
+    is_unequal: bool = False  #: only one side of a difference was chosen by the test labels
+    best: bool = False  #: no other entry of the row (in a leaderboard, of the column) is better
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is a figure, and it is of all cells that it should be of."""
+        """Whether there is a figure from all expected cells."""
         return self.kind is Kind.FIGURE and self.n_cells == self.n_expected
 
     @property
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether the figure is of some of its cells only."""
+        """Whether the figure lacks some of its cells."""
         return self.kind is Kind.FIGURE and not self.is_complete
 
     @property
@@ -68,14 +68,14 @@ class Entry:
         return f"{self.words}{UNEQUAL if self.is_unequal else ''}{spread}{cells}"
 
 
-#: In the place of a figure that does not exist.
+#: Replaces a figure that does not exist.
 NONE = Entry("–", Kind.NONE)
 
 
 def figure(
     value: float | None, decimals: int = 1, signed: bool = False, spread: float | None = None
 ) -> Entry:
-    """Return the entry of a number, `NONE` for None; `signed` puts a plus before what is not negative."""
+    """Return the entry of a number, `NONE` for None; with `signed`, a plus precedes 0 and above."""
     if value is None:
         return NONE
     words = f"{value:+z.{decimals}f}" if signed else f"{value:z.{decimals}f}"
@@ -83,7 +83,7 @@ def figure(
 
 
 def significant(value: float, digits: int = 3) -> Entry:
-    """Return the entry of a number with so many significant digits, thousands apart: ``"1,230"``."""
+    """Return the entry of a number with this number of significant digits: ``"1,230"``."""
     return Entry(f"{float(f'{value:.{digits}g}'):,g}", Kind.FIGURE, value)
 
 
@@ -104,13 +104,13 @@ class Table:
     header: list[str]
     rows: list[list[Entry]]
     group_starts: set[int] = field(default_factory=set)  #: rows that begin a group
-    n_labels: int = 2  #: number of columns, from the left, that name the row
-    #: Titles over neighbouring columns after the labels, each with their number; empty for none.
+    n_labels: int = 2  #: the first columns, which name the row
+    #: Titles over neighbouring columns after the labels, with the number of columns; may be empty.
     blocks: list[tuple[str, int]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
-    bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
-    is_folded: bool = False  #: a page shows its title alone until it is opened
-    ours: Collection[str] = ()  #: names of detectors that are marked wherever a row or a column has them
+    notes: list[str] = field(default_factory=list)  #: shown under the table
+    bars_from: float | None = None  #: bars go from this figure to 100; None for no bars
+    is_folded: bool = False  #: a page shows only the title until the table is opened
+    ours: Collection[str] = ()  #: names of detectors to mark in rows and columns
 
     @property
     def has_best(self) -> bool:
@@ -118,12 +118,12 @@ class Table:
         return any(entry.best for row in self.rows for entry in row)
 
     def is_ours(self, label: str | Entry) -> bool:
-        """Whether a head or an entry names a detector to mark, perhaps with a level behind it."""
+        """Whether a head or an entry names a detector to mark, perhaps followed by a level."""
         name = label if isinstance(label, str) else label.words if label.kind is Kind.LABEL else ""
         return any(name == ours or name.startswith(f"{ours}, ") for ours in self.ours)
 
     def without_empty(self) -> Self:
-        """Return the table without rows and columns of figures that do not exist."""
+        """Return the table without rows and columns that have no figure."""
         is_kept = [any(e.kind is not Kind.NONE for e in row[self.n_labels :]) for row in self.rows]
         rows = [place for place, kept in enumerate(is_kept) if kept]
         columns = [
@@ -138,7 +138,7 @@ class Table:
         return replace(kept, blocks=[]) if is_one_block else kept
 
     def with_columns(self, columns: Sequence[int]) -> Self:
-        """Return a table of these columns, the labels among them."""
+        """Return a table with these columns, which include the labels."""
         blocks, first = [], self.n_labels
         for title, n in self.blocks:
             n_kept = sum(first <= column < first + n for column in columns)
@@ -148,9 +148,9 @@ class Table:
         return replace(self, header=[self.header[column] for column in columns], rows=rows, blocks=blocks)
 
     def parts(self, is_too_wide: Callable[[list[int]], bool]) -> list[list[int]]:
-        """Return the columns of each part of a table that is cut where these columns would be too wide.
+        """Cut the table into parts that are not too wide, and return the columns of each part.
 
-        Each part begins with the labels of the rows, and has another column at least.
+        A part begins with the labels of the rows, and has at least one other column.
         """
         labels = list(range(self.n_labels))
         parts = [labels]
@@ -163,7 +163,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Documents of one split, their words coloured by the scores of one detector."""
+    """Documents of one split, with words coloured by the scores of one detector."""
 
     title: str
     examples: Sequence[Example]
@@ -171,20 +171,20 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Report:
-    """Tables, notes, pictures and heat maps, and the cells behind them."""
+    """Tables, notes, pictures and heat maps, and the cells that they show."""
 
     tables: list[Table]
-    notes: list[str]  #: those that belong to no table; failures last
+    notes: list[str]  #: notes that belong to no table; failures last
     pictures: "Sequence[Drawing]" = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
     headline: str = ""  #: the result in a sentence
-    #: In place of the leaderboard, by the contamination level, for formats that can show pictures.
+    #: Replace the leaderboard in formats with pictures; by contamination level.
     leaders: Mapping[str, Table] = field(default_factory=dict)
-    provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order
+    provenance: Sequence[tuple[str, str]] = ()  #: origin of the results: name and value, in order
     cells: "pd.DataFrame | None" = None  #: for programs, with the columns of `store.cells.COLUMNS`
 
     @property
     def every_note(self) -> list[str]:
-        """The notes under the tables, then the others; for a format that cannot put them under a table."""
+        """The notes of the tables, then the others; for a format that cannot put notes under a table."""
         under_tables = [note for table in self.tables for note in table.notes]
         return list(dict.fromkeys([*under_tables, *self.notes]))

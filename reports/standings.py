@@ -1,4 +1,4 @@
-"""The standings of all measured sweeps: on each corpus, the best detector of each kind of knowledge."""
+"""The leaderboard of all published results: the best detector on a corpus, for each kind of knowledge."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,15 +16,15 @@ from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Table, significant
 
-#: Kinds of knowledge for people; ours with words may know their frequencies, too.
+#: Labels of kinds of knowledge; our detectors may also know word frequencies.
 _LABELS = {benchmarks.WORD_VECTORS: "words"}
-#: The levels of contamination that have columns.
+#: The levels of contamination with columns.
 LEVELS = 0.0, 0.1
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A detector on a corpus at a level: the mean over the splits, and the seconds of a split."""
+    """A detector on a corpus at a level: its mean over the splits, and its seconds per split."""
 
     column: Column
     corpus: Corpus
@@ -32,12 +32,12 @@ class Standing:
 
     @cached_property
     def entry(self) -> Entry:
-        """The figure."""
+        """The mean over the splits."""
         return self.corpus.entry(self.column, level=self.level)
 
     @property
     def seconds(self) -> Entry:
-        """What fitting and scoring a split takes, at the lowest level; `NONE` if that was not measured."""
+        """The seconds to fit and score a split at the lowest level; `NONE` if not measured."""
         times = [self.corpus.entry(self.column, name=name) for name in COSTS]
         values = [time.complete_value for time in times]
         return NONE if None in values else significant(sum(filter(None, values)), 2)
@@ -45,19 +45,19 @@ class Standing:
 
 @dataclass
 class Place:
-    """A corpus of the standings, which several sweeps may have measured."""
+    """A corpus of the leaderboard; several sweeps may have measured it."""
 
-    corpus: Corpus  #: of the first sweep
+    corpus: Corpus  #: from the first sweep
     standings: dict[tuple[str, float], Standing] = field(default_factory=dict)  #: by label and level
 
     def add(self, standing: Standing) -> None:
-        """Add a detector; of the same in several sweeps, the one with most cells stays."""
+        """Add a detector; if several sweeps have it, the one with most cells stays."""
         key = standing.column.label, standing.level
         if key not in self.standings or self.standings[key].entry.n_cells < standing.entry.n_cells:
             self.standings[key] = standing
 
     def best(self, knowledge: str, level: float) -> Standing | None:
-        """Return the best detector of ours that knows this."""
+        """Return our best detector with this knowledge."""
         of_kind = [
             each
             for each in self.standings.values()
@@ -67,7 +67,7 @@ class Place:
 
 
 def places(comparisons: Iterable[Comparison]) -> list[Place]:
-    """Return the corpora of comparisons, with every ranked detector that has all splits there."""
+    """Return the corpora of comparisons, with every ranked detector that has all their splits."""
     found: dict[str, Place] = {}
     for comparison in comparisons:
         newest = [column for column in comparison.ranked if not column.generation]
@@ -80,7 +80,7 @@ def places(comparisons: Iterable[Comparison]) -> list[Place]:
 
 
 def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
-    """Raise DataError if what somebody sent cannot compete with our results."""
+    """Raise DataError if a sent result cannot compete with our results."""
     own = pd.concat([comparison.cells.table for comparison in ours])
     cells = sent.cells.table
     for corpus in sent.corpora:
@@ -110,7 +110,7 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
 
 
 def _seeds(cells: pd.DataFrame) -> dict[float, set[tuple[int, ...]]]:
-    """Return the seeds that a detector has, by the level of contamination."""
+    """Return the sets of seeds that detectors have, by level of contamination."""
     found: dict[float, set[tuple[int, ...]]] = {}
     of_columns: Any = cells.groupby(["contamination", "name"])
     for (level, _), of_column in of_columns:
@@ -119,7 +119,7 @@ def _seeds(cells: pd.DataFrame) -> dict[float, set[tuple[int, ...]]]:
 
 
 def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
-    """Yield what becomes of each figure of an entry: whether the leaderboard shows it, and why not."""
+    """Yield a line for each figure of an entry: whether the leaderboard shows it, or why it does not."""
     of_corpora = {place.corpus.digest: place for place in places}
     for corpus, column, level in product(sent.corpora, sent.columns, LEVELS):
         entry, place = corpus.entry(column, level=level), of_corpora[corpus.digest]
@@ -137,7 +137,7 @@ def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
 
 
 def table_of_entries(places: Iterable[Place]) -> Table:
-    """Return a row for each entry on a corpus, whatever others have there."""
+    """Return a row for each entry on a corpus, also if others are better."""
     clean, mixed = map(percent, LEVELS)
     rows = []
     for place in places:
@@ -153,7 +153,7 @@ def table_of_entries(places: Iterable[Place]) -> Table:
 
 
 def _not_complete(corpus: Corpus, column: Column) -> str:
-    """Return why a column does not compete on a corpus."""
+    """Return the reason why a column cannot compete on a corpus."""
     name = f"{column.label} on {corpus.label} cannot compete"
     if column.is_oracle:
         return f"{name}: its settings were chosen by test labels."
@@ -171,7 +171,7 @@ def _not_complete(corpus: Corpus, column: Column) -> str:
 
 
 def table(places: Iterable[Place]) -> Table:
-    """Return a row for each corpus and kind of knowledge that a detector or a published method has there."""
+    """Return a row for each corpus and kind of knowledge with a detector or a published method."""
     clean, mixed = map(percent, LEVELS)
     metric = MAIN.title
     header = ["corpus", "knows", f"detector, {clean}", metric, "seconds", f"detector, {mixed}", metric]

@@ -1,13 +1,13 @@
-"""What others send to the leaderboard: a folder with the scores of each split, and what the detector knows.
+"""Entries that others send to the leaderboard: the scores of each split, and the knowledge of the detector.
 
-The figures are computed here, from the scores and from the labels of our own splits: a figure that somebody
-writes down proves nothing. The folder is named after the detector, and has this in `ENTRY`::
+A figure alone proves nothing, so the figures are computed here, from the sent scores and from our labels. The
+folder has the name of the detector, and this in `ENTRY`::
 
     knows = "from scratch"
     code = "https://example.org/mine"
 
-Below it, each split has the ``split.json`` of ``adbench-text export`` and a ``scores.csv``. The texts and the
-labels stay at home.
+Below it, each split has the ``split.json`` of ``adbench-text export`` and a ``scores.csv``. Texts and labels
+are not sent.
 """
 
 import tomllib
@@ -29,16 +29,16 @@ from adbench_text.plugins.exported import Exported
 from adbench_text.store.cells import table_of
 
 ENTRY = "entry.toml"
-#: What a detector that competes may know.
+#: The settings of detectors that may compete.
 RANKED = FROM_SCRATCH, WORDS, PRE_TRAINED
-#: The source of the cells, in brackets after the name of the detector.
+#: The source of the cells, shown in brackets after the name of the detector.
 SENT = "sent"
 
 
 def read_entries(folder: Path) -> list[pd.DataFrame]:
     """Return the cells of each entry in a folder.
 
-    Raise DataError if a file there holds figures, or an entry lacks something or has other documents.
+    Raise DataError if the folder holds files, or an entry is incomplete or has other documents.
     """
     if files := sorted(path for path in folder.glob("*") if path.is_file()):
         raise DataError(
@@ -85,7 +85,7 @@ def _cells(entry: Path) -> Iterator[dict[str, Any]]:
 
 
 def _knowledge(path: Path) -> str:
-    """Return what the detector of an entry knows; raise DataError if its file does not say it."""
+    """Return the setting of the detector of an entry; raise DataError if its file does not name it."""
     try:
         knows = tomllib.loads(path.read_text(encoding="utf-8")).get("knows")
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The sentence that a report begins with, and where its results come from."""
+"""The first sentence of a report, and the origin of its results."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import knows, leading
 from adbench_text.store.cells import MADE_BY_COLUMNS
 
-_MOST = 3  # values of one kind are listed
+_MOST = 3  # listed values of one kind
 
 
 def headline(comparison: Comparison) -> str:
     """Return the result in a sentence; empty if no detector has all splits.
 
-    It is on the corpora that the leaders of a page are ordered by.
+    It uses the corpora that order the leaders of a page.
     """
     corpora = leading(comparison)
     ranked = [item for item in comparison.best_first(*corpora) if not item[0].uses_test_batch]
@@ -40,7 +40,7 @@ def _listed_labels(corpora: Sequence[Corpus]) -> str:
 
 
 def _named(column: Column) -> str:
-    """Return a detector with what it knows, in the words of the leaders."""
+    """Return the name of a detector with its knowledge, as in the leaders."""
     return f"{column.label} (knows: {knows(column)})" if column.regime else column.label
 
 
@@ -50,7 +50,7 @@ def _at(corpus: Corpus) -> str:
 
 
 def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, str]]:
-    """Return names and values, in order, the edition of each corpus last; what no cell has is left out."""
+    """Return names and values in order, without empty ones; the versions of the data are last."""
     cells = comparison.cells.in_time
     days = cells["started"].dropna().dt.strftime("%Y-%m-%d").sort_values().tolist()
     n_ok = int(cells["is_ok"].sum())

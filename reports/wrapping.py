@@ -10,7 +10,7 @@ _NAME_PART = re.compile(r"(?<=\w[(:=/,])(?=\w)(?<!/(?=s\b))")  # documents/s sta
 
 
 def wrapped(text: str, limit: int) -> list[str]:
-    """Cut a text into lines, between words or parts of a name if that is possible.
+    """Cut a text into lines, if possible between words or parts of a name.
 
     >>> wrapped("ocsvm(encoder=svd, nu=0.2)", 20)
     ['ocsvm(encoder=svd,', 'nu=0.2)']
@@ -18,7 +18,7 @@ def wrapped(text: str, limit: int) -> list[str]:
     line = one_line(text)
     if len(line) <= limit:
         return [line]
-    # wrap knows no break without a space: a vertical tab is one
+    # wrap breaks only at white space, such as a vertical tab
     parts = _NAME_PART.sub("\v", line)
     longest = max(map(len, parts.split()), default=0)
     lines = wrap(parts, max(limit, min(longest, _WORD)), replace_whitespace=False)

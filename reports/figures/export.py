@@ -20,11 +20,11 @@ _WIDTH = re.compile(rb'<svg[^<>]* width="([\d.]+)pt"')
 class Drawing:
     """A figure of a report."""
 
-    name: str  #: of its file, without a suffix
+    name: str  #: the name of its file without a suffix
     title: str
-    caption: str  #: describes it in words, also for those who do not see it
+    caption: str  #: a description, also for people who cannot see the figure
     figure: Figure
-    is_first: bool = False  #: shown beside the leaders
+    is_first: bool = False  #: shown next to the leaders
 
     @property
     @styled
@@ -45,7 +45,7 @@ def stem(name: str) -> str:
 @styled
 def write(figure: Figure, stem: Path, kinds: Sequence[str] = ("svg", "pdf", "png")) -> list[Path]:
     """Write a figure as SVG, PDF and PNG (200 dpi), and return the files."""
-    # a date would make each file different
+    # a date would change the file each time
     metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     stem.parent.mkdir(parents=True, exist_ok=True)
     files = []

@@ -1,7 +1,6 @@
 """The figures of a report, drawn from plain data.
 
-Values of metrics are in percent, as in the tables; shares of outliers are in [0, 1]. `among` are all names of
-a report.
+Metrics are in percent, as in the tables; shares of outliers are in [0, 1]. `among` has all names of a report.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +58,7 @@ def _percent(metric: str) -> str:
 
 @styled
 def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
-    """Draw how likely two of N mask patterns are, at most, to share p masked positions or more."""
+    """Draw the bound on the probability that two of N mask patterns share p masked positions or more."""
     figure, axes = single()
     handles = []
     for (n_patterns, points), look in zip(bounds.items(), looks(map(str, bounds)).values(), strict=True):
@@ -95,7 +94,7 @@ def variants(
     metric: str,
     among: Names = NO_NAMES,
 ) -> Figure:
-    """Draw a metric of each variant of a dataset, a line for each, the first and the legend at the top."""
+    """Draw a metric of the variants of a dataset, a line for each, the first and the legend at the top."""
     figure, axes = single()
     labels = list(map(in_lines, names))
     n_lines = sum(label.count("\n") + 1 for label in labels)
@@ -138,7 +137,7 @@ def curves_of_splits(
 
 
 def _draw_chance(axes: Axes, metric: Metric, labels: Sequence[NDArray[np.bool_]]) -> None:
-    """Draw the chance level of a panel if all curves share it."""
+    """Draw the chance level of a panel if it is the same for all curves."""
     shares = {100 * float((outlier == (metric.positive == "outliers")).mean()) for outlier in labels}
     if metric.curve == "ROC":
         axes.plot([0, 100], [0, 100], **_BY_CHANCE)
@@ -157,7 +156,7 @@ def _curve(metric: Metric, outlier: NDArray[np.bool_], scores: Array) -> tuple[A
 
 
 def _thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Keep at most 200 points of a line, as evenly as can be along it, its ends among them."""
+    """Keep at most 200 points of a line, including its ends, as evenly along it as possible."""
     way = np.concatenate([[0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1)))
     kept = np.unique([0, *kept.clip(max=len(x) - 1), len(x) - 1])

@@ -1,4 +1,4 @@
-"""The style of all figures: it can be read in print and without colours."""
+"""The style of all figures, which is readable in print and without colours."""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -11,17 +11,17 @@ from matplotlib.legend import Legend
 
 from adbench_text.reports.wrapping import wrapped
 
-MOST_POINTS = 200  # of a line; more could not be seen
+MOST_POINTS = 200  # of a line; more are not visible
 LINE = 0.11  # inches of a line of text
 # Inches of a figure: a page of 390 pixels shows it without scrolling, one of 1440 pixels three in a row.
 _WIDTH, _NARROWEST = 3.75, 1.2
-_BESIDE = 0.2  # inches between two columns of a legend
+_GAP = 0.2  # inches between two columns of a legend
 _NAME, _TITLE = 44, 24  # characters in a line of a legend, and of a title or a label of an axis
 
-# Okabe and Ito, "Color universal design" (2008), without yellow, which is too pale for lines; black is
-# the colour of the text, where a page is dark too. Five more follow, found by a search for those that are
-# the farthest from all others also to the colour-blind. The numbers of colours, markers and dashes have no
-# common factor: only the 661st name looks like the first.
+# Okabe and Ito, "Color universal design" (2008), without yellow, which is too pale for lines. Black becomes
+# the colour of the text on a dark page. Five more colours follow; a search found them to be the farthest from
+# all others, also for colour-blind people. The numbers of colours, markers and dashes have no common factor:
+# only the 661st name looks like the first.
 _COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
     *("#DD00EE", "#882211", "#0022AA", "#885566", "#662266"),
@@ -38,9 +38,9 @@ _DASHES: tuple[Any, ...] = (
 _OF_OURS = {"linewidth": 2.2, "markersize": 7, "markeredgecolor": "black", "zorder": 3}
 
 _STYLE: dict[str, Any] = {
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same widths everywhere
+    "font.sans-serif": ["DejaVu Sans"],  # is part of matplotlib: the same widths everywhere
     "font.size": 8,
-    "text.parse_math": False,  # a name with $ or _ is shown as it is
+    "text.parse_math": False,  # a name with $ or _ is shown unchanged
     "axes.titlesize": "medium",
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
@@ -48,7 +48,7 @@ _STYLE: dict[str, Any] = {
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
-    "grid.color": "black",  # pale by its alpha, so that it follows a dark page
+    "grid.color": "black",  # made pale by alpha, which also works on a dark page
     "grid.alpha": 0.14,
     "grid.linewidth": 0.5,
     "xtick.major.width": 0.6,
@@ -70,21 +70,21 @@ _STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
 }
 
-styled = matplotlib.style.context(["default", _STYLE])  # a decorator: whatever the user's settings are
+styled = matplotlib.style.context(["default", _STYLE])  # a decorator that ignores the settings of the user
 
 
 class Names(NamedTuple):
-    """All names of a report in their order, so that each looks the same in every figure."""
+    """All names of a report in order, so that a name looks the same in every figure."""
 
     every: Sequence[str] = ()
-    ours: Collection[str] = ()  #: are marked
+    ours: Collection[str] = ()  #: names to mark
 
 
 NO_NAMES = Names()
 
 
 def looks(names: Iterable[str], among: Names = NO_NAMES) -> dict[str, dict[str, Any]]:
-    """Give each name a colour, a marker and dashes of its own, by its place in `among`, or after those."""
+    """Give each name another colour, marker and dashes, by its place in `among`, or after these names."""
     cycles = {"color": _COLOURS, "marker": _MARKERS, "linestyle": _DASHES}
     every = dict.fromkeys([*among.every, *names])
     return {
@@ -95,7 +95,7 @@ def looks(names: Iterable[str], among: Names = NO_NAMES) -> dict[str, dict[str, 
 
 
 def plain(name: object) -> str:
-    """Return a name in one line, without letters that neither a font nor an XML file can hold."""
+    """Return a name in one line, without letters that fonts and XML files cannot hold."""
     return "".join(letter for letter in " ".join(str(name).split()) if letter.isprintable())
 
 
@@ -111,7 +111,7 @@ def single() -> tuple[Figure, Axes]:
 
 
 def panels(names: Sequence[str]) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a small plot for each name, at most two in a row, which share their axes."""
+    """Make a figure with a small plot for each name, at most two in a row, with common axes."""
     n_columns = min(2, len(names))
     n_rows = math.ceil(len(names) / n_columns)
     titles = list(map(in_lines, names))
@@ -156,7 +156,7 @@ def add_legend(
     alone = added(1)
     width = alone.get_window_extent().width / figure.dpi
     alone.remove()
-    added(min(max(int(_WIDTH / (width + _BESIDE)), 1), len(shown)))
+    added(min(max(int(_WIDTH / (width + _GAP)), 1), len(shown)))
 
 
 def logarithmic(values: Iterable[float]) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from adbench_text.reports.report import Heatmap
 from adbench_text.run.result import Example
 
 N_CHARACTERS = 1500  # of an example are shown
-_SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no threshold is involved
+_SHOWN_AS = {  # the finds first; the words do not depend on a threshold
     "most abnormal": "high score",
     "missed outlier": "lowest-scored outlier",
     "inlier taken for an outlier": "highest-scored inlier",
@@ -38,7 +38,7 @@ class Map(NamedTuple):
 
 
 def prepare(heatmap: Heatmap) -> Map:
-    """Return a heat map with everything that can be computed of it."""
+    """Return a heat map with all computed values."""
     scale = Scale.of([example.tokens for example in heatmap.examples])
     digits = digits_of(max((abs(example.score) for example in heatmap.examples), default=0.0))
     order = list(_SHOWN_AS)

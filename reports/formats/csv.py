@@ -16,7 +16,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
 
 def _text(value: Any) -> str:
-    """Return a value as text that neither a spreadsheet nor a terminal takes for a command."""
+    """Return a value as text that spreadsheets and terminals do not execute."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

@@ -32,7 +32,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
 
 def _share(table: Table, entry: Entry) -> float | None:
-    """Return how long the bar of an entry is, from 0 to 1; None for no bar."""
+    """Return the length of the bar of an entry, from 0 to 1; None for no bar."""
     if table.bars_from is None or entry.kind is not Kind.FIGURE or entry.value is None:
         return None
     return min(max((entry.value - table.bars_from) / (100 - table.bars_from), 0), 1)
@@ -49,5 +49,5 @@ def _notes(report: Report) -> list[str]:
 
 
 def _block_starts(table: Table) -> set[int]:
-    """Return the columns with which a block begins, the first block left out."""
+    """Return the columns at which a block begins, without the first block."""
     return {table.n_labels + n for n in accumulate(n for _, n in table.blocks)}

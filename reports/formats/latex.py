@@ -1,4 +1,4 @@
-"""Tables in LaTeX, to be put into a document; the best of a row in bold.
+"""Tables in LaTeX for a document; the best of a row in bold.
 
 A wide table is as wide as its columns are: its author scales it, or leaves columns out of the report. A long
 one breaks between pages. Tables do not float: LaTeX gives up if there are too many floats without text
@@ -21,8 +21,8 @@ _PAGE = 30  # lines; a longer table breaks between pages
 _HEAD, _ENTRY = 12, 18  # characters, above which heads and entries are wrapped
 
 _LETTERS = re.compile("[a-z]+")
-_LIGATURE = re.compile("(?<=[-',])(?=[-',])")  # where LaTeX makes one character of two
-# Characters that pdflatex prints without a package, besides those of ASCII.
+_LIGATURE = re.compile("(?<=[-',])(?=[-',])")  # LaTeX would merge these characters
+# Characters outside ASCII that pdflatex prints without a package.
 _PRINTED = {chr(code) for code in range(0xA1, 0x180)} - set("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ") | set("†‡–—…“”‘’€")
 _COMMANDS = {character: f"\\{character}" for character in "{}$&#%_"} | {
     "\\": r"\textbackslash{}",
@@ -33,7 +33,7 @@ _COMMANDS = {character: f"\\{character}" for character in "{}$&#%_"} | {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedblright{}",
-    "[": "{[}",  # after the end of a row it would begin an option, and a star would be one
+    "[": "{[}",  # after the end of a row it would begin an option; so would a star
     "*": "{*}",
     "−": "$-$",
     "★": r"$\star$",
@@ -41,9 +41,9 @@ _COMMANDS = {character: f"\\{character}" for character in "{}$&#%_"} | {
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
-    """Return the tables to be put into a document, in UTF-8.
+    """Return the tables for a document, in UTF-8.
 
-    What pdflatex cannot print is a question mark.
+    Characters that pdflatex cannot print become question marks.
     """
     facts = [*filter(None, [report.headline]), *(f"{name}: {value}" for name, value in report.provenance)]
     needs = r"% needs \usepackage{booktabs,float,longtable}"
@@ -56,7 +56,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
 
 def _table(table: Table) -> str:
-    """Return a table as an environment."""
+    """Return a table as a LaTeX environment."""
     sides = "l" * table.n_labels + "r" * (len(table.header) - table.n_labels)
     heads = [
         _bold(_stacked(head, _HEAD, side), table.is_ours(head))
@@ -80,7 +80,7 @@ def _table(table: Table) -> str:
     frame = DataFrame(rows, columns=MultiIndex.from_arrays([titles, heads]) if table.blocks else heads)
     lines = [max(len(wrapped(entry.text, _ENTRY)) for entry in row) for row in table.rows]
     is_long = sum(lines) + sum(len(wrap(note, _NOTE)) for note in table.notes) > _PAGE
-    # a label has no numbers and nothing after a comma: the next report has other ones
+    # a label has no numbers and ends at a comma, so that it is the same in the next report
     words = _LETTERS.findall(table.title.partition(",")[0].lower())
     latex = frame.style.hide(axis="index").to_latex(
         column_format=sides,
@@ -108,7 +108,7 @@ def _bold(text: str, is_bold: bool) -> str:
 
 
 def _stacked(text: str, limit: int, side: str, aligned: str = "t") -> str:
-    """Return a text of a table; one that is longer than the limit in several lines."""
+    """Return a text of a table, in several lines if it is longer than the limit."""
     first, *others = map(escape, wrapped(text, limit))
     lines = r" \\ ".join([first, *others])
     begin = rf"\begin{{tabular}}[{aligned}]{{@{{}}{side}@{{}}}}"
@@ -116,13 +116,13 @@ def _stacked(text: str, limit: int, side: str, aligned: str = "t") -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text as pdflatex prints it, in one line."""
+    """Return a text in one line, escaped for pdflatex."""
     plain = "".join(map(_printed, unicodedata.normalize("NFC", one_line(text))))
     return _LIGATURE.sub("{}", "".join(_COMMANDS.get(character, character) for character in plain))
 
 
 def _printed(character: str) -> str:
-    """Return a character that pdflatex prints, else it without its accent, else a question mark."""
+    """Return a character if pdflatex prints it, otherwise its base without accents, or a question mark."""
     if character.isascii() or character in _PRINTED or character in _COMMANDS:
         return character
     base = "".join(c for c in unicodedata.normalize("NFKD", character) if not unicodedata.combining(c))

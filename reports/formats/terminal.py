@@ -43,17 +43,17 @@ def render(report: Report, width: int | None = None) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Cut a table between columns until each part fits; without a width it stays whole."""
+    """Cut a table between columns so that every part fits; without a width it stays whole."""
 
     def is_too_wide(columns: list[int]) -> bool:
-        # a column has a line and two spaces beside it, and the last one a line more
+        # a line and two spaces belong to a column, and another line to the last one
         return width is not None and sum(widths[each] + 3 for each in columns) + 1 > width
 
     return table.parts(is_too_wide)
 
 
 def _width(table: Table, column: int, bold: bool) -> int:
-    """Return how wide a column must be: no figure is broken, and a header only between words."""
+    """Return the least width of a column: figures are not broken, and a header only between words."""
     entries = [_entry(table, row[column], bold).plain for row in table.rows]
     return max(map(cell_len, [*_head(table, column).plain.split(), *entries]))
 
@@ -84,5 +84,5 @@ def _entry(table: Table, entry: Entry, bold: bool) -> Text:
 
 
 def _marked(text: str, is_ours: bool) -> Text:
-    """Return a text; a name of a detector to mark with its sign, and on a terminal also in colour."""
+    """Return a text; a marked detector has a sign, and on a terminal a colour."""
     return Text(f"{OURS}{printable(text)}", style="bold cyan") if is_ours else Text(printable(text))

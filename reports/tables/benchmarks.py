@@ -1,4 +1,4 @@
-"""The best published figures of others beside ours."""
+"""The best published figures of others, compared with ours."""
 
 from collections.abc import Iterator
 
@@ -13,9 +13,9 @@ _SAME_METHOD = "same method"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield the best published figure of each kind of knowledge, beside our best that knows no more.
+    """Yield the best published figure for each kind of knowledge, and our best detector that knows no more.
 
-    Published figures of methods that are detectors of ours are beside these detectors.
+    If we have a published method as a detector, a row compares both.
     """
     if any(map(_of_others, comparison.corpora)):
         yield comparison.table(
@@ -51,13 +51,13 @@ def _knows_no_more(column: Column, knowledge: str) -> bool:
 
 
 def _of_others(corpus: Corpus) -> list[Row]:
-    """Return the published figures without those of the DATE paper, which have the table ``published``."""
+    """Return the published figures without the DATE paper, which has the table ``published``."""
     return [row for row in corpus.published_rows if row.source != PAPER]
 
 
 def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> list[Entry]:
-    beside = [NONE, NONE, NONE]
+    of_ours = [NONE, NONE, NONE]
     if ours is not None:
         column, value = ours
-        beside = [Entry(column.label), figure(value), figure(value - row.figure, signed=True)]
-    return [Entry(knowledge), Entry(row.method), row.entry, *beside, Entry(row.source)]
+        of_ours = [Entry(column.label), figure(value), figure(value - row.figure, signed=True)]
+    return [Entry(knowledge), Entry(row.method), row.entry, *of_ours, Entry(row.source)]

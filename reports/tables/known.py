@@ -1,4 +1,4 @@
-"""Figures with known outliers: on all classes, on those of the known ones, and on other classes."""
+"""Figures with known outliers: on all classes, on the classes of the known outliers, and on the others."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _TITLES = "all classes", "of known classes", "of other classes"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield the mean AUROC over the splits and seeds, a row for each detector and number of known ones."""
+    """Yield the mean AUROC over splits and seeds, a row for each detector and number of known outliers."""
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         return [[Entry(column.label), *entries] for column, entries in corpus.measured(_MEASURED)]

@@ -27,19 +27,19 @@ _SHORT = {
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield means over the splits, a row for each detector and a column for each corpus.
 
-    Below are the best published figure of each corpus and kind of knowledge, and the published figures of
-    methods that are detectors of ours. The last column has the mean over the corpora that most rows share, if
-    all are of one protocol.
+    Below are the best published figures for each corpus and kind of knowledge, and the published figures of
+    methods that are also detectors of ours. The last column has the mean over the corpora that most rows
+    share, if all have the same protocol.
     """
     if len({corpus.dataset for corpus in _with_figures(comparison)}) > 1:
         yield _board(comparison, comparison.columns, lambda column: column.block)
 
 
 def leaders(comparison: Comparison) -> dict[str, Table]:
-    """Return the same table for the opening of a page, by the level of contamination, the lowest first.
+    """Return the table at the beginning of a page, by level of contamination, the lowest first.
 
-    The best detector comes first, and the mean before the corpora; below are the detectors that are not
-    ranked. There is a table for a single corpus, too.
+    The best detector comes first, and the mean before the corpora. Detectors that are not ranked are below.
+    There is also a table for a single corpus.
     """
     of_levels = {
         percent(level): _leaders(comparison, None if level == comparison.lowest else level)
@@ -62,7 +62,7 @@ def _leaders(comparison: Comparison, level: float | None) -> Table | None:
     first = len(board.header) - 1 if of_mean else 2
     is_roc = comparison.metric.curve == "ROC"
     columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
-    rows = [  # whose knowledge would be far to the right
+    rows = [  # knowledge is in the label here, because its column would be far to the right
         [Entry(f"{_BEST} (knows: {row[1].words})") if row[0].words == _BEST else row[0], *row[1:]]
         for row in board.rows
     ]
@@ -70,12 +70,12 @@ def _leaders(comparison: Comparison, level: float | None) -> Table | None:
 
 
 def leading(comparison: Comparison, level: float | None = None) -> list[Corpus]:
-    """Return the corpora that order the leaders: those with a common mean, otherwise the first, if any."""
+    """Return the corpora that order the leaders: the corpora of the mean, otherwise the first, if any."""
     return shared(comparison, level) or _with_figures(comparison, level)[:1]
 
 
 def _with_figures(comparison: Comparison, level: float | None = None) -> list[Corpus]:
-    """Return the corpora that have a figure at a level, the lowest by default; those to rank on first."""
+    """Return the corpora with a figure at a level (by default the lowest); corpora for ranking come first."""
     return [
         corpus
         for corpus in sorted(comparison.corpora, key=lambda corpus: corpus.is_unranked)
@@ -125,12 +125,12 @@ def _board(
 
 
 def knows(column: Column) -> str:
-    """Return what a detector knows besides the training texts, in short."""
+    """Return the outside knowledge of a detector in a word or two."""
     return _SHORT.get(column.regime or "", column.regime_title)
 
 
 def shared(comparison: Comparison, level: float | None = None) -> list[Corpus]:
-    """Return the corpora that the means are of; none if they would be of one, or of several protocols."""
+    """Return the corpora for the means; none if there is only one, or if protocols differ."""
     corpora = _with_figures(comparison, level)
     if len({corpus.splits for corpus in corpora}) > 1:
         return []
@@ -141,7 +141,7 @@ def shared(comparison: Comparison, level: float | None = None) -> list[Corpus]:
 
 
 def _mean(values: Sequence[float | None]) -> Entry:
-    """Return the mean of values; none if one is missing."""
+    """Return the mean of values, or `NONE` if a value is missing."""
     present = [value for value in values if value is not None]
     return figure(fmean(present)) if present and len(present) == len(values) else NONE
 
@@ -149,7 +149,7 @@ def _mean(values: Sequence[float | None]) -> Entry:
 def _published(
     comparison: Comparison, corpora: Sequence[Corpus]
 ) -> Iterator[list[tuple[str, str, dict[str, Entry]]]]:
-    """Yield groups of rows: label, knowledge, and figures by the digest of the corpus."""
+    """Yield groups of rows: label, knowledge, and figures by the digest of a corpus."""
     is_higher = comparison.metric.higher_is_better
     best = {c.digest: benchmarks.best_of_each(c.published_rows, is_higher) for c in corpora}
     of_kinds = {

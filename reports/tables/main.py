@@ -9,9 +9,10 @@ from adbench_text.reports.report import Entry, Table, figure
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield one row per dataset and inlier class, and means, beside the published figures.
+    """Yield one row per dataset and inlier class, and means, with the published figures.
 
-    A table of areas under precision-recall curves has the level of chance too: it depends on the split.
+    For areas under precision-recall curves the table also has the level of chance, because it depends on the
+    split.
     """
     has_chance = comparison.metric.curve == "precision-recall"
     methods = [name for name in comparison.published if name not in published.SURPASSED]

@@ -32,7 +32,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _published(corpus: Corpus, column: Column, inlier: str | None, metric: str) -> float | None:
-    """Return the figure that a column is compared with; of an ablation of the paper there are means."""
+    """Return the published figure to compare a column with; for an ablation of the paper, only of means."""
     if not (of_metrics := published.ablation(column.detector, column.preset)):
         return corpus.published_value(column.detector, inlier)
     of_mean, _ = of_metrics.get(metric, {}).get(corpus.dataset, (None, None))

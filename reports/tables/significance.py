@@ -11,13 +11,13 @@ from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
 from adbench_text.reports.significance import ALPHA, holm, lowest_p, wilcoxon
 
-_LEAST_P = 1e-4  # smaller ones are not told apart
+_LEAST_P = 1e-4  # a smaller p is shown as "< 0.0001"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield each pair of detectors, the largest difference first, tested over documents and over splits.
+    """Yield pairs of detectors, the largest difference first, tested over documents and over splits.
 
-    With a baseline these are its pairs only.
+    With a baseline, only its pairs are tested.
     """
     ranking = Ranking(comparison)
     if not ranking.is_possible:
@@ -28,7 +28,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         if baseline is not None and ranking.columns.index(baseline) not in pair:
             continue
         merits = ranking.merits[:, pair[0]] - ranking.merits[:, pair[1]]
-        # the mean decides, the median where it is zero
+        # the sign of the mean decides, or of the median if the mean is zero
         better, worse = pair if (merits.mean(), np.median(merits)) >= (0, 0) else pair[::-1]
         difference = float((ranking.figures[:, better] - ranking.figures[:, worse]).mean())
         pairs.append((better, worse, difference, wilcoxon(merits), ranking.difference(better, worse)))
@@ -70,7 +70,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _on_lowest_p(ranking: Ranking, n_tests: int) -> list[str]:
-    """Return the lowest p over splits where no pair can be significant, and whether a baseline would help."""
+    """Return a note on the lowest p over splits, if no pair can be significant; it may suggest a baseline."""
     n_splits, n_others = len(ranking.splits), len(ranking.columns) - 1
     if (lowest := lowest_p(n_splits, n_tests)) < ALPHA:
         return []

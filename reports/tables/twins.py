@@ -1,4 +1,4 @@
-"""What training adds: networks beside their untrained twins and the plain methods beneath them."""
+"""The effect of training: networks, their untrained copies, and the plain methods that they are built on."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,17 +14,17 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
 from adbench_text.reports.significance import paired
 
-#: The settings that say how long a network is trained; 0 leaves it as it was drawn.
+#: Settings for the length of a training; with 0 the network keeps its random weights.
 _LENGTHS = {"steps", "epochs", "epoch_num", "n_epochs", "stop_epochs"}
-#: PyOD's LUNAR keeps the best of the states that it measures before each epoch: of one, the first.
+#: PyOD's LUNAR measures its state before each epoch, and keeps the best: after one epoch, the untrained one.
 _UNTRAINED_TOO = {"pyod-lunar": "n_epochs=1"}
-#: DATE without training is counts of pieces with this setting, with which its preset ``prior`` begins.
+#: With this setting, which the preset ``prior`` has, DATE without training counts word pieces.
 _CLOSED_FORM = "prior=true", "counts of word pieces"
 _HAVE_CLOSED_FORM = {"date", "date:paper", "date:electra", "date:fast", "date:english"}
 _HAS_NO_CLOSED_FORM = {"prior=true", "score=pl_rmd", "generator=small", "generator=large"}
 _TO_MEAN = "pyod-gmm(covariance_type=spherical)", "distance to the mean vector"
 _PCA = "pyod-kpca(kernel=linear, n_components=32)", "reconstruction by PCA"
-#: The plain method beneath a network: the label of its column, and what it is.
+#: For a network, the plain method that it is built on: the label of its column, and a description.
 _PLAIN: Mapping[str, tuple[str, str]] = {
     "cvdd": (
         "pyod-gmm(covariance_type=spherical, encoder=mean, n_components=5)",
@@ -44,17 +44,17 @@ KINDS = "trained", "untrained", "plain"
 
 
 class Twins(NamedTuple):
-    """A network beside its untrained twin and the plain method beneath it.
+    """A network, its untrained copy, and the plain method that it is built on.
 
-    `figures` has a row for each split that all of them have, the mean over the seeds that they share, and the
-    columns `KINDS`; the last one is NaN where the comparison lacks the plain method.
+    `figures` has a row for each common split, with means over the common seeds, and the columns `KINDS`; the
+    last one is NaN if the comparison lacks the plain method.
     """
 
     network: Column
-    plain_name: str  #: the plain method, for people; empty if none is known
+    plain_name: str  #: description of the plain method; empty if none is known
     lacking: str  #: the label of the plain method if the comparison lacks it
     figures: pd.DataFrame
-    n_splits: int  #: splits that the network has
+    n_splits: int  #: number of splits of the network
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -71,7 +71,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
-    """Yield the networks that have been run with and without training, in the order of the columns."""
+    """Yield the networks with results with and without training, in the order of the columns."""
     values = _values(comparison, level)
     for column in comparison.fair:
         if _is_untrained(column) or column not in values:
@@ -104,7 +104,7 @@ def _values(comparison: Comparison, level: float) -> pd.DataFrame:
 
 
 def _plain_of(column: Column) -> tuple[str, str]:
-    """Return the label of the plain method beneath a network, and what it is; empty if none is known."""
+    """Return the label and description of the plain method of a network; empty if none is known."""
     name, settings = _settings(column)
     setting, what = _CLOSED_FORM
     if name not in _HAVE_CLOSED_FORM or not _HAS_NO_CLOSED_FORM.isdisjoint(settings):
@@ -114,7 +114,7 @@ def _plain_of(column: Column) -> tuple[str, str]:
 
 
 def _settings(column: Column) -> tuple[str, list[str]]:
-    """Return the name of a column without its settings, and these."""
+    """Return the name of a column without its settings, and the settings."""
     written = format_name(column.detector, column.preset, column.configuration)
     name, _, settings = written.partition("(")
     return name, split_list(settings.removesuffix(")"))
@@ -125,7 +125,7 @@ def _is_length(setting: str) -> bool:
 
 
 def _network(column: Column) -> tuple[str, frozenset[str], int]:
-    """Return what a column shares with the same network that is trained for another time."""
+    """Return the identity of a network without the length of its training."""
     name, settings = _settings(column)
     others = frozenset(each for each in settings if not _is_length(each))
     return name, others, column.generation

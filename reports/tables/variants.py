@@ -11,7 +11,7 @@ from adbench_text.reports.report import Entry, Table
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each dataset with variants: means over the splits, at each contamination level.
 
-    The order is that of the first detector that has figures of all variants.
+    The first detector with figures of all variants decides the order.
     """
     levels = comparison.levels
     header = [f"{column.label}, {percent(level)}" for column in comparison.columns for level in levels]
@@ -29,7 +29,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def families(comparison: Comparison) -> dict[str, dict[str, Corpus]]:
-    """Return the corpora that are variants of one dataset, by the dataset and the name of the variant."""
+    """Return the corpora of datasets with several variants, by dataset and name of the variant."""
     found: dict[str, dict[str, Corpus]] = {}
     for corpus in comparison.corpora:
         dataset, colon, variant = corpus.dataset.partition(":")
@@ -39,7 +39,7 @@ def families(comparison: Comparison) -> dict[str, dict[str, Corpus]]:
 
 
 def ordered(comparison: Comparison, variants: dict[str, Corpus]) -> list[tuple[str, Corpus]]:
-    """Return the variants, the one with the best figure of the first complete detector first."""
+    """Return the variants, sorted by the first complete detector, the best first."""
     for column in comparison.columns:
         values = {name: corpus.entry(column).complete_value for name, corpus in variants.items()}
         known = {name: value for name, value in values.items() if value is not None}
@@ -50,6 +50,6 @@ def ordered(comparison: Comparison, variants: dict[str, Corpus]) -> list[tuple[s
 
 
 def _row(comparison: Comparison, corpus: Corpus) -> list[Entry]:
-    """Return the figures of all detectors, each at all levels; the best of a level is marked."""
+    """Return the figures of all detectors at all levels, with the best of a level marked."""
     of_levels = [corpus.with_best(level=level) for level in comparison.levels]
     return [replace(entry, spread=None) for of_column in zip(*of_levels, strict=True) for entry in of_column]

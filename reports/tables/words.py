@@ -1,4 +1,4 @@
-"""Figures of words: how well their scores find the odd ones."""
+"""How well the scores of words find odd words."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,10 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.published import read
 from adbench_text.reports.report import Entry, Table, figure
 
-_FIGURES = "words.json"  # published ones in percent, with notes on the datasets
+_FIGURES = "words.json"  # published figures in percent, and notes on the datasets
 _OF_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
 _OF_DOCUMENTS = [f"{ALIKE}max_auroc", f"{ALIKE}max_ap", "auroc"]
-#: Where the published figures are; they are of the words as published.
+#: Keys of the published figures, which are for words as published.
 _OF_METHODS = {
     f"{AS_PUBLISHED}auroc": "auroc",
     f"{AS_PUBLISHED}ap": "ap",
