@@ -176,11 +176,11 @@ def measure_training_beside_a_busy_process(count, n_beside):
         text=True,
         check=True,
     )
-    alone, beside = map(float, done.stdout.split())
+    alone, with_load = map(float, done.stdout.split())
     print(
-        f"\nDATE trains beside one busy process on {os.cpu_count()} cores, "
-        f"spin count {count or 'of libgomp'}: {alone / beside:.0%} of its speed alone "
-        f"({1e3 * alone:.0f} and {1e3 * beside:.0f} ms a step)"
+        f"\nDATE trains next to one busy process on {os.cpu_count()} cores, "
+        f"spin count {count or 'of libgomp'}: {alone / with_load:.0%} of its speed alone "
+        f"({1e3 * alone:.0f} and {1e3 * with_load:.0f} ms a step)"
     )
 
 

@@ -141,7 +141,7 @@ def _with_names(columns: Sequence[Column], ours: Iterable[str]) -> list[Column]:
         named[place] = replace(named[place], name=text[len(label) + 1 :] or _OURS)
     for label, n in Counter(column.label for column in named).items():
         if n > 1:
-            raise InvalidValueError(f"{n} detectors would be called {label!r}: give each its own name.")
+            raise InvalidValueError(f"{n} detectors would be called {label!r}: give them different names.")
     return named
 
 

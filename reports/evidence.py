@@ -112,6 +112,6 @@ def _note(part: str, missing: str, rows: Sequence[pd.Series]) -> str:
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     return (
         f"The {part} of {count(len(rows), 'finished cell')} cannot be read, so {missing} are missing "
-        f"({names}): the artifacts of the store (the folder mlruns beside its file) were moved, deleted or "
+        f"({names}): the artifacts of the store (the folder mlruns next to its file) were moved, deleted or "
         "damaged."
     )

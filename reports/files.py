@@ -82,7 +82,5 @@ def joined(own: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame]) -> tuple
         if is_known.any():
             place = f"{count(is_known.sum())} of {table['source'].iloc[0]}"
             differ = f" {len(apart):,} differ, by up to {100 * max(apart):.3g} points." if apart else ""
-            notes.append(
-                f"The store or another file has {place} too; each counts once, as it is there.{differ}"
-            )
+            notes.append(f"Counted once: {place}, which the store or another file also has.{differ}")
     return pd.concat([*own, *kept], ignore_index=True), notes

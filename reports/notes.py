@@ -14,7 +14,7 @@ from adbench_text.reports.report import Table
 from adbench_text.store.cells import SPLIT, identities_of, latest
 
 _MOST_RUNS = 3  # changed runs to name
-_OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."
+_OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure covers these n."
 
 
 def under_tables(tables: Sequence[Table], general: Sequence[str]) -> list[Table]:
@@ -59,13 +59,13 @@ def _of_sources(comparison: Comparison) -> list[str]:
     for _, of_source in left_out.groupby(["source", "home"], sort=False):
         source, home, names = of_source["source"].iloc[0], _home(of_source), _names(of_source)
         difference = _difference(cells, of_source, comparison.metric)
-        notes.append(f"Not shown of {source}, because {home} has it: {names}.{difference}")
+        notes.append(f"Not shown from {source}, because {home} has it: {names}.{difference}")
     added = cells.in_time[cells.in_time["source"] != cells.in_time["home"]]
     for _, of_corpus in added.groupby(["source", "home", "corpus"], sort=False):
         source, home, names = of_corpus["source"].iloc[0], _home(of_corpus), _names(of_corpus)
         levels = ", ".join(map(percent, sorted(of_corpus["contamination"].unique())))
         place = f"{labels[of_corpus['corpus'].iloc[0]]} at {levels}"
-        notes.append(f"Of {source}, because {home} lacks it: {names} on {place}.")
+        notes.append(f"Shown from {source}, because {home} lacks it: {names} on {place}.")
     return notes
 
 
@@ -120,7 +120,7 @@ def _levels(comparison: Comparison) -> list[str]:
     notes = []
     if ranked:
         listed = ", ".join(f"{corpus.label} at {percent(corpus.lowest)}" for corpus in ranked)
-        notes.append(f"In tables of one level, of the documents that are ranked: {listed}.")
+        notes.append(f"Tables of one level show these corpora at their lowest share of outliers: {listed}.")
     if levels:
         listed = ", ".join(f"{name} ({', '.join(map(percent, each))})" for name, each in levels.items())
         where = f"Not run at {percent(comparison.lowest)} of outliers"
@@ -159,7 +159,7 @@ def left_out(messages: Sequence[str]) -> list[str]:
     """Return notes on changed runs, which are left out: the first ones, and the number of the others."""
     notes = [f"{message} Left out until then." for message in messages[:_MOST_RUNS]]
     n_more = len(messages) - len(notes)
-    return notes + ([f"Runs that were changed and are left out, too: {n_more:,}."] if n_more else [])
+    return notes + ([f"Also left out, because they were changed: {n_more:,} more runs."] if n_more else [])
 
 
 def contradictions(stored: pd.DataFrame, metric: Metric) -> list[str]:

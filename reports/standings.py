@@ -87,7 +87,7 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
         if corpus.digest not in set(own["corpus"]):
             raise DataError(
                 f"The leaderboard has no corpus {corpus.label} ({corpus.digest!r}: digest of the documents, "
-                "dataset, split). Export and score another split."
+                "dataset, split). Export and score a split of the leaderboard."
             )
     standings = {
         (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()
@@ -158,7 +158,7 @@ def _not_complete(corpus: Corpus, column: Column) -> str:
     if column.is_oracle:
         return f"{name}: its settings were chosen by test labels."
     if column.generation:
-        return f"{name}: it is of other code or libraries than the rest. Run it again, or leave it out."
+        return f"{name}: it has other code or libraries than the rest. Run it again, or leave it out."
     entries = {percent(level): corpus.entry(column, level=level) for level in LEVELS}
     finished = [
         f"{level}: {'none' if each.value is None else f'{each.n_cells} of {each.n_expected}'}"

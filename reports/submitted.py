@@ -102,7 +102,7 @@ def _measured(split: Exported, key: SplitKey, corpus: Corpus) -> dict[str, float
     ours = exported.digests({"train": drawn.train, "known": drawn.known, "test": drawn.test})
     if {**split.digests} != ours:
         raise DataError(
-            f"its documents differ from the documents of {key}. Export the split again, and score it anew."
+            f"its documents differ from the documents of {key}. Export and score the split again."
         )
     return {
         **all_metrics(drawn.outlier, split.scores_in_order(len(drawn.test))),

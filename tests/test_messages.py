@@ -128,7 +128,7 @@ def test_the_sentence_that_a_report_begins_with():
 
 
 def test_cells_that_are_not_finished():
-    assert "(n of m): only n of m cells are finished; the figure is of those." in notes(
+    assert "(n of m): only n of m cells are finished; the figure covers these n." in notes(
         *RECORDS, stored("z", "a"), stored("z", "a", seed=1), stored("z", "b")
     )
 
@@ -198,5 +198,5 @@ def test_scores_that_cannot_be_read():
     assert builder.drawings == []
     assert builder.evidence.notes == [
         "The scores of 1 finished cell cannot be read, so figures are missing (x on made-up/a): "
-        "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
+        "the artifacts of the store (the folder mlruns next to its file) were moved, deleted or damaged."
     ]

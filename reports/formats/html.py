@@ -43,7 +43,7 @@ def _notes(report: Report) -> list[str]:
     n_left_out = len(report.heatmaps) - _MOST_HEATMAPS
     note = (
         f"{n_left_out:,} of {len(report.heatmaps):,} heat maps are left out to keep the page small; "
-        "report on fewer detectors with --detector."
+        "choose fewer detectors with --detector."
     )
     return [*([note] if n_left_out > 0 else []), *report.notes]
 

@@ -65,7 +65,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     notes = [*_on_lowest_p(ranking, len(pairs)), *ranking.notes]
     if untested := ranking.without_scores:
         names = ", ".join(column.label for column in untested)
-        notes.append(f"Not tested over documents, because this report has no scores of them: {names}.")
+        notes.append(f"Not tested over documents, because this report lacks their scores: {names}.")
     yield Table(title, header, rows, notes=notes)
 
 

@@ -57,7 +57,7 @@ def test_markdown(small):
 | made-up | sea | 91.0 ± 1.4 | **95.0** |
 | made-up | mean | 86.0 ± 1.4 | 95.0 (1 of 2) |
 
-- (n of m): only n of m cells are finished; the figure is of those.
+- (n of m): only n of m cells are finished; the figure covers these n.
 - Not all figures are of the same seeds: llr: 0, 1; ocsvm(nu=0.2): 0.
 - failed: ocsvm(nu=0.2) on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
@@ -104,7 +104,7 @@ AUROC (%), 0% of outliers in the training data
 │ made-up │ sea    │ 91.0 ± 1.4 │         95.0* │
 │ made-up │ mean   │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
 └─────────┴────────┴────────────┴───────────────┘
-(n of m): only n of m cells are finished; the figure is of those.
+(n of m): only n of m cells are finished; the figure covers these n.
 Not all figures are of the same seeds: llr: 0, 1; ocsvm(nu=0.2): 0.
 failed: ocsvm(nu=0.2) on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
