@@ -85,7 +85,7 @@ def test_labels_that_are_all_odd():
 def test_a_folder_that_has_no_model_or_has_one(tmp_path):
     path = tmp_path / "model"
     assert message(load_model, path) == (
-        f"There is no model at {path}: model.json is missing or no file. Give the folder of a model."
+        f"There is no model at {path}: model.json is missing or not a file. Give the folder of a model."
     )
     model = fit_model(
         texts_about("sea", 9, seed=0), "llr", settings={"background": "uniform", "coherence": 0}

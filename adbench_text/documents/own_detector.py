@@ -1,4 +1,4 @@
-"""The detector of a user's own documents: configured for their language, not yet fitted."""
+"""The detector for the user's own documents: configured for their language, not yet fitted."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OwnDetector:
-    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr:robust"``."""
+    """An unfitted detector for documents of a language. `label` is its configuration, as ``"llr:robust"``."""
 
     name: str
     label: str
     detector: "TextDetector"
-    settings: Mapping[str, Any]  # of the user
+    settings: Mapping[str, Any]  # given by the user
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn any error of the detector in a block into a `DetectorError` of one line."""
+        """Turn any error of the detector in a ``with`` block into a `DetectorError` of one line."""
         module = self.detector.implementation.__module__
         return as_plugin_error(f"{self.label} failed", module, DetectorError)
 
@@ -44,8 +44,8 @@ def own_detector(
     """Return a detector for documents of a language.
 
     `name` is the name of a detector, a detector object or a detector class. Without a preset, the detector
-    offers settings for the language; a preset is that of the language, too. With `normal`, all training
-    documents are known to be normal.
+    chooses its settings for the language; a preset may depend on the language, too. `normal` says that all
+    training documents are normal.
     """
     language = standard(language)
     if not isinstance(name, str):
@@ -81,10 +81,10 @@ def own_detector(
 def _preset_for(
     name: str, preset: str, language: str, given: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return a preset and its settings, as the detector offers it for documents of a language."""
+    """Return a preset and its settings for documents of a language."""
     if language != "en":
         for normal in (False, True):
-            with suppress(InvalidValueError):  # it offers nothing without word vectors
+            with suppress(InvalidValueError):  # the detector needs word vectors
                 offered, settings = registry.detector(name).for_documents(language, given, normal=normal)
                 if offered.split(", ")[0] == preset:
                     return offered, settings
