@@ -48,7 +48,7 @@ def test_a_column_that_is_not_there(tmp_path):
     (tmp_path / "a.csv").write_text("id,body\n1,one\n")
     assert message(DocumentFile, str(tmp_path / "a.csv"), "bdy") == (
         "No column named 'bdy'. Did you mean 'body'? It was read as comma, header, UTF-8; --delimiter, "
-        "--skip-lines and --no-header read it otherwise."
+        "--skip-lines and --no-header change this."
     )
 
 
@@ -64,7 +64,7 @@ def test_links_of_a_folder_that_are_not_followed(tmp_path):
     (tmp_path / "a").write_text("first")
     (tmp_path / "b").symlink_to("nothing")
     assert DocumentFile(str(tmp_path)).notes == [
-        f"1 links of {tmp_path} are left out: they lead out of it, to a folder, or nowhere."
+        f"Skipped 1 link of {tmp_path}: only links to files in it are read."
     ]
 
 
