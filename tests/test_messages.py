@@ -48,7 +48,7 @@ def test_a_column_that_is_not_there(tmp_path):
     (tmp_path / "a.csv").write_text("id,body\n1,one\n")
     assert message(DocumentFile, str(tmp_path / "a.csv"), "bdy") == (
         "No column named 'bdy'. Did you mean 'body'? It was read as comma, header, UTF-8; --delimiter, "
-        "--skip-lines and --no-header read it otherwise."
+        "--skip-lines and --no-header change this."
     )
 
 
@@ -64,7 +64,7 @@ def test_links_of_a_folder_that_are_not_followed(tmp_path):
     (tmp_path / "a").write_text("first")
     (tmp_path / "b").symlink_to("nothing")
     assert DocumentFile(str(tmp_path)).notes == [
-        f"1 links of {tmp_path} are left out: they lead out of it, to a folder, or nowhere."
+        f"Skipped 1 link of {tmp_path}: only links to files in it are read."
     ]
 
 
@@ -85,7 +85,7 @@ def test_labels_that_are_all_odd():
 def test_a_folder_that_has_no_model_or_has_one(tmp_path):
     path = tmp_path / "model"
     assert message(load_model, path) == (
-        f"There is no model at {path}: model.json is missing or no file. Give the folder of a model."
+        f"There is no model at {path}: model.json is missing or not a file. Give the folder of a model."
     )
     model = fit_model(
         texts_about("sea", 9, seed=0), "llr", settings={"background": "uniform", "coherence": 0}

@@ -33,7 +33,7 @@ def command(names: Sequence[str]) -> None:
             click.echo(f"{name} ({kind.removesuffix('s')})")
             try:
                 kept = [_is_kept(outcome) for outcome in outcomes_of(kind, name)]
-            except PluginError as error:  # it cannot be loaded
+            except PluginError as error:  # the plug-in cannot be loaded
                 broken.append(str(error))
                 continue
             if all(kept):
@@ -48,7 +48,7 @@ def command(names: Sequence[str]) -> None:
 
 
 def _is_kept(outcome: "Outcome") -> bool:
-    """Print whether a rule is kept, and return it."""
+    """Print whether a rule is kept, and return it as a bool."""
     status, seconds = "failed" if outcome.problems else "ok", f"{outcome.seconds:.1f} s"
     notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
     click.echo(f"  {status:6} {seconds:>7}  {outcome.rule}{notes}")

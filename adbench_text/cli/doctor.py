@@ -1,4 +1,4 @@
-"""``adbench-text doctor``: Report what is installed, and what works."""
+"""``adbench-text doctor``: Report versions, folders, devices and problems."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from adbench_text.escaping import without_password
 from adbench_text.plugins import registry
 from adbench_text.store.client import check_reachable
 
-_NO_PACKAGE = re.compile(r"[^\w.-]")  # what follows the name of a package that is required
+_NO_PACKAGE = re.compile(r"[^\w.-]")  # the first character after the name of a required package
 
 
 @click.command("doctor", params=[*TRACKING])
@@ -26,7 +26,7 @@ def command(tracking_uri: str, experiment: str) -> None:
     Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
     is a problem.
     """
-    # the packages of extras that are installed
+    # packages that the extras require
     optional = [_NO_PACKAGE.split(text)[0] for text in requires("adbench-text") or [] if "extra" in text]
     devices = provenance.devices()
     problems = [devices.pop("problem", "")]

@@ -1,4 +1,4 @@
-"""How documents are shown and written: tables on the terminal, pages, and the files of odd and score."""
+"""Print documents as tables, and write pages and the files of odd and score."""
 
 import json
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # column widths on the terminal; the column "text" gets the remaining width
 _WIDEST = {"rank": 6, "p": 8, "misfit": 7, "copies": 6, "why": 40}
 _WIDEST |= dict.fromkeys(["id", "row", "group", "fits"], 20)
-_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4, "misfit": 4}  # significant ones, in the file of odd
-_N_WRITTEN = 10_000  # documents that are written at a time
+_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4, "misfit": 4}  # significant digits in the file of odd
+_N_WRITTEN = 10_000  # documents to write at a time
 
 
 def print_documents(documents: "Sequence[PageDocument]", id_name: str = "id", heading: str = "") -> None:
@@ -50,7 +50,7 @@ def print_documents(documents: "Sequence[PageDocument]", id_name: str = "id", he
 
 
 def write_page(path: Path, file: str, **content: Any) -> None:
-    """Write an HTML page of lists of documents of FILE, see `page_of_documents`."""
+    """Write an HTML page with lists of documents of FILE, see `page_of_documents`."""
     from datetime import datetime
 
     from adbench_text.documents.page import page_of_documents
@@ -66,14 +66,14 @@ def write_page(path: Path, file: str, **content: Any) -> None:
 def listed_documents(
     documents: "pd.DataFrame", order: str, rows: FileRows, alpha: float
 ) -> "list[PageDocument]":
-    """Return the documents of a list as they are printed, and shown on the page."""
+    """Return the documents of a list, formatted for the terminal and the page."""
     from adbench_text.documents.page import documents_of_list
 
     return documents_of_list(documents.assign(id=documents["row"].map(rows.id)), order, alpha)
 
 
 def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
-    """Return the documents that fit another group better, as they are printed, and shown on the page."""
+    """Return the documents that fit another group better, formatted for the terminal and the page."""
     from adbench_text.documents.page import page_documents
 
     listed = found.misfiled.listed
@@ -83,7 +83,7 @@ def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list
 def write_odd_table(
     path: Path, table: "pd.DataFrame", alpha: float, rows: FileRows, keep_all: bool, progress: "OnProgress"
 ) -> None:
-    """Write all documents with the columns of the file; of a large file there are only the identifiers.
+    """Write all documents with the columns of the file, or with the identifiers alone if the file is large.
 
     The caller gives a temporary path, see `storage.atomic_path`.
     """
@@ -102,7 +102,7 @@ def write_odd_table(
 
 
 def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataFrame":
-    """Return our columns as they are written."""
+    """Return our columns, formatted for the file."""
     numbers = {
         name: all_rounded(documents[name].astype(float), digits, alpha)
         for name, digits in _DIGITS.items()
@@ -117,7 +117,7 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataF
 
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":
-    """Return documents with the words and the facts that make them odd."""
+    """Return documents with their reasons, formatted for the page."""
     from adbench_text.documents.page import page_documents
 
     found = scorer.explain_scored(documents)
@@ -129,7 +129,7 @@ def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: floa
 
 
 def score_lines(table: "pd.DataFrame", suffix: str) -> str:
-    """Return a line for each document; none if there is no file."""
+    """Return one line for each document, or an empty string without a suffix."""
     if suffix == ".jsonl":
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
         return "".join(f"{json.dumps(row)}\n" for row in rows)

@@ -1,4 +1,4 @@
-"""``adbench-text export``: Write splits as plain files, for programs of any kind."""
+"""``adbench-text export``: Write splits as plain files for other programs."""
 
 from pathlib import Path
 from typing import Any
@@ -17,21 +17,21 @@ from adbench_text.run.cell_options import OF_SPLITS
     "folder",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="New folder to write to; it gets a folder for each split.",
+    help="New folder; each split is a folder in it.",
 )
 @click.option(
     "--raw/--cleaned",
     "is_raw",
     default=True,
-    help="Documents as they were written, or only their words, as most detectors read them.  [default: raw]",
+    help="Write raw documents, or cleaned ones, as most detectors read them.  [default: raw]",
 )
 def command(folder: Path, is_raw: bool, **options: Any) -> None:
     """Write the splits of datasets as plain files, so that any program can score them.
 
     Each split is a folder with train.jsonl and test.jsonl (id and text in each line), labels.csv (id and
-    outlier, which that program must not read) and split.json (what it is, and digests of the texts). With
-    --known-outliers there is known.jsonl, too. Write scores.csv (id and score; higher is more abnormal)
-    beside them, and run the same splits with -d scores:DIR.
+    outlier, which that program must not read) and split.json (facts about the split, and digests of the
+    texts). With --known-outliers there is known.jsonl, too. Write scores.csv (id and score; higher is more
+    abnormal) into this folder, and run the same splits with -d scores:DIR.
     """
     from adbench_text.contract.cleaner import Cleaner
     from adbench_text.corpora.corpus import cleaner_of, load

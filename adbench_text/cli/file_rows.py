@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from adbench_text.documents.marks import Mark
 
-#: The columns of the table of odd, before those of the file.
+#: The first columns of the table of odd. The columns of the file follow.
 COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
-LANGUAGE = "language"  # the last of our columns, if it is found
-MOST_WRITTEN = 100_000  # documents with all columns of the file
+LANGUAGE = "language"  # the last of our columns, with --language auto
+MOST_WRITTEN = 100_000  # largest number of documents that are written with all columns of the file
 
 
 class FileRows:
-    """The rows of a file; no two identifiers may be equal, unless nobody asked for them."""
+    """The rows of a file. Duplicate identifiers are an error only if the user chose their column."""
 
     def __init__(self, file: DocumentFile, table: DocumentTable, others: Sequence[str] = ()) -> None:
         self._table, self._file = table, file
@@ -42,11 +42,11 @@ class FileRows:
             self.notes.append(f"{alike} The documents are numbered instead; --id names another column.")
             self._id_column = None
         has_other = "id" in file.columns and self._id_column != "id"
-        #: What identifies a document in lists and on the page.
+        #: The name of the identifier in lists and on the page.
         self.id_name = "row" if not self._id_column else self._id_column if has_other else "id"
 
     def id(self, row: int) -> str:
-        """Return the identifier of a document; its row if it is not in the file."""
+        """Return the identifier of a document, or its row if the file has no identifiers."""
         return self._table.ids[row] if self._id_column and row < len(self._table) else str(row)
 
     def text(self, row: int) -> str:
@@ -54,7 +54,7 @@ class FileRows:
         return next(self._table.texts_at([row]))
 
     def row_of(self, name: str) -> int | None:
-        """Return the row of an identifier, also as a spreadsheet has it; None if there is none."""
+        """Return the row of an identifier, or None. It may be written as in the table of odd."""
         from adbench_text.documents.marks import row_named
 
         return self._row_of.get(no_formula(name)) if self._id_column else row_named(name)
@@ -68,25 +68,25 @@ class FileRows:
 
     @property
     def id_titles(self) -> tuple[str, ...]:
-        """The columns of our table that may identify a document, the best one first."""
+        """The columns of our table that can identify a document, the best one first."""
         if not (column := self._id_column):
             return ("row",)
         return tuple(dict.fromkeys([self._titles[column], column, self.id_name, "row"]))
 
     @property
     def text_title(self) -> str:
-        """The column of our table that has the text; empty if several columns make it."""
+        """The column of the text in our table; empty if the text comes from several columns."""
         columns = self._file.text_columns
         return self._titles[columns[0]] if len(columns) == 1 else ""
 
     @cached_property
     def groups(self) -> list[str | None] | None:
-        """The group of each document; None if it has none, or no column has groups."""
+        """The group of each document, where None is a missing group; None without --group."""
         column = self._file.group_column
         if not column:
             return None
         if column not in self._table.arrow.schema.names:
-            raise DataError(f"The column {column!r} holds lists or objects, which are no groups.")
+            raise DataError(f"The column {column!r} holds lists or objects, which cannot be groups.")
         groups, notes = of_categories(self._table.values(column), column)
         self.notes += notes
         return groups
@@ -99,12 +99,12 @@ class FileRows:
 
     @property
     def _titles(self) -> dict[str, str]:
-        """The names that the columns of the file have in our table."""
+        """The names of the columns of the file in our table."""
         titles = column_titles(self._file.columns, self.columns_of_odd)
         return dict(zip(self._file.columns, titles, strict=True))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
-        """Return the columns to write: all, or only the identifiers if there are many rows."""
+        """Return the columns of the file to write: all, or only the identifiers if there are many rows."""
         import pandas as pd
 
         if keep_all or n_rows <= MOST_WRITTEN:
@@ -115,7 +115,7 @@ class FileRows:
 
 
 def _two_alike(names: Sequence[str]) -> tuple[int, int] | None:
-    """Return the first two rows of one name; None if there are none."""
+    """Return the first two rows with the same name, or None."""
     import pandas as pd
 
     is_copy = pd.Series(names, dtype=object).duplicated()
@@ -126,7 +126,7 @@ def _two_alike(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def column_titles(columns: Sequence[str], ours: Sequence[str] = COLUMNS_OF_ODD) -> list[str]:
-    """Return the names of the columns of the file in our table, where no two are equal.
+    """Return unique names for the columns of the file in our table.
 
     >>> column_titles(["p", "text", "input_p", "input_input_p"])
     ['input_input_input_p', 'text', 'input_p', 'input_input_p']

@@ -1,4 +1,4 @@
-"""``adbench-text fit``: Fit a model of normal documents, to keep."""
+"""``adbench-text fit``: Fit a model of normal documents and save it."""
 
 import time
 from pathlib import Path
@@ -59,9 +59,9 @@ _OPTIONS = [
 def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
-    The form of the documents as they were written (length, characters, kinds of words) is learned too. All
-    documents should be normal: odd ones among them make the model more lenient. To find the odd ones among
-    documents, use the command odd.
+    The model also learns the form of the raw documents (length, characters, kinds of words). All documents
+    should be normal: odd ones make the model more lenient. To find odd documents in a file, use the command
+    odd.
     """
     from adbench_text.documents.fitting import fit_model
     from adbench_text.documents.models.folder import (
@@ -82,12 +82,12 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     check_can_be_saved(own.name, own.detector)
     if registered:
         check_can_be_served(own.detector.get_params())
-    # identifiers play no part in a fit: two documents may share one
+    # fitting does not use identifiers, so they may be duplicates
     is_auto = choice["language"] == AUTO
     source = opened(file, {**options, "id": options["id"] or ""})
     texts = source.table(())
     outliers: list[str] = []
-    if options["outliers"]:  # the suffix of this file gives its format
+    if options["outliers"]:  # the suffix of the file of outliers gives its format
         of_outliers = opened(options["outliers"], {**options, "id": "", "kind": None})
         outliers = list(of_outliers.table(()).texts())
         print_notes(of_outliers.late_notes)
@@ -101,7 +101,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
-    # how the next file is read, too
+    # score reads its file in the same way
     reading = {name: options[name] for name in ("id", *DIALECT)}
     reading |= {"text": source.text_columns, "format": source.kind}
     fitted.training.options.update(reading)
@@ -128,7 +128,7 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
 
 
 def _summary(model: "Model") -> str:
-    """Return how many documents of each kind there are, and what the model has learned."""
+    """Return a line with the counts of documents, the detector, and what it learned from."""
     facts, n_learned = model.training.options, model.training.n_documents
     n_near = facts["n_near_copies"]
     n_different = facts["n_documents"] - facts["n_copies"] - n_near - facts["n_empty"]
@@ -146,7 +146,7 @@ def _summary(model: "Model") -> str:
 
 
 def _few_documents(model: "Model") -> list[str]:
-    """Return notes on a model of few documents."""
+    """Return notes if the model learned from few documents."""
     from adbench_text.documents.models.model import default_order
 
     n = len(model.calibrations[default_order(model)])

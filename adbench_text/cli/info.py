@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 def command(name: str) -> None:
     """Describe the detector, dataset, word vectors or encoder NAME; llr:robust is a detector with a preset.
 
-    For a detector: what it knows besides the training documents; the files it reads; its package and licence;
+    For a detector: its knowledge besides the training documents; the files it reads; its package and licence;
     its presets; its hyper-parameters with default and range; its documentation. For a dataset: its classes,
-    source, licence, publication, edition and numbers of documents. For vectors and encoders: what they are
-    made of, their licence, source and publication. Nothing is downloaded.
+    source, licence, publication, edition and numbers of documents. For vectors and encoders: their training
+    data, licence, source and publication. Nothing is downloaded.
     """
     with preserved():
         forbid_downloads()
@@ -42,7 +42,7 @@ def command(name: str) -> None:
         if registry.find("detectors", name) or not (is_dataset or name in SOURCES):
             choice = DetectorChoice.parse(name)
             if choice.name in SOURCES:
-                raise InvalidValueError(f"{choice.name} is no detector, so it has no preset, got {name!r}.")
+                raise InvalidValueError(f"{choice.name} is not a detector and has no presets, got {name!r}.")
             if choice.settings:
                 raise InvalidValueError(f"Expected NAME or NAME:PRESET, got {name!r}.")
             _print_detector(choice.name, choice.preset)
@@ -53,7 +53,7 @@ def command(name: str) -> None:
 
 
 def _print_detector(name: str, preset: str | None) -> None:
-    """Print what is known of a detector, with the values of a preset, or all presets and the defaults."""
+    """Print the facts about a detector, with the values of a preset, or with all presets and the defaults."""
     from adbench_text.checks import Range
     from adbench_text.plugins.configure import build, presets, text_of_settings, text_of_value
 
@@ -66,7 +66,7 @@ def _print_detector(name: str, preset: str | None) -> None:
         built = build(name, {} if preset is None else grids[preset][0])
         try:
             resources = text_of_settings(built.resources())
-        except AdbenchTextError as error:  # a file that is not downloaded
+        except AdbenchTextError as error:  # a file is not downloaded
             resources = str(error)
         configured = _configured(name, built) if preset is None else {preset: built}
         facts = {
@@ -88,9 +88,7 @@ def _print_detector(name: str, preset: str | None) -> None:
             parts = [", ".join(values.choices), values.text, "null" if values.nullable else ""]
             parameters.append((key, text_of_value(default), " or ".join(filter(None, parts))))
     print_table(facts.items(), indent=0)
-    print_lines(
-        f"\npresets, of which a dataset may have others; run -d {name} means {detector.default_preset}:"
-    )
+    print_lines(f"\npresets (a dataset may have its own; run -d {name} means {detector.default_preset}):")
     print_table(configurations.items())
     if read:
         print_lines("\nknowledge that it reads, by default or in a preset:")
@@ -101,7 +99,7 @@ def _print_detector(name: str, preset: str | None) -> None:
 
 
 def _beside(parameters: "list[tuple[str, str, str]]") -> "Sequence[tuple[str, ...]]":
-    """Return parameters with value and range in two columns, or in one if the terminal would break words."""
+    """Return parameters with two columns for value and range, or one if the terminal is too narrow."""
     longest = [max((len(row[i]) for row in parameters), default=0) for i in (0, 1)]
     longest.append(max((len(word) for row in parameters for word in row[2].split()), default=0))
     if 2 * len(longest) + sum(longest) <= room():
@@ -116,13 +114,13 @@ def _configured(name: str, built: "TextDetector") -> "dict[str, TextDetector]":
     configured = {DEFAULT: built}
     for preset, grid in presets(type(built), "").items():
         if preset != DEFAULT and grid:
-            with suppress(AdbenchTextError):  # wrong settings of a plug-in: ``check`` names them
+            with suppress(AdbenchTextError):  # ``check`` reports wrong settings of a plug-in
                 configured[preset] = build(name, grid[0])
     return configured
 
 
 def _regimes(name: str, configured: "Mapping[str, TextDetector]") -> str:
-    """Return what a detector knows by default, and what else it knows with which presets."""
+    """Return the knowledge of a detector by default, and the presets that know something else."""
     named: dict[str, list[str]] = {}
     for preset, detector in configured.items():
         named.setdefault(detector.regime or "not stated", []).append(f"{name}:{preset}")
@@ -131,12 +129,12 @@ def _regimes(name: str, configured: "Mapping[str, TextDetector]") -> str:
 
 
 def _read(configured: "Mapping[str, TextDetector]") -> list[str]:
-    """Return the sources of `SOURCES` that a detector reads by default or in a preset."""
+    """Return the names in `SOURCES` that a detector reads by default or in a preset."""
     found: dict[str, None] = {}
     for detector in configured.values():
         for member in detector.build_members() if hasattr(detector, "build_members") else [detector]:
             params = member.get_params()
-            with suppress(AdbenchTextError):  # a file that is not downloaded
+            with suppress(AdbenchTextError):  # a file is not downloaded
                 found |= {str(params.get(each, each)): None for each in member.resources()}
     return [each for each in found if each in SOURCES]
 
@@ -160,7 +158,7 @@ def _of_dataset(name: str) -> dict[str, str]:
     }
     try:
         loaded = corpus.load(dataset)
-    except NotDownloadedError:  # `info` itself forbids it
+    except NotDownloadedError:  # `info` forbids downloads
         return {**facts, "edition": f"not downloaded; run: adbench-text fetch {name}"}
     except AdbenchTextError as error:
         return {**facts, "edition": f"not downloaded; run: adbench-text fetch {name}", "problem": str(error)}
@@ -168,7 +166,7 @@ def _of_dataset(name: str) -> dict[str, str]:
 
 
 def citation_of(name: str) -> str:
-    """Return the publications that a detector or dataset states, or the family that it belongs to."""
+    """Return the publications of a detector or dataset, or of its family."""
     kind = "detectors" if registry.find("detectors", name) else "datasets"
     plugin = registry.find(kind, name)
     if plugin is not None and not plugin.is_member:
@@ -177,9 +175,9 @@ def citation_of(name: str) -> str:
 
 
 def stated_by(part: Any) -> str:
-    """Return the publications that a class, an object or a module states.
+    """Return the publications of a class, an object or a module.
 
-    They are its `citation`, or `CITATION` of its module, and the References in the docstring of the module.
+    They are its `citation`, or the `CITATION` of its module, and the References in the module's docstring.
     """
     module = part if inspect.ismodule(part) else sys.modules.get(part.__module__)
     stated = getattr(part, "citation", getattr(module, "CITATION", ""))
@@ -190,7 +188,7 @@ def stated_by(part: Any) -> str:
 
 
 def _general(kind: str, name: str, described: type, module: str) -> dict[str, str]:
-    """Return the facts about any plug-in."""
+    """Return the facts that all kinds of plug-ins have."""
     plugin = registry.find(f"{kind}s", name)
     summary = (described.__doc__ or "").strip().partition("\n")[0]
     if plugin is not None and not plugin.is_foreign:

@@ -15,7 +15,7 @@ Rows = Iterator[tuple[str, str]]  # names and descriptions
 def _plugins(kind: str) -> Rows:
     for row in registry.listing(kind):
         summary = f"broken: {row.problem}" if row.problem else row.summary
-        yield row.name, summary.replace("``", "")  # a docstring
+        yield row.name, summary.replace("``", "")  # the summary comes from a docstring
 
 
 def _vectors() -> Rows:
@@ -32,7 +32,7 @@ def _encoders() -> Rows:
 
 
 def _sweeps() -> Rows:
-    """Yield the built-in sweeps, with the first line of comment of their files."""
+    """Yield the built-in sweeps, with the comment in the first line of their files."""
     from adbench_text.run import sweep_file
 
     for name in sweep_file.names():
@@ -52,7 +52,7 @@ _ROWS: dict[str, Callable[[], Rows]] = {
 
 
 def names_of(kind: str) -> Sequence[str]:
-    """Return the names of a kind; none of inlier classes, which depend on the dataset."""
+    """Return the names of a kind; empty for inlier classes, which depend on the dataset."""
     if kind in registry.KINDS:
         return registry.names(kind)
     if kind == "metrics":
@@ -73,7 +73,7 @@ def names_of(kind: str) -> Sequence[str]:
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(_ROWS)), metavar="[KIND]", required=False)
 def command(kind: str | None) -> None:
-    """List the available names of a KIND, with a short description of each; or all names of all kinds.
+    """List the names of a KIND with short descriptions, or all names of all kinds.
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """

@@ -1,6 +1,6 @@
-"""The command line: one file of this folder per command, imported when the command is needed.
+"""The command line. Each command is a file in this folder, which is imported only when needed.
 
-These files import click and little else at their top. Slow imports are inside the functions.
+At the top, these files import click and little else. Slow imports are inside functions.
 """
 
 import errno
@@ -19,7 +19,7 @@ from adbench_text.cli.options import GENERAL, is_debugging
 from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import message_of
 
-#: Sections of the help and their commands; each command is a file of this folder that defines `command`.
+#: Sections of the help and their commands. The file of a command defines `command`.
 _SECTIONS = {
     "Compare detectors": ("run", "report", "ui"),
     "Your own documents": ("odd", "fit", "score"),
@@ -27,10 +27,10 @@ _SECTIONS = {
     "Extend it": ("check", "export"),
 }
 _COMMANDS = [name for names in _SECTIONS.values() for name in names]
-# Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
-# go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
-# for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
-# alone as fast as by default; benchmarks/date.py measures it.
+# How often a waiting thread of libgomp (the OpenMP of torch and scikit-learn) spins before it sleeps. The
+# default is 300,000. If another process uses the same cores, threads then spin while others have no core, and
+# DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and without another process as fast as
+# by default. benchmarks/date.py measures this.
 SPIN_COUNT = "3000"
 _NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # on a disk, for a user, in a file (ulimit -f)
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
@@ -44,21 +44,21 @@ def _command(name: str) -> click.Command:
 
 
 def _summary(name: str) -> str:
-    """Return what a command does, by the first line of its file."""
+    """Return the summary of a command from the first line of its file, without importing it."""
     file = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     return file.partition(": ")[2].partition('"""')[0]
 
 
 class Group(click.Group):
-    """A group that imports a command when it is run, and turns errors of this package into one line."""
+    """A group that imports only the command that runs, and prints errors of this package as one line."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command of the arguments."""
+        """Run the command that the arguments name."""
         streams.prepare()
         return super().main(*args, **kwargs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of this name, None if there is none."""
+        """Return the command with this name, or None."""
         return _command(cmd_name) if cmd_name in _COMMANDS else None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -66,14 +66,14 @@ class Group(click.Group):
         return _COMMANDS
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in sections, with the first lines of their files, which it does not import."""
+        """Write the commands and their summaries in sections."""
         width = max(map(len, _COMMANDS))
         for title, names in _SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(f"{name:{width}}", _summary(name)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; exit with the code of the error, if there is one."""
+        """Run the command; after an error, exit with its code."""
         try:
             with interrupts.raised():
                 return super().invoke(ctx)
@@ -102,5 +102,5 @@ def main() -> None:
 
     The options below work after the name of a command as well.
     """
-    if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice, which decides the count
-        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # libgomp reads it when it is loaded, later
+    if "OMP_WAIT_POLICY" not in os.environ:  # if the user sets it, libgomp derives the count from it
+        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # libgomp is loaded later and reads it then

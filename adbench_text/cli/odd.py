@@ -36,7 +36,7 @@ from adbench_text.escaping import count, no_formula, printable
 from adbench_text.storage import atomic_path
 from adbench_text.text.language_finder import AUTO
 
-_N_FAMILIES_PRINTED = 3  # of near-copies, the largest
+_N_FAMILIES_PRINTED = 3  # largest families of near-copies to print
 MISFILED = "Filed elsewhere?"  # the list of documents that fit another group better
 
 
@@ -46,13 +46,13 @@ def _named_column(ctx: click.Context, param: click.Parameter, column: str | None
     return column
 
 
-#: Options on the lists: arguments of `odd_documents`.
+#: Options for the lists: arguments of `odd_documents`.
 _RANKING = [
     *odd_options("Rank by words, by form, or by both in one list.  [default: a list each]"),
     click.Option(
         ["--keep-copies"],
         is_flag=True,
-        help="Rank each near-copy by itself, and by form each text that differs.",
+        help="Rank near-copies separately, and by form each different text.",
     ),
     click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
     click.Option(
@@ -71,7 +71,7 @@ _OPTIONS = [
         ["--group"],
         metavar="COLUMN",
         callback=_named_column,
-        help="Rank each document among those of its group, such as a queue or a month.",
+        help="Rank each document within its group, such as a queue or a month.",
     ),
     click.Option(["--example"], is_flag=True, help="Rank 2,000 texts of this package instead of FILE."),
     "Detector",
@@ -81,20 +81,20 @@ _OPTIONS = [
     click.Option(
         ["--marked"],
         type=click.Path(dir_okay=False, path_type=Path),
-        help="CSV whose column mark says odd or fine, such as the table or the page's file: rank the others "
-        "again by what it marks.",
+        help="CSV with a column mark (odd, fine), such as the table or the file that the page saves; learn "
+        "from it and rank again.",
     ),
     "Output",
     click.Option(
         ["--output", "-o"],
         default="odd",
         type=click.Path(path_type=Path),
-        help="Path of the table and the page, which end in .csv and .html.",
+        help="Path of the table (.csv) and the page (.html).",
     ),
     click.Option(
         ["--with-text"],
         is_flag=True,
-        help=f"Write all columns, also of files with more than {MOST_WRITTEN:,} rows.",
+        help=f"Write all columns, even for more than {MOST_WRITTEN:,} rows.",
     ),
     "Execution",
     *WORK,
@@ -104,24 +104,24 @@ _OPTIONS = [
 @click.command("odd", cls=SectionedCommand, listed=_OPTIONS)
 @click.argument("file", required=False)
 def command(file: str | None, example: bool, output: Path, with_text: bool, **options: Any) -> None:
-    """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
+    """Rank the documents of FILE: which ones are odd, by their words and by their form?
 
-    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt) or mails (.mbox), also compressed (.csv.gz), a
-    folder of text or Parquet files, hf:NAME of the Hugging Face Hub, or - for standard input. Each document
-    is scored by what a detector learned from the others: by its words once cleaned, and by its form as it was
-    written (length, characters, kinds of words). p is the share of the different documents (copies count
-    once) that score at least as high. A document is called odd if p is at most --alpha, so that about this
-    share is odd in any file, with or without outliers.
+    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt) or mails (.mbox), also compressed (.csv.gz). It
+    can also be a folder of text or Parquet files, hf:NAME of the Hugging Face Hub, or - for standard input. A
+    detector learns from the other documents and scores each one: its cleaned words, and the form of the raw
+    text (length, characters, kinds of words). p is the share of the different documents (copies count once)
+    that score at least as high. A document is called odd if p is at most --alpha. So about this share is odd
+    in any file, with or without outliers.
 
-    Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
+    Documents that share about 80 % of their different words are near-copies: only one of them is ranked.
 
-    Once you have read some documents, mark them on the page, or write odd or fine into the column mark of the
-    table, and give the file to --marked: the others are ranked again. So marking goes on in rounds of ten.
+    Read some documents and mark them on the page, or write odd or fine into the column mark of the table.
+    Then give the file to --marked, and the other documents are ranked again. Repeat this in rounds of ten.
 
     Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
 
     --example ranks a file of this package: docstrings of numpy, pandas, scipy and scikit-learn, and 20 other
-    texts among them, which the column planted of the table names.
+    texts. The column planted of the table names these.
     """
     from adbench_text.documents.ranking import odd_documents
 
@@ -158,7 +158,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     if ranked.groups:
         lists[MISFILED] = misfiled_documents(ranked.groups, rows, ranked.alpha)
         headings[MISFILED] = MISFILED
-    with atomic_path(table) as new_table:  # neither the table nor the page is written without the other
+    with atomic_path(table) as new_table:  # if the page fails, the table is not written either
         with shown_documents() as progress:
             write_odd_table(new_table, ranked.table, ranked.alpha, rows, with_text, progress)
         write_page(
@@ -186,7 +186,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
 
 
 def _file(file: str | None, is_example: bool) -> str:
-    """Return the file to read: one that is given, or the example."""
+    """Return the file to read: the given one, or the example."""
     if is_example and file is not None:
         raise click.UsageError(f"--example takes the place of FILE; leave out {file!r} or --example.")
     if not is_example and file is None:
@@ -203,7 +203,7 @@ def _outputs(output: Path) -> tuple[Path, Path]:
 
 
 def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], rows: FileRows) -> None:
-    """Raise InvalidValueError if the table that will be replaced has marks that nothing carries over."""
+    """Raise InvalidValueError if the old table has marks that the new table would lose."""
     from adbench_text.documents.marks import lost_marks
 
     if marked is not None and not marks:

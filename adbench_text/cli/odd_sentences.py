@@ -1,4 +1,4 @@
-"""What odd says about a ranking besides its lists: counts, families of near-copies, notes."""
+"""Sentences of odd about a ranking: counts, families of near-copies, notes."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from adbench_text.documents.misfiled import Misfiled
     from adbench_text.documents.ranking import OddDocuments
 
-_N_CONTRADICTIONS = 3  # texts in several groups that are named
-_LONGEST = 40  # characters of a group that are shown
-_LEAST_FAMILY = 3  # documents of one that is named
+_N_CONTRADICTIONS = 3  # texts in several groups to name
+_LONGEST = 40  # characters of a group to show
+_LEAST_FAMILY = 3  # fewest documents of a family to name
 
 
 def summary(ranked: "OddDocuments", seconds: float) -> list[str]:
-    """Return how many documents of each kind there are, and what the marks have changed."""
+    """Return lines with the counts of documents, and the effect of marks."""
     effect = [_effect(ranked)] if len(ranked.marked) else []
     return [_counts(ranked, seconds), *effect]
 
@@ -30,7 +30,7 @@ def _counts(ranked: "OddDocuments", seconds: float) -> str:
     documents = ranked.table
     n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
     n_unranked = (documents["score"].isna() & documents["rank"].isna()).sum()
-    why = "without words" if "words" in ranked.lists else "empty"  # form ranks some without words
+    why = "without words" if "words" in ranked.lists else "empty"  # form also ranks documents without words
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     same = f", {ranked.n_same_words:,} with the same words" if ranked.n_same_words else ""
@@ -42,14 +42,14 @@ def _counts(ranked: "OddDocuments", seconds: float) -> str:
 
 
 def _effect(ranked: "OddDocuments") -> str:
-    """Return how many marks were used, and what they changed about form."""
+    """Return how many marks were used, and how they changed the weight of form."""
     is_odd, times = ranked.marked == "odd", f"{ranked.form_weight:.2g}"
     change = "" if times == "1" else f"; form has {times} of its weight without marks"
     return f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}."
 
 
 def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
-    """Return a line for each of the largest families of near-copies."""
+    """Return lines about the largest families of near-copies."""
     named: Iterator[Any] = ranked.families[ranked.families["n_copies"] + 1 >= _LEAST_FAMILY].itertuples()
     return [
         one_line(
@@ -61,7 +61,7 @@ def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
 
 def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
-    """Return how many groups there are, which are ranked together, and which texts are in several."""
+    """Return lines on the groups: how many, which are ranked together, which texts are in several groups."""
     from adbench_text.documents.groups import LEAST  # not above: it needs scikit-learn
 
     if ranked.groups is None:
@@ -89,7 +89,7 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
 
 def _better(found: "Misfiled") -> str:
-    """Return how many documents fit another group better, and how many would by chance."""
+    """Return how many documents fit another group better, and how many would with random labels."""
     if not found.n_compared:
         return "No document has another group to compare."
     order = " The column misfit orders them." if found.n_better else ""
@@ -104,7 +104,7 @@ def _named(group: str) -> str:
 
 
 def heading(ranked: "OddDocuments", order: str) -> str:
-    """Return the heading of a list; empty for the only one, which needs no name."""
+    """Return the heading of a list; empty if there is only one list."""
     by = _by(ranked, order)
     return f"Odd{by}" if by else ""
 
@@ -114,12 +114,12 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 
 
 def languages(ranked: "OddDocuments") -> list[str]:
-    """Return in which languages documents were found to be, and how they are ranked."""
+    """Return notes on the detected languages, and how they are ranked."""
     return found_languages(ranked.languages, ranked.in_languages, notes_small=True)
 
 
 def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
-    """Return how many documents are odd by each order, and among which `kind` of documents p is a share."""
+    """Return how many documents are odd by each order, and what p means. `kind` names the documents."""
     whole = "language" if ranked.in_languages else "file"
     of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
     by_form = f" (by form: of the {whole})" if ranked.groups and "form" in ranked.lists else ""
@@ -140,7 +140,7 @@ def _called_odd(ranked: "OddDocuments", order: str) -> str:
 
 
 def notes(ranked: "OddDocuments") -> Iterator[str]:
-    """Yield what is to be known of the p, the language and the marks."""
+    """Yield notes on p-values, groups, languages and marks."""
     from adbench_text.documents.models.model import FORM
 
     different = ranked.table.query("form_representative == row")
@@ -159,13 +159,13 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     if ranked.second_language is not None:
         yield second_language(*ranked.second_language, ranked.language)
     if len(ranked.marked) and not ranked.learns_from_marks:
-        yield f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them."
+        yield f"{ranked.detector} only leaves out documents marked odd; it cannot learn from them."
 
 
 def _notes_on_groups(found: "Groups") -> Iterator[str]:
-    """Yield what is strange about groups."""
+    """Yield notes on unusual groups."""
     if len(found.names) + bool(found.small) < 2:
         yield "all documents are ranked as one group; --group needs a column with at least two large groups."
     if found.alike:
         shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in found.alike[:3])
-        yield f"some groups differ in spaces or case alone, and are ranked apart: {shown}."
+        yield f"some groups differ only in spaces or case, and are ranked separately: {shown}."

@@ -11,27 +11,27 @@ from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import printable
 from adbench_text.option import Option
 
-# Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
+# Kinds of names that are checked here, with the noun for messages. Other names are checked later.
 _NOUNS = {
     "checkable": "detector or dataset",
     "describable": "detector, dataset, word vectors or encoder",
     "fetchable": "dataset, word vectors or vocabulary",
     "metrics": "metric",
 }
-_OF_DATASETS = ("checkable", "describable", "fetchable")  # of these kinds, sib-200:deu_Latn is one
-_WITH_PRESETS = ("describable",)  # of these kinds, llr:robust is one
-_IN_FILES = ("checkable", "describable", "metrics")  # of these kinds, ./mine.py:Mine is one
+_OF_DATASETS = ("checkable", "describable", "fetchable")  # may be a variant, as sib-200:deu_Latn
+_WITH_PRESETS = ("describable",)  # may have a preset, as llr:robust
+_IN_FILES = ("checkable", "describable", "metrics")  # may be in a file, as ./mine.py:Mine
 
 
 class Name(click.ParamType[str]):
-    """A name of a kind that the shell can complete, or `several` with commas."""
+    """A name of a kind, or `several` separated by commas. The shell can complete it."""
 
     def __init__(self, kind: str, several: bool = False) -> None:
         self.kind, self.several = kind, several
         self.name = "names" if several else "name"  # click prints it in capitals
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; raise UnknownNameError if it is not of its kind."""
+        """Return the name; raise UnknownNameError if its kind has no such name."""
         if self.kind in _NOUNS and not self.several:
             from adbench_text.cli.list import names_of
             from adbench_text.own_file import WRITTEN
@@ -48,7 +48,7 @@ class Name(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names that begin with the incomplete word, or with what follows its last comma."""
+        """Return the names that begin with the incomplete word, or with its part after the last comma."""
         from adbench_text.cli.list import names_of
 
         before, comma, last = incomplete.rpartition(",")
@@ -57,7 +57,7 @@ class Name(click.ParamType[str]):
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options in sections; options of all commands come last.
+    """A command whose help has sections. The options that all commands have come last.
 
     `listed` are its options, with a title before each section.
     """
@@ -70,7 +70,7 @@ class SectionedCommand(click.Command):
         self._listed = listed
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, section by section."""
+        """Write the options in sections."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         others = [option for option in options if option not in self._listed]
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -85,9 +85,9 @@ class SectionedCommand(click.Command):
 
 
 class Names(click.Option):
-    """An option for names: given several times, as a list with commas, or as a pattern.
+    """An option for names. It may be repeated, or take a list with commas, or a pattern.
 
-    Its last name is that of the parameter, and the kind of the names: ``"--dataset", "-s", "datasets"``.
+    Its last name is the name of the parameter and the kind of names: ``"--dataset", "-s", "datasets"``.
     """
 
     def __init__(self, param_decls: Sequence[str], **settings: Any) -> None:
@@ -96,7 +96,7 @@ class Names(click.Option):
 
 
 def click_option(option: Option, **settings: Any) -> click.Option:
-    """Return the option of commands that is declared; `settings` are others of `click.Option`."""
+    """Return the option of click for a declared option; `settings` are passed to `click.Option`."""
     flag, kind = f"--{option.name}", _type(option)
     if option.is_list:
         settings["callback"] = lambda ctx, param, values: [
@@ -143,7 +143,7 @@ def is_quiet() -> bool:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print what is no error and no note, unless the command is quiet."""
+    """Print a text unless the command is quiet. Errors and notes are printed elsewhere."""
     if not is_quiet():
         click.echo(printable(text), err=err)
 
@@ -152,7 +152,7 @@ def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     ctx.meta[_QUIET] = value
 
 
-#: ``--quiet`` of the commands for own documents; notes remain, since they say that something is amiss.
+#: ``--quiet`` of the commands for own documents. It keeps notes, because they report problems.
 QUIET = click.Option(
     ["--quiet", "-q"],
     is_flag=True,
@@ -163,13 +163,13 @@ QUIET = click.Option(
 
 
 def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Put an option into effect; worker processes see the environment."""
+    """Apply an option. It sets environment variables, so that worker processes see it."""
     if value and isinstance(param.envvar, str):
         os.environ[param.envvar] = value
     elif value and param.name == "offline":
         os.environ.update(ADBENCH_TEXT_OFFLINE="1", MLFLOW_DISABLE_TELEMETRY="true")
     elif value:
-        ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
+        ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share `meta`
 
 
 def _general(name: str, **settings: Any) -> click.Option:

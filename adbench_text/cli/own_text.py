@@ -1,4 +1,4 @@
-"""Options that the commands for a user's own documents share, and what they read."""
+"""Options and notes that the commands for the user's own documents share."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,18 +20,22 @@ from adbench_text.text.language_finder import AUTO
 
 STDIN = "-"  # the FILE that is standard input
 
-_WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
-_FEW = 20  # documents below which p of a model, and any p by form, is rough
-ALPHA = 0.01  # unless another one is given
-_MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
+# Languages without spaces between words. Chinese and Japanese are missing: they are split by character.
+_WITHOUT_SPACES = "bo", "km", "lo", "my", "th"
+_FEW = 20  # with fewer documents, p of a model and p by form are rough
+ALPHA = 0.01  # the default
+_MOST_JOBS = 4  # largest default number of processes; each needs some hundred megabytes
 
-#: What a model keeps of how its file was read, besides the columns.
+#: Options of reading that a model keeps, besides the columns.
 DIALECT = tuple(option.field for option in READ_OPTIONS if option.is_kept)
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [
     click.Option(
-        ["--text"], multiple=True, metavar="COLUMN", help="Columns of the text.  [default: the one with text]"
+        ["--text"],
+        multiple=True,
+        metavar="COLUMN",
+        help="Columns of the text.  [default: the only one with text]",
     ),
     click.Option(["--id"], metavar="COLUMN", help="Column of identifiers; '' for the rows.  [default: id]"),
     *map(click_option, READ_OPTIONS),
@@ -40,11 +44,11 @@ DOCUMENTS = [
 
 def _set_encoder(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value:
-        ctx.params["settings"]["encoder"] = value  # --set is eager, so that it comes first
+        ctx.params["settings"]["encoder"] = value  # --set is eager, so it was processed before
 
 
 def _language(ctx: click.Context, param: click.Parameter, tag: str) -> str:
-    from adbench_text.text.languages import standard  # slow: it needs langcodes
+    from adbench_text.text.languages import standard  # slow: imports langcodes
 
     return tag if tag == AUTO else standard(tag)
 
@@ -52,7 +56,7 @@ def _language(ctx: click.Context, param: click.Parameter, tag: str) -> str:
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
-    click.Option(["--preset"], help="Preset.  [default: what the detector has for the language]"),
+    click.Option(["--preset"], help="Preset.  [default: chosen for the language]"),
     click.Option(
         ["--set", "settings"],
         multiple=True,
@@ -66,7 +70,7 @@ CHOICE = [
         ["--language"],
         default="en",
         callback=_language,
-        help="Language of the documents: en, de, pt-br, ..., or auto: find that of most.",
+        help="Language of the documents: en, de, pt-br, ..., or auto to detect it.",
     ),
     click.Option(
         ["--clean/--no-clean"], default=True, help="Remove stop words, punctuation and digits first."
@@ -88,7 +92,7 @@ CHOICE = [
 
 
 def odd_options(of_by: str) -> list[click.Option]:
-    """Return the options that say when a document is called odd; `of_by` says what ``--by`` does."""
+    """Return the options that decide when a document is odd. `of_by` is the help of ``--by``."""
     return [
         click.Option(
             ["--alpha"], default=ALPHA, type=float, help="Largest p of a document that is called odd."
@@ -97,7 +101,7 @@ def odd_options(of_by: str) -> list[click.Option]:
     ]
 
 
-#: Options that choose where the work is done; ``--address`` takes precedence over ``--jobs``.
+#: Options that say where to compute. ``--address`` takes precedence over ``--jobs``.
 WORK = [
     click.Option(
         ["--jobs"],
@@ -106,7 +110,7 @@ WORK = [
         type=click.IntRange(1),
         help="Processes that read and score a large file.",
     ),
-    click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
+    click.Option(["--address"], help="Address of a Dask scheduler, to compute on its cluster."),
     QUIET,
 ]
 
@@ -117,19 +121,19 @@ def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> d
 
 
 def language_notes(choice: Mapping[str, Any]) -> list[str]:
-    """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
+    """Return notes if a language has no spaces or word frequencies, or the detector knows only English."""
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.text.languages import has_frequencies
 
     language = choice["language"]
     notes = []
     own = own_detector(choice["detector"], choice["preset"], choice["settings"], language)
-    # the default reads parts of words, and so do others with `characters`
+    # the default detector reads character n-grams, and so does a detector with `characters`
     reads_parts = own.name == DEFAULT_DETECTOR or own.detector.get_params().get("characters")
     if language in _WITHOUT_SPACES and not reads_parts:
         notes.append(
-            f"the language {language!r} has no spaces between words, so that a phrase counts as one "
-            "word. Put spaces between the words first."
+            f"the language {language!r} has no spaces between words, so a phrase counts as one word. Put "
+            "spaces between the words first."
         )
     if not has_frequencies(language):
         notes.append(
@@ -146,13 +150,13 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
 def found_languages(
     shares: Mapping[str, float], apart: Sequence[str] = (), *, notes_small: bool = False
 ) -> list[str]:
-    """Return in which languages documents are, or as which one all are read.
+    """Return notes on the detected languages, and how they are read.
 
-    The languages `apart` were ranked by themselves. With `notes_small`, a note says that the others have
-    too few documents for it.
+    The languages in `apart` were ranked separately. With `notes_small`, a note says that the other languages
+    have too few documents.
     """
     if not shares:
-        return ["no document has enough text to find its language; they are read as English."]
+        return ["no document has enough text to detect its language; all are read as English."]
     main, *others = shares
     if not others:
         return [f"all documents are read as {main}."]
@@ -163,19 +167,19 @@ def found_languages(
         how = f"{how}, but {listing(rest)} as {main}"
     small = [language for language in rest if language != main and notes_small]
     odd = (
-        f"few documents are in {listing(small)}, and whether they are odd as {main} says little; a language "
-        "is ranked by itself from 20 documents and 10 % of the documents on."
+        f"few documents are in {listing(small)}, and their ranks as {main} say little; a language is ranked "
+        "separately if it has at least 20 documents and 10 % of them."
     )
     return [f"the documents are in {named}; {how}.", *[odd] * bool(small)]
 
 
 def forgotten_language(found: str, given: str) -> str:
-    """Return that most documents are in another language than the one given."""
+    """Return a note that most documents are not in the given language."""
     return f"most documents are in the language {found!r}, not {given!r}; give --language {found}."
 
 
 def second_language(found: str, share: float, given: str) -> str:
-    """Return that many documents are in another language than the given one, and what to do."""
+    """Return a note that many documents are in a second language, with advice."""
     return (
         f"about {100 * share:.0f} % of the different documents are in the language {found!r}, and all are "
         f"read as {given!r}; --language auto ranks each among the documents of its language."
@@ -183,13 +187,13 @@ def second_language(found: str, share: float, given: str) -> str:
 
 
 def few_notes(n: int, p: str) -> list[str]:
-    """Return a note on p-values among `n` documents; `n` is 0 if nobody looks at them."""
+    """Return a note if `n` documents are too few for p-values; 0 stands for no p-values."""
     few = f"{p} among {count(n, 'document')} is rough; {_FEW} or more are needed."
     return [few] if 0 < n < _FEW else []
 
 
 def opened(file: str, options: Mapping[str, Any], **others: Any) -> DocumentFile:
-    """Return the documents of a file, and print notes on what is left out; `others` as of `DocumentFile`."""
+    """Return the documents of a file, and print its notes. `others` are arguments of `DocumentFile`."""
     documents = DocumentFile(file, **values_of(DOCUMENTS, options), **others)
     print_notes(documents.notes)
     return documents
@@ -202,7 +206,7 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def how_read(file: DocumentFile) -> str:
-    """Return in a line how a file was read, what was guessed included."""
+    """Return a line that says how a file was read, with all guesses."""
     columns = [f"text {each!r}" for each in file.text_columns if len(file.columns) > 1]
     columns += [f"identifiers {file.id_column!r}"] if file.id_column else []
     columns += [f"groups {file.group_column!r}"] if file.group_column else []
@@ -210,11 +214,11 @@ def how_read(file: DocumentFile) -> str:
 
 
 def check_outputs(file: str, *outputs: Path) -> None:
-    """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
+    """Raise InvalidValueError if an output would replace FILE, or be in its folder of documents."""
     source = Path(file).expanduser().resolve()
-    for output in () if file in (STDIN, "") else outputs:  # an empty path is an error when it is read
+    for output in () if file in (STDIN, "") else outputs:  # reading an empty path raises an error later
         target = output.resolve()
-        # every file of a folder is a document: the next run would rank this output with the others
+        # every file of a folder is a document: the next run would also rank this output
         if source == target or (source.is_dir() and source in target.parents):
             raise InvalidValueError(
                 f"{output} would replace {file} or be among its documents; give a path elsewhere."

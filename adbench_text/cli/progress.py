@@ -1,4 +1,4 @@
-"""Shows the progress of a sweep or of work on documents on stderr: a live bar on a terminal, else lines."""
+"""Show the progress of a sweep, or of work on documents, on stderr: a bar on a terminal, otherwise lines."""
 
 import sys
 import time
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from adbench_text.run.cell import Cell
     from adbench_text.run.result import Result
 
-_LINE_SECONDS = 10.0  # between two lines about the work, at least, if there is no live bar
-_LONG = 1800.0  # seconds: a sweep that takes longer has a line on what is shorter
-_SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines: 100 lines in ten hours
+_LINE_SECONDS = 10.0  # shortest time between two lines without a bar
+_LONG = 1800.0  # seconds; a longer sweep gets advice on how to shorten it
+_SHARE_OF_SILENCE = 0.05  # time between two lines, as a share of the time so far: 100 lines in ten hours
 
 
 class ProgressDisplay(Progress):
     """Shows the progress of a sweep, or of work on documents, to the user.
 
-    Of a sweep there is a line for each detector on a dataset, on a terminal also a bar; elsewhere, in a long
-    silence, a line about the last cell. A line begins with the number of its cell, or of the cells that are
-    done. With a verbosity of 1 there is a line for each cell with all that was measured; with -1 there are
-    results and errors only, without a bar. Each failed cell has a line; `debug` adds its traceback.
+    A sweep prints one line for each detector on a dataset. A terminal also has a bar; without a terminal, a
+    line about the last cell breaks a long silence. A line begins with the number of its cell, or of the cells
+    done. A verbosity of 1 prints every cell with all measurements; -1 prints only results and errors, without
+    a bar. Each failed cell has a line, and `debug` adds its traceback.
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
@@ -40,14 +40,14 @@ class ProgressDisplay(Progress):
         from rich.table import Column
 
         self._verbosity, self._debug = verbosity, debug
-        # by dataset and detector: the cells to run, and those that ended, each with its value (None: failed)
+        # by dataset and detector: number of cells to run; ended cells with their values (None: failed)
         self._n_cells: Counter[tuple[str, str]] = Counter()
         self._ended: dict[tuple[str, str], list[tuple[Cell, float | None]]] = defaultdict(list)
         self._tied: dict[str, list[float]] = defaultdict(list)  # by detector and dataset
         self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
         self._remaining, self._is_advised = Remaining(), False
-        # the text takes the remaining width, and is cut off at its end
+        # the text takes the remaining width; a long text is cut
         column = Column(ratio=1, no_wrap=True)
         self._bar = progress.Progress(
             progress.BarColumn(bar_width=16),
@@ -59,7 +59,7 @@ class ProgressDisplay(Progress):
             transient=True,
             expand=True,
             disable=verbosity < 0 or not sys.stderr.isatty(),
-            redirect_stdout=sys.stdout.isatty(),  # what goes to a file is not printed above the bar
+            redirect_stdout=sys.stdout.isatty(),  # a file gets stdout directly, not through the bar
         )
         self._task = self._bar.add_task("", total=None, text="loading", left="")
 
@@ -78,13 +78,13 @@ class ProgressDisplay(Progress):
 
     @property
     def _is_due(self) -> bool:
-        """Whether a log needs a sign of life: the longer a sweep takes, the rarer these are."""
+        """Whether to print a line after a long silence. The longer a sweep takes, the fewer lines."""
         now = time.monotonic()
         silence = max(_LINE_SECONDS, _SHARE_OF_SILENCE * (now - self._begin))
         return self._bar.disable and now - self._last_line >= silence
 
     def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
-        """Show the number of cells to run, of those finished before, and of these that failed."""
+        """Show the number of cells to run, of cells finished before, and of failed ones among these."""
         self._begin = time.monotonic()
         self._remaining = Remaining(todo)
         self._n_cells = Counter((cell.split.dataset, cell.choice) for cell in todo)
@@ -101,7 +101,7 @@ class ProgressDisplay(Progress):
         self._bar.update(self._task, text=one_line(str(cell)))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Show the step and the losses of a training, and an estimate of the time left for all cells."""
+        """Show the step and the losses of a training, and the estimated time left for all cells."""
         self._remaining.step(cell, step, steps)
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status, left = f"step {step:,}/{steps:,}", self._show_left()
@@ -111,7 +111,7 @@ class ProgressDisplay(Progress):
             self.message(f"    {cell}: {', '.join(filter(None, (status, left)))}{scope}; {values}")
 
     def _show_left(self) -> str:
-        """Show and return the time that is left for all cells; empty if it is not known yet."""
+        """Show and return the time left for all cells; empty if it is not known yet."""
         seconds = sum(self._remaining.by_group().values())
         left = f"{as_text(seconds)} left" if seconds else ""
         self._bar.update(self._task, left=left)
@@ -122,7 +122,7 @@ class ProgressDisplay(Progress):
         return left
 
     def done(self, result: "Result") -> None:
-        """Show a cell that has ended, or the detector on a dataset that it ended."""
+        """Show a cell that has ended; after the last cell of a detector on a dataset, show their means."""
         cell, is_ok = result.cell, result.status == "ok"
         self._remaining.ended(cell)
         group = cell.split.dataset, cell.choice
@@ -144,7 +144,7 @@ class ProgressDisplay(Progress):
             numbers = [f"{name} {value:.4g}" for name, value in result.metrics.items()]
             facts = [f"{name} {value}" for name, value in result.ran_on.items()]
             self.message(f"    {', '.join(numbers + facts)}")
-        elif "steps" in result.ran_on and len(ended) == 1:  # a training that was shorter than its settings
+        elif "steps" in result.ran_on and len(ended) == 1:  # the training was shorter than its settings
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
         finished = [(each, value) for each, value in ended if value is not None]
         if len(ended) == n_cells > 1 and finished:
@@ -156,7 +156,7 @@ class ProgressDisplay(Progress):
         self._show_left()
 
     def documents(self, what: str, n_done: int, n_total: int | None) -> None:
-        """Show how many documents some work has done."""
+        """Show how many documents a step has processed."""
         self._bar.update(self._task, completed=n_done, total=n_total, text=what)
         seconds = self._bar.tasks[0].time_remaining
         self._bar.update(self._task, left=f"{as_text(seconds)} left" if seconds else "")
@@ -165,7 +165,7 @@ class ProgressDisplay(Progress):
             self.message(f"{what}: {done}{count(n_total or n_done, 'document')}" if n_done else what)
 
     def end(self) -> None:
-        """Leave the bar as it is, and show the number of cells that were run and the time they took."""
+        """Stop the bar, and show the number of cells run and the time."""
         self._bar.update(self._task, text="", left="")
         self._bar.stop()
         if self._n_done:
@@ -177,7 +177,7 @@ class ProgressDisplay(Progress):
 
 
 def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
-    """Return the mean of each level; of a grid only the number of cells, because the best of each counts."""
+    """Return the mean of each level. For a grid, return only the number of cells, because the best counts."""
     if any(cell.n_configurations > 1 for cell, _ in finished):
         return count(len(finished))
     of_levels = defaultdict(list)
@@ -189,6 +189,6 @@ def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
 
 @contextmanager
 def shown_documents() -> "Iterator[OnProgress]":
-    """Yield what shows the progress of work on documents."""
+    """Yield a function that shows the progress of work on documents."""
     with ProgressDisplay(-1 if is_quiet() else 0) as shown:
         yield shown.documents

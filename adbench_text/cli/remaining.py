@@ -1,4 +1,4 @@
-"""How long a sweep still takes, and what would be shorter."""
+"""Estimate the remaining time of a sweep, and suggest how to shorten it."""
 
 import time
 from collections import Counter, defaultdict
@@ -15,41 +15,41 @@ from adbench_text.provenance import visible_gpus
 if TYPE_CHECKING:
     from adbench_text.run.cell import Cell
 
-_LEAST_STEPS = 100  # of a training: the first ones are slower than the others
+_LEAST_STEPS = 100  # steps of a training before an estimate: the first steps are slow
 _LONGEST = 10**9  # seconds
 
 DatasetDetector = tuple[str, str]  # a dataset and a detector
 
 
 def as_text(seconds: float) -> str:
-    """Return a duration for people: ``"4:10:00"``."""
+    """Return a duration as text: ``"4:10:00"``."""
     return str(timedelta(seconds=round(min(seconds, _LONGEST))))
 
 
 class Remaining:
-    """Estimates the time that the cells of a sweep still take.
+    """Estimates the remaining time of the cells of a sweep.
 
-    A cell is expected to take as long as the others of its detector on its dataset: those that have ended, or
-    else one that runs, by the speed of its steps. Steps may be told from several threads.
+    A cell is expected to take as long as ended cells of the same detector on the same dataset. If none has
+    ended, the speed of the steps of a running cell is used. Several threads may report steps.
     """
 
     def __init__(self, todo: "Sequence[Cell]" = ()) -> None:
         self._todo = todo
         self._waiting = Counter(map(_group, todo))
         self._began: dict[Cell, float] = {}
-        self._first: dict[Cell, tuple[float, int]] = {}  # time and number of the first step that was told
-        self._durations: dict[DatasetDetector, list[float]] = defaultdict(list)  # of cells that have ended
-        self._expected: dict[DatasetDetector, float] = {}  # by the steps of cells that run
+        self._first: dict[Cell, tuple[float, int]] = {}  # time and number of the first reported step
+        self._durations: dict[DatasetDetector, list[float]] = defaultdict(list)  # seconds of ended cells
+        self._expected: dict[DatasetDetector, float] = {}  # seconds, from the steps of running cells
         self._lock = Lock()
 
     def started(self, cell: "Cell") -> None:
-        """Receive a cell that begins."""
+        """Note that a cell starts."""
         with self._lock:
             self._waiting[_group(cell)] -= 1
             self._began[cell] = time.monotonic()
 
     def step(self, cell: "Cell", step: int, steps: int) -> None:
-        """Receive how far a training is."""
+        """Note the step that a training has reached."""
         now = time.monotonic()
         with self._lock:
             at, first = self._first.setdefault(cell, (now, step))
@@ -58,17 +58,17 @@ class Remaining:
                 self._expected[_group(cell)] = now - self._began[cell] + rest
 
     def ended(self, cell: "Cell") -> None:
-        """Receive a cell that has ended."""
+        """Note that a cell has ended."""
         with self._lock:
             now = time.monotonic()
             self._durations[_group(cell)].append(now - self._began.pop(cell, now))
 
     def _of_cell(self, group: DatasetDetector) -> float:
-        """Return the seconds that a cell takes; 0 if nothing is known of it yet."""
+        """Return the expected seconds of a cell; 0 if unknown."""
         return fmean(self._durations[group]) if self._durations[group] else self._expected.get(group, 0.0)
 
     def by_group(self) -> dict[DatasetDetector, float]:
-        """Return the seconds that are left for the cells of each detector on each dataset."""
+        """Return the remaining seconds for the cells of each detector on each dataset."""
         now = time.monotonic()
         with self._lock:
             left = {group: max(n, 0) * self._of_cell(group) for group, n in self._waiting.items()}
@@ -77,7 +77,7 @@ class Remaining:
             return {group: seconds / max(len(self._began), 1) for group, seconds in left.items()}
 
     def advice(self) -> str:
-        """Return what takes most of the time, and what would be shorter; empty if nothing would."""
+        """Return what takes longest, and options that shorten it; empty without such options."""
         left = self.by_group()
         slow = max(left, key=lambda group: left[group])
         cells = [cell for cell in self._todo if _group(cell) == slow]
@@ -93,7 +93,7 @@ def _group(cell: "Cell") -> DatasetDetector:
 
 
 def _shorter(cells: "Sequence[Cell]") -> Iterator[tuple[str, float]]:
-    """Yield options that make cells of one detector on one dataset shorter, with their share of the time."""
+    """Yield options that shorten cells of one detector on one dataset, with the share of time they need."""
     first = cells[0]
     detector = registry.detector(first.detector)
     if first.preset == declared.of_class(detector, "default_preset"):

@@ -27,7 +27,7 @@ _BASELINE_TABLE = "significance"
 
 
 def _use_store(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
-    """Take the store that the file of a sweep names, as ``run --sweep`` does; options override it."""
+    """Use the store that the file of a sweep names, as ``run --sweep`` does. Options override it."""
     if name is not None:
         from adbench_text.cli.run import read_sweep
 
@@ -42,22 +42,22 @@ _OPTIONS = [
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
     Names(
         ["--detector", "-d", "detectors"],
-        help="Only these: names as tables print them, or patterns such as 'pyod-*'. llr is all of llr, llr() "
-        "the column llr alone.",
+        help="Only these: names as tables print them, or patterns such as 'pyod-*'. llr: every column of "
+        "llr; llr(): only its default.",
     ),
     click.Option(
         ["--sweep"],
         type=Name("sweeps"),
         is_eager=True,
         callback=_use_store,
-        help="Only the cells of a sweep: a name or a TOML file, which may name its store.",
+        help="Only the cells of a sweep: a name, or a TOML file, which may name its store.",
     ),
     click.Option(
         ["--with", "files"],
         multiple=True,
         metavar="FILE|SWEEP",
-        help="Cells of others: a file that report --format csv wrote, or a measured sweep of this project, "
-        "main; tables name it beside each detector that the store lacks.",
+        help="Add cells of a file that report --format csv wrote, or of published results of this project "
+        "(main). Tables name this source after each detector that the store lacks.",
     ),
     *TRACKING,
     "Tables",
@@ -65,13 +65,13 @@ _OPTIONS = [
         ["--metric"],
         default=MAIN.name,
         type=Name("metrics"),
-        help=f"{', '.join(METRICS)}; or ./mine.py:first_100, a function in a file, of outliers and scores.",
+        help=f"{', '.join(METRICS)}; or ./mine.py:first_100, a function of outliers and scores in a file.",
     ),
     Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
     click.Option(
         ["--baseline"],
         metavar="DETECTOR",
-        help="Test all detectors against this one in the table significance, and not each pair: llr:robust.",
+        help="Test all detectors against this one, not each pair, in the table significance: llr:robust.",
     ),
     click.Option(
         ["--ours"],
@@ -97,14 +97,13 @@ _OPTIONS = [
 
 @click.command("report", cls=SectionedCommand, listed=_OPTIONS)
 def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None:
-    """Compare stored results, also with the published figures.
+    """Compare stored results with each other and with published figures.
 
     The html format is one page with all tables, figures and heat maps of single documents:
 
     adbench-text report --format html --output report.html
 
-    --with cells.csv puts the cells of a colleague beside those of the store, --with main those of a measured
-    sweep.
+    --with cells.csv adds the cells of a colleague, --with main the published results of this project.
     """
     from adbench_text.store.store import Store
 
@@ -131,7 +130,7 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     except NoResultsError:
         if not options["files"]:
             raise
-    # slow imports come after the checks that do not need them
+    # slow imports come after the fast checks
     from adbench_text.reports.build import Builder
 
     selection = [options[name] for name in ("files", "datasets", "detectors", "sweep")]
@@ -164,9 +163,9 @@ def _stored(
     detectors: Sequence[str],
     sweep: str | None,
 ) -> tuple["pd.DataFrame", list["Cell"], list[str], list[str]]:
-    """Return the results to report on, the cells of the sweep, notes, and columns that stand apart.
+    """Return the results, the cells of the sweep, notes, and columns to show separately.
 
-    These are columns of files that the user named with the file: ``llr (main)``, not ``llr*``.
+    The user named these columns with their file: ``llr (main)``, not ``llr*``.
     """
     from adbench_text.reports.build import of_sweep, stored_cells
     from adbench_text.reports.files import joined, read_given
@@ -206,7 +205,7 @@ def _stored(
     described = sweep_named(sweep)
     try:
         expected = described.expand()
-    except InvalidValueError as error:  # run may have got options that are no keys of the file, as --label
+    except InvalidValueError as error:  # run may have used options that the file lacks, such as --label
         raise InvalidValueError(f"The sweep {sweep} alone cannot be read: {error}") from error
     chosen = {*stored["name"]}
     expected = [
@@ -219,7 +218,7 @@ def _stored(
 
 
 def _names_of_columns(stored: "pd.DataFrame") -> "pd.DataFrame":
-    """Return, for each cell, the names that its column in tables can be chosen by."""
+    """Return for each cell the names that can select its column."""
     from adbench_text.reports.cells import name_with_source
 
     exact = stored["name"].where(stored["name"] != stored["detector"], stored["name"] + "()")
@@ -231,7 +230,7 @@ def _unique(names: "pd.DataFrame") -> list[str]:
 
 
 def _printed(text: str) -> str:
-    """Return a detector as tables print it, whatever the order of its settings."""
+    """Return the name of a detector as tables print it. Its settings may be typed in any order."""
     from adbench_text.plugins.configure import DEFAULT, DetectorChoice, format_name, text_of_settings
     from adbench_text.reports.report import ORACLE
 
@@ -244,10 +243,10 @@ def _printed(text: str) -> str:
 
 
 def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "") -> list[str]:
-    """Return the names that texts stand for; raise an error if one of them is not known."""
+    """Return the names that texts stand for; raise UnknownNameError if one is unknown."""
     from adbench_text.run.names import expand
 
-    listed = [name for name in known if not name.endswith("()")]  # of a column alone, beside the plain name
+    listed = [name for name in known if not name.endswith("()")]  # llr() exists only if llr does
     names = expand(kind, texts, lambda: listed, place)
     if kind == "dataset":
         from adbench_text.corpora.class_files import name_of
@@ -262,7 +261,7 @@ def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "
 
 
 def _write_report(text: str, path: Path | None) -> None:
-    """Write the report to a file, or print it; if writing fails, an older file is kept."""
+    """Write the report to a file, or print it. If writing fails, an older file is kept."""
     if path is None:
         click.echo(text, nl=False)
     elif path.exists() and not path.is_file():  # a device or a pipe

@@ -31,7 +31,7 @@ class _Jobs(click.IntRange):
     """A number of processes, or ``auto`` for one per core."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
+        """Return the number of processes."""
         from joblib import cpu_count
 
         return cpu_count() if value == "auto" else super().convert(value, param, ctx)
@@ -42,7 +42,7 @@ def _print_note(text: str) -> None:
 
 
 def read_sweep(name: str) -> "SweepFile":
-    """Return the file of a sweep; raise UnknownNameError if a key is no option of ``run``."""
+    """Return the file of a sweep; raise UnknownNameError if a key is not an option of ``run``."""
     from adbench_text.run.sweep_file import find, read
 
     file = read(find(name))
@@ -53,7 +53,7 @@ def read_sweep(name: str) -> "SweepFile":
 
 
 def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
-    """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
+    """Read the file of ``--sweep``. Its values become defaults of the options with the same names."""
     if name is None:
         return None
     file = read_sweep(name)
@@ -92,31 +92,29 @@ _OPTIONS = [
         ["--jobs", "-j"],
         type=_Jobs(0),
         default=1,
-        help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger: "
-        "there a detector can change the figures of the others.",
+        help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger; "
+        "then a detector can change the results of others.",
     ),
     click.Option(["--gpu-jobs"], type=click.IntRange(1), default=1, help="Number of cells that share a GPU."),
     click.Option(
         ["--address"],
-        help="Address of the scheduler of a Dask cluster, tcp://10.0.0.1:8786, to run cells on its workers.",
+        help="Address of a Dask scheduler, tcp://10.0.0.1:8786, to run cells on its cluster.",
     ),
     click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
     click.Option(["--retry"], type=click.Choice(["failed"]), help="Run cells again that have failed."),
     click.Option(["--dry-run"], is_flag=True, help="Print the cells, and run nothing."),
     "Limits",
     click.Option(
-        ["--cell-timeout"], type=_POSITIVE, metavar="SECONDS", help="After this time, a cell has failed."
+        ["--cell-timeout"], type=_POSITIVE, metavar="SECONDS", help="A cell that takes longer fails."
     ),
-    click.Option(
-        ["--cell-memory"], type=_POSITIVE, metavar="MB", help="With more memory than this, a cell has failed."
-    ),
+    click.Option(["--cell-memory"], type=_POSITIVE, metavar="MB", help="A cell that uses more memory fails."),
     "Output",
     *TRACKING,
     click.Option(
         ["--report/--no-report"], default=True, help="Log a page with all tables to the run of the sweep."
     ),
     click.Option(["--quiet", "-q", "verbosity"], flag_value=-1, help="Print results and errors only."),
-    click.Option(["--verbose", "-v", "verbosity"], flag_value=1, help="Print all that was measured."),
+    click.Option(["--verbose", "-v", "verbosity"], flag_value=1, help="Print all measurements."),
 ]
 # The keys that the file of a sweep may have, except `only`.
 _KEYS = {
@@ -133,9 +131,8 @@ def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
 
     --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
-    --set also take lists with commas.
-    A finished cell is not run again, unless its definition has changed: the corpus, the code of the
-    detector, its hyper-parameters or the seed.
+    --set also take lists with commas. A finished cell runs again only if its definition has changed: the
+    corpus, the code of the detector, its hyper-parameters or the seed.
     """
     if dry_run:
         from adbench_text.run.sweep_options import sweep_of
@@ -152,7 +149,7 @@ def command(dry_run: bool, verbosity: int | None, **options: Any) -> None:
 
 
 def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Result]":
-    """Run the cells of a sweep that have not ended; log them and the report to the store."""
+    """Run the unfinished cells of a sweep; log them and the report to the store."""
     from adbench_text.processes import Limits
     from adbench_text.run.engine import Dask, Local
     from adbench_text.run.sweep_options import sweep_of
@@ -160,11 +157,11 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
     address, gpu_jobs = options["address"], options["gpu_jobs"]
     engine = Dask(address, gpu_jobs) if address else Local(options["jobs"], gpu_jobs)
     limits = Limits(options["cell_timeout"], options["cell_memory"])
-    # a server that does not answer is known in seconds, and the user's documents are read in minutes
+    # check the server first: this takes seconds, and reading the user's documents may take minutes
     engine.check(limits)
     sweep = sweep_of(options, _print_note)
     cells = sweep.expand()
-    # slow imports come after the checks that do not need them
+    # slow imports come after the fast checks
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
@@ -199,9 +196,9 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
 def _log_reports(
     store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: ProgressDisplay
 ) -> None:
-    """Log a page on a sweep's cells to the parent runs of these datasets.
+    """Log a page about the cells of each dataset to the parent run of the dataset.
 
-    Failures here are reported and do not affect results: a report can be made again.
+    A failure is only reported, because the user can make the report again.
     """
     from adbench_text.reports import contents
     from adbench_text.reports.build import Builder
@@ -217,6 +214,6 @@ def _log_reports(
         try:
             built = Builder(stored, store=store, cells=of_dataset).report([*contents.TABLES], pictures=True)
             store.log_page(dataset, contents.PAGE.render(built))
-        except Exception as error:  # of any kind: the results are already safe
+        except Exception as error:  # the results are stored already
             problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
             progress.message(problem, "error")

@@ -24,7 +24,7 @@ from adbench_text.errors import InvalidValueError
 
 _DRIFT = 4  # exit code
 _PATH = click.Path(path_type=Path)
-_N_FAMILIES = 3  # of new near-copies that are named, the largest
+_N_FAMILIES = 3  # largest families of new near-copies to name
 
 _OPTIONS = [
     "Input",
@@ -32,7 +32,7 @@ _OPTIONS = [
     click.Option(
         ["--encoder"],
         default="",
-        help="The encoder of MODEL if it is in a file: ./mine.py:embed, as for fit.",
+        help="Encoder of MODEL, if it is in a file: ./mine.py:embed, as for fit.",
     ),
     "Odd",
     *odd_options("Judge by words, form, or both; short queries are judged by words.  [default: both]"),
@@ -40,11 +40,11 @@ _OPTIONS = [
         ["--fdr"],
         type=float,
         metavar="SHARE",
-        help="Largest share of false alarms among what is called odd, on average; instead of --alpha.",
+        help="Largest expected share of false alarms among odd documents; replaces --alpha.",
     ),
     "Output",
     click.Option(
-        ["--output", "-o"], type=_PATH, help="File to write, .csv or .jsonl.  [default: JSON lines, printed]"
+        ["--output", "-o"], type=_PATH, help="File to write, .csv or .jsonl.  [default: print JSON lines]"
     ),
     click.Option(["--page"], type=_PATH, help="Page to write, .html: the most odd documents."),
     click.Option(["--top"], default=20, type=click.IntRange(1), help="Documents of --page."),
@@ -62,20 +62,20 @@ _OPTIONS = [
 def command(model: Path, file: str, output: Path | None, page: Path | None, **options: Any) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
 
-    Prints one JSON object for each document, in their order: id, score (of its words), p (the share of normal
-    documents that score at least as high), p_form and p_both (the same by form, and by words and form
+    Prints one JSON object for each document, in the order of FILE: id, score (of its words), p (the share of
+    normal documents that score at least as high), p_form and p_both (the same by form, and by words and form
     together), odd (whether p_both, or the p of --by, is at most --alpha), why and why_form (the words and the
-    facts about its form that make it odd). A CSV file has the same columns. With --page the documents are
-    written to --output only. --fdr decides on all documents of FILE together: they are written at the end.
+    facts about form that make it odd). A CSV file has the same columns. With --page, documents are written
+    only to --output. With --fdr, documents are written at the end, because it needs the p of all.
 
-    FILE is read with the --text, --id and --encoding of fit, where it has these columns, and with its
+    FILE is read with the --text, --id and --encoding of fit, if it has these columns, and with its
     --skip-lines if it has the same format.
 
-    A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
-    the file differs from that one: how many of the other documents, copies counted once, are called odd, how
-    many are expected, whether their p-values are uniform, as for normal documents, and whether near-copies
-    have a larger share. With --quiet it is printed only if the file differs, and lines above it name new
-    near-copies only if so many are rare by chance.
+    A document that MODEL was fitted on is never odd: its p is 1. The last line, on standard error, says
+    whether FILE differs from the file of MODEL. It compares new documents only, and counts copies once: how
+    many are odd and how many are expected, whether their p-values are uniform as for normal documents, and
+    whether near-copies have a larger share. --quiet prints this line only if FILE differs, and names new
+    near-copies only if so many are unlikely by chance.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model
@@ -86,16 +86,16 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     alpha, by, fdr = (options[name] for name in ("alpha", "by", "fdr"))
     context = click.get_current_context()
     if fdr is not None and context.get_parameter_source("alpha") != ParameterSource.DEFAULT:
-        raise click.UsageError("--alpha and --fdr both decide what is odd; give one of them.")
+        raise click.UsageError("--alpha and --fdr both say when a document is odd; give one of them.")
     fitted = load_model(model, options["encoder"])
     judge = Scorer(fitted, alpha, by, fdr)
-    # what is called odd by the p-values of all documents has a p of at most fdr, too
+    # Benjamini-Hochberg never accepts p > fdr, so this scorer explains every document that may be odd
     scorer = judge if fdr is None else Scorer(fitted, fdr, by)
     documents, used = opened_as_fitted(file, options, fitted.training.options)
     print_notes(differences(used, fitted.training.options))
     suffix = output.suffix if output is not None else "" if page is not None else ".jsonl"
     n_kept = options["top"] if page is not None else 0
-    jobs = 1 if documents.is_pipe else options["jobs"]  # each answer comes with its document
+    jobs = 1 if documents.is_pipe else options["jobs"]  # a pipe gets each answer at once
     score = partial(score_batch, scorer, n_kept > 0)
     some: list[str] = []
     read = keeping_some(documents.batches(), some, N_LOOKED_AT)
@@ -131,7 +131,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
 
 
 def _check_paths(file: str, output: Path | None, page: Path | None) -> None:
-    """Raise InvalidValueError if an output has another suffix than its option, or would replace FILE."""
+    """Raise InvalidValueError if an output has a wrong suffix, or would replace FILE."""
     for option, path, suffixes in (("--output", output, (".csv", ".jsonl")), ("--page", page, (".html",))):
         if path is not None and path.suffix not in suffixes:
             raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")

@@ -1,4 +1,4 @@
-"""FILE of score: read as the file of the model was, where no option says otherwise."""
+"""Read FILE of score in the same way as the file of the model, unless an option says otherwise."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,9 +20,10 @@ _COLUMNS = ("text", "id")
 def opened_as_fitted(
     file: str, options: Mapping[str, Any], fitted: Mapping[str, Any]
 ) -> tuple[DocumentFile, dict[str, Any]]:
-    """Return the documents of FILE, read as those of the model where no option says otherwise, and how.
+    """Return the documents of FILE, read as the file of the model, and the options used.
 
-    Columns that FILE lacks are found as without a model.
+    Options of the user override the options of the model. If FILE lacks a column of the model, its columns
+    are detected.
     """
     source = click.get_current_context().get_parameter_source
     kept = {
@@ -31,19 +32,19 @@ def opened_as_fitted(
         if fitted.get(name) not in (None, "", []) and source(name) == ParameterSource.DEFAULT
     }
     if (options["kind"] or kind_of_name(Path(file).name)) != fitted.get("format"):
-        kept.pop("skip_lines", None)  # lines of another format are documents
+        kept.pop("skip_lines", None)  # in another format, the first lines are documents
     options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
     documents = opened(file, options, likely=tuple(kept.get("text", ())), likely_id=kept.get("id"))
     used = {**options, "text": documents.text_columns, "id": documents.id_column}
-    if len(documents.columns) == len(fitted.get("text", ())) == 1:  # whatever its name, as of plain lines
+    if len(documents.columns) == len(fitted.get("text", ())) == 1:  # a single column may have any name
         used["text"] = fitted["text"]
     return documents, used
 
 
 def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield in a line what of a file is read in another way than the file of the model.
+    """Yield notes if a file is read in another way than the file of the model.
 
-    The lines that are left out because they were left out there are said, too: here they may be documents.
+    Another note says how many lines are skipped as in the file of the model. Here they may be documents.
     """
     names = [
         name
@@ -72,7 +73,7 @@ def _listed(value: str | int | list[str] | None) -> list[str]:
 
 
 def keeping_some(read: Iterable[list[Document]], some: list[str], n: int) -> Iterator[list[Document]]:
-    """Yield batches of documents, and keep the texts of n of them, each as likely as another one."""
+    """Yield batches of documents, and keep a uniform random sample of n texts in `some`."""
     draw, numbers = Random(0), itertools.count()
     for documents in read:
         for document, number in zip(documents, numbers, strict=False):

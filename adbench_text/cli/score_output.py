@@ -1,4 +1,4 @@
-"""The documents of score: scored in batches that grow, and written as they come."""
+"""Score documents in growing batches, and write them as they are scored."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,31 +20,34 @@ if TYPE_CHECKING:
     from adbench_text.documents.models.drift_evidence import DriftEvidence
     from adbench_text.documents.models.model import Scorer
 
-_MOST = 4096  # documents that are scored together
-#: Of the file of score, in order; without form some are left out.
+_MOST = 4096  # largest number of documents in a batch
+#: The columns of the file of score, in order.
 COLUMNS_OF_SCORE = ("id", "score", "p", "p_form", "p_both", "odd", "why", "why_form")
-_OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
-_BEGINNING = 60  # characters of a text that names a family
+_OF_FORM = ("p_form", "p_both", "why_form")  # columns that are left out if documents are not scored by form
+_BEGINNING = 60  # characters of the text that names a family
 
 
 class FileScores(NamedTuple):
-    """What is known of all documents of a file once they are written."""
+    """Counts and evidence of a file after all documents are written."""
 
     n_documents: int
-    n_odd: int  # by --fdr
-    evidence: "DriftEvidence"  # of drift
-    most_odd: "pd.DataFrame"  # the first documents by their p, and then by their score, with their texts
+    n_odd: int  # with --fdr, otherwise 0
+    evidence: "DriftEvidence"
+    most_odd: "pd.DataFrame"  # the most odd documents by p, then by score, with their texts
 
 
 def score_batch(scorer: "Scorer", with_text: bool, batch: list[Document]) -> "pd.DataFrame":
-    """Return a table of documents; a worker process may do it."""
+    """Return a table of scored documents. It may run in a worker process."""
     ids, texts = map(list, zip(*batch, strict=True))
     kept = texts if with_text else [text[:_BEGINNING] for text in texts]
     return scorer.score(texts).assign(id=ids, text=kept)
 
 
 def batches(read: Iterable[list[Document]]) -> Iterator[list[Document]]:
-    """Yield documents that are read together, in batches that double: the first answer comes at once."""
+    """Yield documents in batches that double in size, so that the first answer comes at once.
+
+    A batch never waits for documents that are not read yet.
+    """
     size = 1
     for documents in read:
         while documents:
@@ -53,7 +56,7 @@ def batches(read: Iterable[list[Document]]) -> Iterator[list[Document]]:
 
 
 def while_read(tables: "Generator[pd.DataFrame]") -> "Generator[pd.DataFrame]":
-    """Yield tables that are printed; end the command when nobody reads what it prints."""
+    """Yield tables to print; exit when the reader of standard output is gone."""
     with closing(tables):
         for table in tables:
             yield table
@@ -69,9 +72,9 @@ def write_scores(
     suffix: str,
     fdr: float | None,
 ) -> FileScores:
-    """Write the documents of tables, and return what is known of all; a file is there when it is complete.
+    """Write the documents of tables; return counts and evidence. A file appears only when it is complete.
 
-    With a share of false alarms, all p-values together decide what is odd: nothing is written before.
+    With `fdr`, all p-values decide together which documents are odd, so everything is written at the end.
     """
     import pandas as pd
 
@@ -106,7 +109,7 @@ def write_scores(
 
 @contextmanager
 def _writing(output: Path | None) -> Iterator[Callable[[str], object]]:
-    """Yield what writes lines: to a file, or on standard output."""
+    """Yield a function that writes text to a file or to standard output."""
     if output is None:
         yield partial(click.echo, nl=False)
         return
@@ -124,7 +127,7 @@ def _first(tables: "Sequence[pd.DataFrame]", p_name: str, n: int) -> "pd.DataFra
 
 
 def _decided(tables: "Sequence[pd.DataFrame]", p_name: str, largest: float) -> "Iterator[pd.DataFrame]":
-    """Yield tables with what is odd, given the largest p of what is."""
+    """Yield tables with the column ``odd``, given the largest p of an odd document."""
     for rows in tables:
         odd = rows[p_name] <= largest
         why = {

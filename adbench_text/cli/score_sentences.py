@@ -1,4 +1,4 @@
-"""What score says about a file besides its documents: drift and new near-copies."""
+"""Sentences of score about a file: drift and new near-copies."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ _NOTHING = "calls nothing odd: no p of this model is below {:.2g}. Fit on more d
 
 
 def nothing_odd(found: "FileScores", least: float, alpha: float, fdr: float | None) -> Iterator[str]:
-    """Yield why nothing can be called odd, given the least p of a model."""
+    """Yield a note if no document can be odd, given the least p of a model."""
     if fdr is None:
         yield from out_of_reach(f"--alpha {alpha:g}", least, alpha)
     elif not found.n_odd and least > fdr / found.n_documents:
@@ -22,13 +22,13 @@ def nothing_odd(found: "FileScores", least: float, alpha: float, fdr: float | No
 
 
 def out_of_reach(named: str, least: float, alpha: float) -> Iterator[str]:
-    """Yield why an alpha, which is named, calls nothing odd, given the least p of a model."""
+    """Yield a note if alpha is below the least p of a model. `named` names alpha in the note."""
     if least > alpha:
         yield f"{named} {_NOTHING.format(least)}; near-copies count once."
 
 
 def other_language(found: str, of_model: str) -> str:
-    """Return that most documents are in another language than those of the model."""
+    """Return a note that most documents are not in the language of the model."""
     return (
         f"most documents are in the language {found!r}, and the model is for {of_model!r}. "
         f"Score them with a model of such documents: fit --language {found}."
@@ -36,14 +36,14 @@ def other_language(found: str, of_model: str) -> str:
 
 
 def of_family(family: "Family") -> str:
-    """Return a family of near-copies in a line, named by its first document."""
+    """Return a line about a family of near-copies, with its first document."""
     like = f"id {family.id:.60}: {family.text:.60}" if family.id else f"row {family.row}"
     which = "new documents" if family.is_new else f"documents, {family.n_known:,} in the file of the model,"
     return one_line(f"Near-copies: {family.n_documents:,} {which} like {like}")
 
 
 def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
-    """Say whether the new documents differ from the documents of the model, and by which tests."""
+    """Return whether the new documents differ from the documents of the model, with the tests."""
     from adbench_text.calibration import LEAST_P
 
     n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
@@ -63,7 +63,7 @@ def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
 
 
 def counted(found: "FileScores", drift: "Drift", alpha: float, fdr: float | None) -> str:
-    """Return how many documents of a file are new, and which ones are odd."""
+    """Return how many documents a file has, how many are new, and which are odd."""
     new = f", {count(drift.n_new, 'new text')}" if drift.n_new < found.n_documents else ""
     odd = f"a p of at most {alpha:g} is odd"
     if fdr is not None:
@@ -73,7 +73,7 @@ def counted(found: "FileScores", drift: "Drift", alpha: float, fdr: float | None
 
 
 def learned(model: "Model") -> str:
-    """Return what the model has learned from, and what p is a share of."""
+    """Return what the model was fitted on, and what p means."""
     return (
         f"{model.training.options.get('configuration', model.name)}, fitted on "
         f"{model.training.n_documents:,} documents; p is the share of normal documents that score at "

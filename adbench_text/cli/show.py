@@ -1,4 +1,4 @@
-"""Prints tables on the terminal."""
+"""Print text and tables on the terminal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
@@ -9,18 +9,18 @@ import click
 
 from adbench_text.escaping import one_line, printable
 
-_IN_A_PIPE = 10_000  # columns: lines are not wrapped there
+_IN_A_PIPE = 10_000  # columns in a pipe, so that lines are not wrapped
 _WIDEST = 110  # columns used on a terminal
 
 
 def room() -> int:
-    """Return the columns that text may use: of the terminal, or very many in a pipe."""
+    """Return the number of columns of the terminal, or very many in a pipe."""
     columns = get_terminal_size((_IN_A_PIPE, 24)).columns
     return columns if columns == _IN_A_PIPE else min(columns, _WIDEST)
 
 
 def print_lines(text: str) -> None:
-    """Print text, safe for a terminal; lines that are too long go on below, indented alike, code is kept."""
+    """Print text, safe for a terminal. Long lines are wrapped with the same indent; code is not wrapped."""
     for line in printable(text).splitlines():
         words = line.lstrip()
         is_code = words.startswith((">>>", "..."))
@@ -41,9 +41,9 @@ def print_table(
     indent: int = 2,
     widths: Mapping[str, int] | None = None,
 ) -> None:
-    """Print a table without lines and colours, safe for a terminal; numbers are aligned to the right.
+    """Print a table without lines and colours, safe for a terminal. Numbers are aligned right.
 
-    With `widths`, each row is one line: cells are cut so that they fit their column and the terminal.
+    With `widths`, each row is one line: cells are cut to fit their columns and the terminal.
     """
     from rich.console import Console
     from rich.padding import Padding

@@ -1,4 +1,4 @@
-"""The standard streams of a command: they may be closed, lose their reader, or lack characters."""
+"""Make the standard streams safe: they may be closed, lose their reader, or lack characters."""
 
 import codecs
 import io
@@ -12,20 +12,20 @@ _PLAIN = {character: plain for plain, characters in _ALIKE.items() for character
 
 
 def prepare() -> None:
-    """Make the standard streams of this process safe to write to; streams that replace them stay as they are.
+    """Make the standard streams of this process safe to write to. Replaced streams do not change.
 
-    A closed stream is opened on nothing. A character that a stream cannot show becomes a plain one that looks
-    alike, or else a question mark. Once the reader of a pipe has left, as ``head`` does, the command goes on,
-    and what it prints is lost.
+    A closed stream is connected to the null device. A character that a stream cannot show becomes a similar
+    ASCII character, or a question mark. If the reader of a pipe stops, as ``head`` does, the command
+    continues, and its output is lost.
     """
     codecs.register_error(_FALLBACK, _fallback)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # it was closed, as by >&-; another file would take its place
+        if getattr(sys, name) is None:  # closed, as by >&-; the next open file would get its number
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is getattr(sys, f"__{name}__") and not isinstance(stream, _Stream):
-            if stream.isatty():  # it has no reader that leaves; on Windows it is no file
+            if stream.isatty():  # a terminal does not stop reading; on Windows it is not a file
                 stream.reconfigure(errors=_FALLBACK)
             else:
                 stream.flush()
@@ -33,19 +33,19 @@ def prepare() -> None:
 
 
 def is_read() -> bool:
-    """Return whether what is printed may have a reader."""
+    """Return False if the reader of standard output is gone."""
     return not isinstance(sys.stdout, _Stream) or sys.stdout.file.is_read
 
 
 def _fallback(error: UnicodeError) -> tuple[str, int]:
-    """Return what to write for characters that an encoding lacks, and where to go on."""
+    """Return a replacement for characters that an encoding lacks, and where to continue."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_plain, error.object[error.start : error.end])), error.end
 
 
 def _plain(character: str) -> str:
-    is_corner = "\u2500" <= character <= "\u257f"  # or another line of a table
+    is_corner = "\u2500" <= character <= "\u257f"  # any box-drawing character
     return _PLAIN.get(character, "+" if is_corner else "?")
 
 
@@ -58,17 +58,20 @@ class _Stream(io.TextIOWrapper):
 
 
 class _File(io.FileIO):
-    """The file of a stream, or the end of a pipe."""
+    """The file or the pipe of a stream."""
 
     is_read = True
 
     def write(self, data: Any) -> Any:
-        """Write bytes; after an error, lose this and all that follows: it is raised once, or nobody reads."""
+        """Write bytes. After an error, drop these and all later bytes.
+
+        The error is raised once, unless the reader is gone.
+        """
         try:
             return super().write(data)
         except OSError as error:
             nothing = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nothing, self.fileno())  # also for what is buffered, and for what libraries write
+            os.dup2(nothing, self.fileno())  # also catches buffered bytes and the output of libraries
             os.close(nothing)
             if not isinstance(error, BrokenPipeError):
                 raise

@@ -21,7 +21,7 @@ _HOST = "127.0.0.1"
 @click.command("ui", params=[TRACKING_URI])
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
 def command(port: int, tracking_uri: str) -> None:
-    """Start MLflow's web interface, and print the address of the comparison of detectors on each dataset."""
+    """Start MLflow's web interface, and print the address of each dataset's comparison of detectors."""
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, create=False)
@@ -35,7 +35,7 @@ def command(port: int, tracking_uri: str) -> None:
         connection.settimeout(1)
         if connection.connect_ex((_HOST, port)) == 0:
             raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
-    # one process is enough for one reader; MLflow would start four
+    # one worker is enough for one user; MLflow would start four
     server = ["mlflow", "server", "--backend-store-uri", tracking_uri, "--workers", "1"]
     click.echo("Once it has started, open in a browser (press Ctrl-C to stop):")
     _print_addresses(f"http://{_HOST}:{port}", comparisons)
@@ -50,7 +50,7 @@ def command(port: int, tracking_uri: str) -> None:
 
 
 def _print_addresses(server: str, comparisons: Mapping[str, str]) -> None:
-    """Print the address of each comparison, by the name of its experiment, and that of all experiments."""
+    """Print the address of each comparison with its experiment, and the address of all experiments."""
     for experiment, page in comparisons.items():
         click.echo(f"{one_line(experiment)}: {server}/{page}")
     click.echo(f"all experiments: {server}/#/experiments")

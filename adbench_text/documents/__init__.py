@@ -1,4 +1,4 @@
-"""A user's own documents: read from files, ranked against each other, scored by a model."""
+"""The user's own documents: rank them against each other, or score them with a saved model."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -6,20 +6,20 @@ from pathlib import Path
 #: The detector of the commands for own documents, and of `odd_documents`.
 DEFAULT_DETECTOR = "ensemble"
 
-#: Different documents that a detector learns from, unless asked for more.
+#: Default number of different documents that a detector learns from.
 SAMPLE = 20_000
 
-#: The file of `odd --example`; a note beside it has its licences.
+#: The file of `odd --example`. Its licences are in ``example-licences.txt``.
 EXAMPLE = Path(__file__).with_name("example.csv.gz")
 
-#: The columns of documents in groups: their group, another one that they fit better, and by how much.
+#: Columns for groups: the group of a document, a group that it fits better, and by how much.
 OF_GROUPS = "group", "fits", "misfit"
 
 #: Documents, or a function that yields them.
 Texts = Iterable[str] | Callable[[], Iterable[str]]
 
-#: Receives what is done ("scoring"), the number of documents done, and that of all if it is known. It may be
-#: called for each document, and with 0 where work begins that has no count.
+#: Receives the name of the step ("scoring"), the number of documents done, and the total, or None if unknown.
+#: It may be called for each document. A step without a count calls it once with 0.
 OnProgress = Callable[[str, int, int | None], None]
 
 

@@ -1,4 +1,4 @@
-// Marks documents as odd or fine, by the buttons or the keys o and f; kept in this browser, saved as a CSV.
+// Buttons, and the keys o and f, mark documents as odd or fine. The browser keeps the marks; a CSV saves them.
 const bar = document.getElementById("marks");
 const { earlier, name } = JSON.parse(bar.dataset.marks);
 const store = `marks ${bar.dataset.key}`;
@@ -6,7 +6,7 @@ const articles = [...document.querySelectorAll("article")];
 let marks = {};
 try {
   marks = JSON.parse(localStorage.getItem(store)) || {};
-} catch {} // a browser may keep nothing for files
+} catch {} // some browsers have no storage for local files
 
 function show() {
   const all = Object.values({ ...earlier, ...marks });
@@ -23,7 +23,7 @@ function show() {
 
 function mark(article, kind) {
   const { id } = article.dataset;
-  if (marks[id] === kind) delete marks[id]; // the same again takes it back
+  if (marks[id] === kind) delete marks[id]; // the same mark again removes it
   else marks[id] = kind;
   try {
     localStorage.setItem(store, JSON.stringify(marks));

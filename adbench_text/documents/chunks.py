@@ -1,6 +1,6 @@
-"""Work on many documents, a chunk at a time: in this process, in several, or on a cluster.
+"""Process many documents in chunks: in this process, in several processes, or on a Dask cluster.
 
-The chunks are the same wherever the work is done, and their results come in their order.
+The chunks do not depend on where they are processed. Results keep the order of the chunks.
 """
 
 import time
@@ -19,23 +19,25 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.processes import CallError, Processes, Workers, threads
 from adbench_text.text.words import in_blocks
 
-_SIZE = 4000  # documents of a chunk: with fewer Ctrl-C is heard sooner, in more each takes less time
-_LONGEST = 2_000_000  # characters of a chunk
-_AHEAD = 3  # chunks that wait for each process
+_SIZE = 4000  # documents in a chunk; a smaller chunk reacts to Ctrl-C sooner, a larger one is faster
+_LONGEST = 2_000_000  # characters in a chunk
+_AHEAD = 3  # chunks in the queue of each process
 _PRELOADED = "adbench_text.documents.ranking"
-_PATIENCE = 2.0  # seconds of work in this process, before others are worth their start
+_PATIENCE = 2.0  # seconds that this process works alone; shorter work is done before other processes start
 
 
 def in_chunks(documents: Iterable[str]) -> Iterator[list[str]]:
-    """Return documents in chunks of about the same work."""
+    """Return documents in chunks that take about the same time."""
     return in_blocks(documents, _LONGEST, _SIZE)
 
 
 def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int | str = 1) -> Generator[Any]:
-    """Yield what a function returns for each chunk, in their order; closing the generator ends the work.
+    """Call a function with each chunk; yield the results in the order of the chunks.
 
-    `jobs` is a number of processes; this one does the first seconds of work alone, before it starts them. Or
-    it is the address of the scheduler of a Dask cluster, such as ``"tcp://10.0.0.1:8786"``.
+    Closing the generator stops the work.
+
+    `jobs` is the number of processes, or the address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``.
+    This process works alone for the first seconds, then it starts the others.
     """
     chunks = iter(chunks)
     if not isinstance(jobs, str):
@@ -61,7 +63,7 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
 
 @contextmanager
 def _workers(jobs: int | str) -> Iterator[tuple[Workers, int]]:
-    """Yield processes or the workers of a cluster, and how many calls they make at the same time."""
+    """Yield the workers (processes or a cluster), and how many calls they run at the same time."""
     if isinstance(jobs, str):
         from adbench_text.cluster import Cluster
 
@@ -82,5 +84,5 @@ _lock = Lock()
 def _call(shared: tuple[Callable[[Any], Any], dict[str, Path]], chunk: Any) -> Any:
     function, files = shared
     own_file.make_known(files)
-    with _lock:  # a worker of a cluster has several threads, and detectors are not made for them
+    with _lock:  # a Dask worker has several threads, and detectors are not thread-safe
         return function(chunk)

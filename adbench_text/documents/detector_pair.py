@@ -1,4 +1,4 @@
-"""What looks at the documents of a user: a detector of their words, and one of their form beside it."""
+"""The detector of words and the detector of form that score the user's documents."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
 
-LEAST_LEARNED = 2  #: different documents that a detector learns from
+LEAST_LEARNED = 2  #: fewest different documents that a detector can learn from
 
 
 @dataclass(frozen=True)
 class DetectorPair:
-    """The detectors of one ranking or model; worker processes score documents with it.
+    """The two detectors of a ranking or a model. Worker processes score documents with it.
 
-    A detector that reads raw documents, such as ``form``, takes the place of that of words; there is none of
-    form beside it.
+    If the user chooses a detector that reads raw documents, such as ``form``, it is `words`, and `form` is
+    None.
     """
 
     words: OwnDetector
@@ -40,14 +40,14 @@ class DetectorPair:
     def of(
         cls, words: OwnDetector, by: str | None, *, language: str, clean: bool, n_folds: int, seed: int
     ) -> Self:
-        """Return a detector with what it needs beside it for an order."""
+        """Return a detector of words with the detector of form and the cleaner that an order needs."""
         form = _form_beside(words, by, language, seed)
         cleaner = Cleaner(language if clean and not words.detector.reads_raw else None)
         return cls(words, form, cleaner, n_folds, seed)
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders in which documents are scored."""
+        """The orders that documents are scored by."""
         return ("words",) if self.form is None else ("words", "form")
 
     def of_words(self) -> "DetectorPair":
@@ -55,7 +55,7 @@ class DetectorPair:
         return replace(self, form=None)
 
     def copy(self) -> "DetectorPair":
-        """Return a pair whose detector of words can be fitted beside that of this one."""
+        """Return a pair with an unfitted copy of the detector of words."""
         return replace(self, words=replace(self.words, detector=clone(self.words.detector)))
 
     def learn_words(
@@ -66,17 +66,17 @@ class DetectorPair:
         *,
         for_others: bool,
     ) -> LeftOut:
-        """Return the left-out scores of cleaned documents by their words."""
+        """Fit the detector of words on cleaned documents; return their left-out scores."""
         if others is not None:
             self.words.detector.others = others
         return _learn(self.words, texts, self.n_folds, self.seed, known, for_others=for_others)
 
     def learn_form(self, texts: "pd.Series[str]") -> LeftOut | None:
-        """Return the left-out scores of documents by form; None if form is not looked at."""
+        """Fit the detector of form on documents, if there is one; return their left-out scores."""
         return None if self.form is None else _learn(self.form, texts)
 
     def scorer(self, orders: Collection[str]) -> Callable[[list[str]], dict[str, Array]]:
-        """Return a function that scores other documents by some orders; a worker process may call it."""
+        """Return a function that scores other documents by some orders. It may run in a worker process."""
         if "words" not in orders:
             return self.by_form
         return self if "form" in orders else self.of_words()
@@ -98,7 +98,7 @@ class DetectorPair:
 
 
 def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
-    """Return the detector of form for an order; None if words alone count, or the detector reads form."""
+    """Return the detector of form for an order; None by words, or if the detector itself reads raw text."""
     if by is not None:
         check_choice("order", by, ORDERS)
     is_wanted = by in ("form", "both")
@@ -111,7 +111,7 @@ def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> 
 
 
 def too_few(own: OwnDetector, n: int) -> InvalidValueError:
-    """Return the error that a detector can learn from `n` documents only."""
+    """Return the error for a detector that has only `n` documents to learn from."""
     which = "different documents" if own.detector.reads_raw else "different documents with words"
     return InvalidValueError(
         f"At least {LEAST_LEARNED} {which} are needed, got {n}. Give more, or a larger sample (--sample); "
@@ -128,7 +128,7 @@ def _learn(
     *,
     for_others: bool = True,
 ) -> LeftOut:
-    """Return the left-out scores of documents; fit the detector on all of them if it scores others, too."""
+    """Return the left-out scores of documents. With `for_others`, also fit the detector on all documents."""
     if len(texts) < LEAST_LEARNED:
         raise too_few(own, len(texts))
     with own.errors():

@@ -1,4 +1,4 @@
-"""The scores of documents, and what makes them odd: of one part of a ranking, and of all documents."""
+"""Scores of documents, and why documents are odd: for one part of a ranking, and for all documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,46 +13,46 @@ from adbench_text.documents.parts import Part
 
 
 class Explained(NamedTuple):
-    """What makes documents odd that may be in the list by words; the detector itself is not kept."""
+    """Explanations of the documents that may be in the list by words. The detector is not kept."""
 
     n_odd: int
     explanations: Mapping[int, Explanation]  # by row
-    like_marked: frozenset[int]  # rows of documents that are like those marked odd
+    like_marked: frozenset[int]  # rows of documents that are like documents marked odd
 
 
 @dataclass(frozen=True)
 class PartScores:
-    """What was learned in a part; documents are known by their rows."""
+    """What the detectors learned in a part. Rows identify documents."""
 
     part: Part
-    words: "pd.Series[float]"  # scores of documents: of the sample, also of those marked odd
-    learned_from: "pd.Series[float]"  # scores of the documents that were learned from
-    method: str  # how a document is left out of what its detector learns, as of `LeftOut`
-    centre: float  # score above which a word speaks for odd
-    detail: LeftOut | Explained | None  # of words: what was learned, where any document may be listed
+    words: "pd.Series[float]"  # scores by words of the sample and of documents marked odd
+    learned_from: "pd.Series[float]"  # scores by words of the documents that the detector learned from
+    method: str  # as in `LeftOut`
+    centre: float  # a word with a higher score is a sign that the document is odd
+    detail: LeftOut | Explained | None  # `LeftOut` if any document may be listed; None without words
     form: LeftOut | None
-    evidence: MarkEvidence | None  # what the marks tell, where they join words and form
+    evidence: MarkEvidence | None  # only where marks join words and form
 
     @property
     def n_learned(self) -> int:
-        """Number of documents that were learned from by words."""
+        """Number of documents that the detector of words learned from."""
         return len(self.learned_from)
 
     @property
     def n_odd(self) -> int:
-        """Number of documents that are odd by words and are explained already."""
+        """Number of documents that are odd by words and already explained."""
         return self.detail.n_odd if isinstance(self.detail, Explained) else 0
 
     def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> list[Explanation]:
-        """Return what makes documents of this part odd by their words."""
-        places = documents["representative"]  # the same words, which have scores
+        """Explain why documents of this part are odd by their words."""
+        places = documents["representative"]  # only representatives have scores
         if isinstance(self.detail, LeftOut):
             return self.detail.explain(raw[documents["row"]].tolist(), places, self.part.pair.cleaner)
         assert self.detail is not None
         return [self.detail.explanations[row] for row in places]
 
     def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
-        """Return which documents of this part are like those marked odd."""
+        """Return which documents of this part are like documents marked odd."""
         if self.evidence is not None:
             by_row = documents.set_index("row")
             return self.evidence.is_like(by_row["p"], by_row["text"]).set_axis(documents.index)
@@ -62,26 +62,26 @@ class PartScores:
 
 @dataclass(frozen=True)
 class DocumentScores:
-    """Scores and p of all documents, and what they were learned by.
+    """Scores and p-values of all documents, and the parts that they come from.
 
-    `table` has a row for each document, in the order of the input, with the columns ``row``, ``score``,
-    ``p``, ``p_form``, ``p_both``, ``representative``, ``form_representative`` and ``mark`` of
-    `OddDocuments.table`, and ``is_near``, whether its words are near those of its representative.
+    `table` has a row for each document, in the order of the input. The columns ``row``, ``score``, ``p``,
+    ``p_form``, ``p_both``, ``representative``, ``form_representative`` and ``mark`` are the columns of
+    `OddDocuments.table`; ``is_near`` says whether a document is a near-copy of its representative.
     """
 
     table: pd.DataFrame
     of_parts: Sequence[PartScores]
-    marked: "pd.Series[str]"  # the marks by row, one for each family
+    marked: "pd.Series[str]"  # marks by row, one mark for each family
     form_weight: float
 
     @property
     def of_words(self) -> list[PartScores]:
-        """The parts that have learned of words."""
+        """The parts whose detector of words has learned."""
         return [scores for scores in self.of_parts if scores.n_learned]
 
     @property
     def has_form(self) -> bool:
-        """Whether form is looked at."""
+        """Whether documents are scored by form."""
         return any(scores.form for scores in self.of_parts)
 
     @property
@@ -91,12 +91,15 @@ class DocumentScores:
 
     @property
     def centre(self) -> float:
-        """Score above which a word speaks for odd; 0 with several parts, whose scores are shifted to it."""
+        """A word with a higher score is a sign that its document is odd.
+
+        With several parts it is 0, and `explain` shifts the scores of each part accordingly.
+        """
         of_words = self.of_words
         return of_words[0].centre if len(of_words) == 1 else 0.0
 
     def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> dict[int, Explanation]:
-        """Return by row what makes documents odd by their words, each in its part."""
+        """Explain by row why documents are odd by their words in their parts."""
         found: dict[int, Explanation] = {}
         for scores in self.of_words:
             own, shift = documents[scores.part.has(documents["row"])], scores.centre - self.centre
@@ -108,7 +111,7 @@ class DocumentScores:
         return found
 
     def reasons(self, raw: "pd.Series[str]") -> dict[int, list[str]]:
-        """Return by row the facts that make documents odd by their form, each in its part."""
+        """Return by row the facts that make documents odd by their form in their parts."""
         found: dict[int, list[str]] = {}
         for scores in self.of_parts:
             if scores.form is not None:
@@ -117,7 +120,7 @@ class DocumentScores:
         return found
 
     def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
-        """Return which documents of a list are like those marked odd."""
+        """Return which documents of a list are like documents marked odd."""
         is_like = pd.Series(False, documents.index)
         for scores in self.of_words:
             own = documents[scores.part.has(documents["row"])]

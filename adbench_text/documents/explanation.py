@@ -1,4 +1,4 @@
-"""What makes a document odd: its words, or facts about it."""
+"""Explain why a document is odd, by its words or by facts about it."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
 
 NO_WORDS = "no words"  # a reason
-_UNKNOWN = "en"  # of documents that are not cleaned: case is that of most languages
+_UNKNOWN = "en"  # for documents that are not cleaned; most languages have the same rules of case
 
 
 class Explanation(NamedTuple):
-    """What makes a document odd."""
+    """Why a document is odd."""
 
-    #: Scores of its words as they were written; empty if the detector scores a document as a unit.
+    #: Scores of its words as written; empty if the detector has no scores of words.
     words: list[TokenScore]
-    why: list[str]  #: words, or else facts from the detector, the strongest first
+    why: list[str]  #: odd words, or else facts from the detector, the strongest first
     why_form: list[str]  #: facts about its form, the strongest first
 
     def of_odd(self) -> Self:
-        """Return the same of a document that is odd by its words, with a reason also if no word is odd."""
+        """Return the explanation of a document that is odd by its words: it always has a reason."""
         return self._replace(why=[TOGETHER]) if self.words and not self.why else self
 
 
 def shows_no_words(text: str, cleaned: str) -> bool:
-    """Return whether a document has no words once cleaned, and yet is not empty, such as ``"??"``."""
+    """Return whether a document is not empty but has no words after cleaning, such as ``"??"``."""
     return not cleaned.strip() and text.strip() != ""
 
 
 def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str = _UNKNOWN) -> list[str]:
-    """Return the n different words with the highest scores above the least, in lower case."""
+    """Return at most `n` different words in lower case: the highest scores above `least`."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
-    found: dict[str, str] = {}  # a word that is spelled in two ways counts once
+    found: dict[str, str] = {}  # two spellings of a word count once
     for word in strongest:
         written = in_lower_case(word.token, language)
         found.setdefault(folds_of(standard(language)).fold(written), written)
@@ -59,10 +59,11 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str =
 def asked(
     detector: "TextDetector", method: str, texts: Sequence[str], places: Sequence[int] | None = None
 ) -> list[list[Any]]:
-    """Return what a detector says of documents: its ``token_scores`` or ``reasons``, as plain values.
+    """Call ``token_scores`` or ``reasons`` of a detector; return plain values.
 
-    With `places`, it is asked about these training documents, whose texts are `texts`. Raise DetectorError if
-    the detector has no such scores, PluginError if it fails or answers otherwise.
+    With `places`, the method for training documents is called with these places; `texts` are their texts.
+    Raise DetectorError if the detector has no such scores. Raise PluginError if it fails or returns something
+    else.
     """
     plain: Callable[[Any], list[Any]] = plain_reasons if method.endswith("reasons") else plain_token_scores
     kind = detector.implementation
@@ -84,15 +85,15 @@ def explain(
     reasons: "Callable[[pd.Series[str]], Sequence[Sequence[str]]]",
     least: float,
 ) -> list[Explanation]:
-    """Return what makes documents odd; `token_scores` and `reasons` are asked about them once cleaned.
+    """Explain why documents are odd; `token_scores` and `reasons` receive the cleaned texts.
 
-    Words with scores above the least make a document odd, or that it has none, such as ``"??"``. Only of the
-    others the detector is asked for its reasons.
+    The reasons are the words with scores above `least`, or that a document has no words, such as ``"??"``.
+    Only for the other documents, `reasons` is called.
     """
     cleaned = texts.map(cleaner)
     try:
         scored = token_scores(cleaned)
-    except DetectorError:  # it scores a document as a unit
+    except DetectorError:  # the detector has no scores of words
         scored = [[] for _ in texts]
     explanations = []
     for text, left, tokens in zip(texts, cleaned, scored, strict=True):

@@ -1,4 +1,4 @@
-"""A model of normal documents: a detector fitted on them, calibrated by scores that leave each out."""
+"""Fit a model: a detector learns from normal documents, and their left-out scores calibrate it."""
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping
@@ -30,7 +30,7 @@ from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
 from adbench_text.text.own_encoder import shared_words
 
-_LEAST_SINGLE = 0.5  # of the different documents
+_LEAST_SINGLE = 0.5  # share of unique documents among the different ones
 
 
 def fit_model(
@@ -49,31 +49,31 @@ def fit_model(
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> Model:
-    """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
+    """Fit a detector on normal documents, and calibrate it by their left-out scores.
 
-    The keyword parameters are the interface, as those of `odd_documents`.
+    All other parameters are keywords, as for `odd_documents`.
 
     Parameters
     ----------
     texts : iterable of str, or callable
-        Normal documents, or a function that yields them; outliers among them make the model more lenient. The
-        detector learns from different documents with words, one of each family of near-copies (see
-        `odd_documents`), and the form of those without words is learned too. All are known afterwards, and
-        not odd.
+        Normal documents, or a function that yields them. Outliers among them make the model more lenient.
+        The detector learns from different documents with words, one for each family of near-copies (see
+        `odd_documents`). The detector of form also learns from documents without words. The model knows all
+        of these documents, and never calls them odd.
     detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
-        See `odd_documents`. By default `llr` has its preset ``topics``, and `ensemble` ``clean``: no
-        normal document is set aside.
+        See `odd_documents`. The default preset of `llr` is ``topics``, and of `ensemble` ``clean``;
+        neither sets a normal document aside.
     source : str
-        Name of the documents, for the facts of the model.
+        Name of the documents. The model stores it.
     outliers : collection of str
-        Known outliers as they were written, for a detector that `takes_labels`. New documents like them are
-        more abnormal; the model holds the counts of their words, not their texts.
+        Known outliers as they were written, for a detector that `takes_labels`. New documents like them get
+        higher scores. The model stores the counts of their words, not their texts.
 
     Raises
     ------
     InvalidValueError
-        If there are fewer than two different documents with words, the detector scores by the batch or
-        learns nothing from outliers that are given, or a document is both normal and an outlier.
+        If there are fewer than two different documents with words, the detector is transductive, the detector
+        cannot learn from `outliers`, or a document is both normal and an outlier.
     DetectorError
         If the detector fails.
 
@@ -96,7 +96,7 @@ def fit_model(
             raw_keys.extend(keys([text]))
             yield text
 
-    # one of each family, or else copies would take part in each other's score: all would look too normal
+    # learn from one document of each family: copies would lower each other's scores, and look too normal
     surveyor = Surveyor([pair.cleaner], seed, with_sketches=True)
     facts_of_rows = surveyed(TextSource(noted, documents.take), surveyor, None, jobs, progress)
     families = Families.of(facts_of_rows, OF_MODEL, shortest=True)
@@ -141,11 +141,11 @@ def fit_model(
 
 
 def _check_can_be_fitted(own: OwnDetector, outliers: Collection[str]) -> None:
-    """Raise InvalidValueError if a detector scores no later documents, or learns nothing from outliers."""
+    """Raise InvalidValueError if a detector cannot score new documents, or cannot learn from outliers."""
     if own.detector.regime == TEST_BATCH:
         raise InvalidValueError(
-            f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
-            "with those of earlier documents. Choose another --detector or --preset."
+            f"{own.label} scores documents by the batch that they come in, so it cannot score later ones. "
+            "Choose another --detector or --preset."
         )
     if len(outliers) and not own.detector.takes_labels:
         raise InvalidValueError(
@@ -157,7 +157,7 @@ def _check_can_be_fitted(own: OwnDetector, outliers: Collection[str]) -> None:
 def _calibrations(
     words: LeftOut, form: LeftOut | None, rows: "pd.Index[int]", of_wordless: float
 ) -> dict[str, Array]:
-    """Return the scores of some normal documents by each order, from the least to the most abnormal."""
+    """Return the sorted scores of some normal documents, by order."""
     by_words = words.scores.reindex(rows).to_numpy()  # NaN without words
     scores = {"words": by_words[~np.isnan(by_words)]}
     if form:
@@ -169,7 +169,7 @@ def _calibrations(
 
 
 def _facts_of(found: Survey) -> dict[str, Any]:
-    """Return the numbers of documents of each kind, and what follows for short and for empty queries."""
+    """Return how many documents have words or copies, and the p of a document without words."""
     has_words = found.facts.has_words
     n_with_words, n_documents = int(has_words.sum()), len(has_words)
     n_different, n_near_copies = int((found.is_representative & has_words).sum()), int(found.is_near.sum())
@@ -185,7 +185,10 @@ def _facts_of(found: Survey) -> dict[str, Any]:
 
 
 def _outliers(texts: Collection[str], cleaner: Cleaner, normal: "pd.Series[str]") -> list[str]:
-    """Return the different outliers with words, cleaned; raise InvalidValueError if one is normal, too."""
+    """Return the different outliers with words, cleaned.
+
+    Raise InvalidValueError if one is among the normal documents.
+    """
     pairs = ((cleaner(text), text) for text in check_texts(texts, may_be_empty=True))
     odd = {cleaned: text for cleaned, text in pairs if cleaned.strip()}
     if both := odd.keys() & set(normal):
@@ -197,10 +200,10 @@ def _outliers(texts: Collection[str], cleaner: Cleaner, normal: "pd.Series[str]"
 
 
 def _single(found: Survey, sample: Rows) -> "pd.Index[int]":
-    """Return the rows of the sample that have no copies and near-copies.
+    """Return the rows of the sample that calibrate the model: unique texts, because a new text is unique.
 
-    Calibrate on unique texts: a new text is unique. If most have copies, as where a file was joined from two
-    exports, calibrate on all of them.
+    If most texts have copies, for example in a file that joins two exports, all rows of the sample are
+    returned.
     """
     has_words = found.facts.has_words
     single = sample[np.bincount(found.representative[found.representative >= 0])[sample] == 1]

@@ -1,4 +1,4 @@
-"""The languages of documents: of each, read for it once before everything else, or of some."""
+"""Detect the language of each document, or of a sample."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -27,11 +27,11 @@ class FoundLanguages:
     """The language of each document, by row."""
 
     of_rows: pd.Categorical  # missing without enough text
-    of_different: LanguageCounts  # of documents that were written differently
+    of_different: LanguageCounts  # counts of different texts
 
     @classmethod
     def of(cls, source: TextSource, jobs: int | str, progress: OnProgress) -> Self:
-        """Find the languages of documents."""
+        """Detect the language of each document."""
         found, keys = list[str | None](), bytearray()
         with closing(results_of(_languages_and_keys, in_chunks(source), jobs)) as of_chunks:
             for languages, of_chunk in of_chunks:
@@ -42,45 +42,45 @@ class FoundLanguages:
         return cls(pd.Categorical(found), LanguageCounts.of([found[row] for row in first]))
 
     def numbers(self, languages: Sequence[str]) -> NDArray[np.int64]:
-        """Return for each document the number of its language; the others count to the first language."""
+        """Return the number of each document's language; 0 for a language that is not listed."""
         codes = {language: number for number, language in enumerate(languages)}
         of_categories = np.zeros(len(self.of_rows.categories) + 1, dtype=np.int64)
         of_categories[:-1] = [codes.get(name, 0) for name in self.of_rows.categories]
-        numbers: NDArray[np.int64] = of_categories[self.of_rows.codes]  # -1 is the last one: no language
+        numbers: NDArray[np.int64] = of_categories[self.of_rows.codes]  # no language: -1, the last entry
         return numbers
 
     @property
     def apart(self) -> list[str]:
-        """The languages that are ranked by themselves, the language of most documents first."""
+        """The languages that are ranked separately, the most frequent one first."""
         return _with_main_first(self.of_different)
 
     def apart_among(self, languages: Sequence[str], families: Families) -> list[str]:
-        """Return some of the languages, the same way, now that near-copies of their documents are known."""
+        """Return the languages that are still ranked separately when near-copies count once."""
         sizes = families.n_different(self.of_rows.codes.astype(np.int64) + 1)[1:]  # 0: without a language
         different = dict(zip(map(str, self.of_rows.categories), sizes.tolist(), strict=False))
         found = _with_main_first(LanguageCounts(different, sum(different.values())))
         return [language for language in found if language in languages] or [*languages[:1]]
 
     def shares(self, main: str) -> dict[str, float]:
-        """Return the shares of the languages that mean something, the main language first."""
+        """Return the shares of the frequent languages, the main language first."""
         named = self.of_different.named()
         return {main: named[main], **named} if main in named else named
 
     @property
     def language(self) -> str:
-        """The language of most documents that were written differently; English if none has enough text."""
+        """The language of most different texts; English if no text is long enough."""
         return self.apart[0]
 
 
 @dataclass(frozen=True)
 class InLanguages:
-    """All documents after a first look, each in the language that it is read in."""
+    """All documents, surveyed, and the language that each is read in."""
 
-    languages: Sequence[str]  # the language of most documents first
-    pairs: Sequence[DetectorPair]  # the detectors of each language
-    pair_of: Rows  # number of the language of each document
+    languages: Sequence[str]  # the most frequent one first
+    pairs: Sequence[DetectorPair]  # the detectors for each language
+    pair_of: Rows  # number of the language, for each document
     families: Families
-    found: FoundLanguages | None  # None if all documents are in the language that is given
+    found: FoundLanguages | None  # None if the user gave the language
 
     @classmethod
     def of(
@@ -93,7 +93,7 @@ class InLanguages:
         jobs: int | str,
         progress: OnProgress,
     ) -> Self:
-        """Look at all documents; with the language ``"auto"``, each in its own if it has enough documents."""
+        """Survey all documents. With ``"auto"``, read a document in its own language if that is frequent."""
         found = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
         languages, tried = found.apart if found else [standard(language)], list[list[str]]()
         while True:
@@ -103,7 +103,7 @@ class InLanguages:
             pair_of = found.numbers(languages) if found else None
             families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
             tried.append(languages)
-            # near-copies, such as form letters, may make a language look large
+            # near-copies, such as form letters, may make a language look frequent
             apart = found.apart_among(languages, families) if found else languages
             if apart in tried:
                 numbers = np.zeros(len(families.of_rows), np.int64) if pair_of is None else pair_of
@@ -123,9 +123,10 @@ def _languages_and_keys(texts: list[str]) -> tuple[list[str | None], NDArray[np.
 def other_languages(
     texts: Sequence[str], language: str, ask: Callable[[str], object]
 ) -> tuple[str | None, tuple[str, float] | None]:
-    """Return the language of most documents if it is not the one given, or else a second one and its share.
+    """Return the language of most documents if it is not `language`, or else a second language and its share.
 
-    `ask` raises InvalidValueError for a language that the detector does not read; such a language is ignored.
+    `ask` raises InvalidValueError for a language that the detector does not support. Such a second language
+    is ignored.
     """
     counts = LanguageCounts.of_some(texts)
     if most := counts.other_than(language):

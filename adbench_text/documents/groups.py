@@ -1,7 +1,7 @@
-"""Documents that have groups, such as queues of tickets: each is ranked among those of its group.
+"""Documents with groups, such as queues of tickets: each document is ranked within its group.
 
-A detector learns from the documents of one group, and judges them against the words of all groups as well.
-By form, a document is judged by the whole file.
+The detector of words learns from one group, and also receives the words of all groups. The detector of
+form learns from the whole file.
 """
 
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from adbench_text.documents.survey import Families, Rows
 from adbench_text.errors import InvalidValueError
 
-LEAST = 20  #: different documents of a group that is ranked by itself
+LEAST = 20  #: fewest different documents of a group that is ranked separately
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The group of each document; those with few different documents are ranked together, as one group."""
+    """The group of each document. Groups with few different documents are ranked together, as one group."""
 
-    names: list[str]  # of the groups that are ranked by themselves, in order
-    small: list[str]  # of the others
-    of_rows: NDArray[np.int64]  # number of the group; that after the last name is of the small ones
-    labels: pd.Series  # as they were given, by row
+    names: list[str]  # groups that are ranked separately, sorted
+    small: list[str]  # the other groups
+    of_rows: NDArray[np.int64]  # number of the group; `len(names)` for all small groups
+    labels: pd.Series  # as given, by row
 
     @classmethod
     def of(cls, labels: Any, families: Families) -> "Groups":
-        """Return the groups of documents; those without a label are a group, too."""
+        """Return the groups of documents. Documents without a label are a group, too."""
         given = _checked(labels, len(families.of_rows))
         codes, labels = pd.factorize(given, sort=True)
         is_large = families.n_different(codes) >= LEAST
@@ -39,16 +39,16 @@ class Groups:
 
     @property
     def alike(self) -> list[list[str]]:
-        """The labels that differ in spaces or case alone."""
+        """Labels that differ only in spaces or case."""
         labels = pd.Series(self.labels.unique(), dtype=object)
         same = labels.groupby(labels.map(lambda label: "".join(label.split()).casefold()))
         return [sorted(each) for _, each in same if len(each) > 1]
 
     def contradictions(self, representative: Rows) -> pd.DataFrame:
-        """Return the families of equal texts and near-copies with several groups, the largest first.
+        """Return the families of copies and near-copies with several groups, the largest first.
 
-        The columns are ``row``, of the document that stands for a family, ``n``, the number of its documents,
-        and ``groups``, the labels in order, the most frequent first.
+        The columns are ``row``, the row of the representative; ``n``, the number of documents; and
+        ``groups``, the labels, the most frequent first.
         """
         known = pd.DataFrame({"row": representative, "label": self.labels})[representative >= 0]
         of_families = known.groupby("row")["label"]
@@ -58,7 +58,7 @@ class Groups:
 
 
 def _checked(labels: Any, n_documents: int) -> "pd.Series[str]":
-    """Return labels as text, by position; missing ones are empty."""
+    """Return labels as text, by position; a missing label is empty."""
     is_sequence = hasattr(labels, "__iter__") and not isinstance(labels, str | bytes | Mapping)
     if not is_sequence or hasattr(labels, "columns"):
         raise InvalidValueError(
@@ -68,7 +68,7 @@ def _checked(labels: Any, n_documents: int) -> "pd.Series[str]":
     given = pd.Series([*labels], dtype=object)  # whatever the index of a column
     if len(given) != n_documents:
         raise InvalidValueError(
-            f"groups must have a label for each of {n_documents:,} documents, got {len(given):,}."
+            f"groups must have a label for each document: expected {n_documents:,}, got {len(given):,}."
         )
     for position, label in enumerate(given):
         if not isinstance(label, str) and hasattr(label, "__iter__"):

@@ -1,4 +1,4 @@
-"""Learning in a part of a ranking: detectors are fitted on its sample, and what lists need is kept."""
+"""Fit the detectors of a part on its sample, and keep the scores and explanations that lists need."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,34 +20,34 @@ from adbench_text.documents.rule import ListRule
 
 @dataclass(frozen=True)
 class Sample:
-    """What a part learns from, as it was written; documents are known by their rows."""
+    """The raw documents that a part learns from, by row."""
 
     part: Part
     words: "pd.Series[str]"
     form: "pd.Series[str]"
     marked: "pd.Series[str]"  # the marks
-    raw_marked: "pd.Series[str]"
+    raw_marked: "pd.Series[str]"  # the marked documents
     scores_others: bool  # whether documents outside the sample are scored
     is_joint: bool  # whether a list may join words and form
-    has_enough: bool  # whether earlier parts have enough odd documents for a list
+    has_enough: bool  # whether earlier parts have enough odd documents to fill a list
 
 
 class Learned(NamedTuple):
-    """What was learned of words and of form; None of an order that is not looked at."""
+    """What the detectors of words and form learned; None for a detector that did not learn."""
 
     words: LeftOut | None
     form: LeftOut | None
     evidence: MarkEvidence | None
-    scores: "pd.Series[float]"  # by words, also of documents marked odd
+    scores: "pd.Series[float]"  # by words, including documents marked odd
 
 
 @dataclass(frozen=True)
 class Learner:
-    """Learns from the sample of a part, and keeps what lists need; a worker process may do it."""
+    """Learns from the sample of a part, and keeps what lists need. It may run in a worker process."""
 
-    others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
+    others: Sequence[OtherWords | None]  # for each language: its words, if its groups are parts
     rule: ListRule
-    unranked: frozenset[int]  # rows of documents that have no p
+    unranked: frozenset[int]  # rows of documents that get no p
     crowded: frozenset[int]  # rows of documents with too many copies to be listed
 
     def __call__(self, sample: Sample) -> PartScores:
@@ -57,7 +57,7 @@ class Learner:
         return self.kept(sample, learned, learned.scores, raw.loc.__getitem__)
 
     def learned(self, sample: Sample) -> Learned:
-        """Fit the detectors of a part, and score what they learn from."""
+        """Fit the detectors of a part, and score the documents that they learn from."""
         others = self.others[sample.part.language]
         part = sample.part
         form = part.pair.learn_form(sample.form) if "form" in part.orders else None
@@ -87,7 +87,10 @@ class Learner:
         scores: "pd.Series[float]",
         raw: "Callable[[pd.Index[int]], pd.Series[str]]",
     ) -> PartScores:
-        """Return what is kept of a part, given the scores by words of its documents; `raw` reads some."""
+        """Return the scores and explanations of a part.
+
+        `scores` are the scores of its documents by words; `raw` returns the texts of some rows.
+        """
         words, evidence = learned.words, learned.evidence
         if words is None:
             return PartScores(sample.part, scores, pd.Series(dtype=float), "", 0.0, None, learned.form, None)
@@ -105,7 +108,7 @@ class Learner:
         return PartScores(*of_words, detail, learned.form, None)
 
     def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
-        """Return the p of the documents of a part that may be in the list by words, by their rows, sorted."""
+        """Return the sorted p, by row, of the documents that may be in the list by words."""
         ranked = scores[~scores.index.isin(self.unranked)].sort_index()
         p = pd.Series(p_values_within(np.asarray(ranked, dtype=np.float64)), ranked.index)
-        return p[~p.index.isin(self.crowded)].sort_values(kind="stable")  # scores have their order
+        return p[~p.index.isin(self.crowded)].sort_values(kind="stable")  # ties in the order of rows

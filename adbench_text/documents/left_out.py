@@ -21,7 +21,7 @@ from adbench_text.errors import DetectorError
 if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
 
-# LOF on the encoder svd, at a nominal 10 %, called 14 % of normal documents odd with 5 folds, 12.7 % with 10.
+# At a nominal 10 %, LOF on the encoder svd called 14 % of normal documents odd with 5 folds, 12.7 % with 10.
 N_FOLDS = 10
 
 
@@ -29,32 +29,32 @@ N_FOLDS = 10
 class LeftOut:
     """Scores of documents by detectors that were fitted without them.
 
-    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``. Documents are known by
-    the labels of their index, such as rows of a file. The methods take any documents.
+    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``. The labels of an index
+    identify documents, for example rows of a file. The methods also accept other documents.
     """
 
     scores: "pd.Series[Any]"  # float64
     method: str
-    detector: "TextDetector" = field(repr=False)  # answers about other documents, once fitted on all of these
+    detector: "TextDetector" = field(repr=False)  # for other documents; fitted on all of these
     _texts: "pd.Series[str]" = field(repr=False)
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
     _fold_of: "pd.Series[int]" = field(repr=False)
 
     @property
     def n_learned(self) -> int:
-        """Number of documents that a detector has learned from."""
+        """Number of documents that the detector learned from."""
         return len(self.scores)
 
     @cached_property
     def centre(self) -> float:
-        """Score above which a word speaks for odd; 0 if the detector has no scores of words."""
+        """A word with a higher score is a sign that its document is odd; 0 without scores of words."""
         try:
             return centre(self.token_scores(self._texts[:: max(len(self._texts) // N_TYPICAL, 1)]))
-        except DetectorError:  # it scores a document as a unit
+        except DetectorError:  # the detector has no scores of words
             return 0.0
 
     def p_values(self, texts: "pd.Series[str]") -> "pd.Series[Any]":
-        """Return for each of some documents the share of these that score at least as high."""
+        """Return for each text the share of the left-out documents that score at least as high."""
         scores, others = self.scores.reindex(texts.index), texts[~texts.index.isin(self.scores.index)]
         if len(others):
             scores[others.index] = self.detector.decision_function(others.tolist())
@@ -62,7 +62,7 @@ class LeftOut:
         return pd.Series(np.maximum(n_higher, 1) / len(self.scores), texts.index)
 
     def token_scores(self, texts: "pd.Series[str]") -> list[list[TokenScore]]:
-        """Return the scores of the words of documents; raise DetectorError if there are none."""
+        """Return the scores of words; raise DetectorError if the detector has no such scores."""
         return self._answers("token_scores", texts)
 
     def reasons(self, texts: "pd.Series[str]") -> list[list[str]]:
@@ -70,12 +70,12 @@ class LeftOut:
         return self._answers("reasons", texts)
 
     def explain(self, texts: list[str], places: "pd.Series[int]", cleaner: Cleaner) -> list[Explanation]:
-        """Return what makes raw documents odd by their words; each is explained by what left it out."""
+        """Explain why raw documents are odd by their words, by the detector that left each out."""
         of_places = pd.Series(texts, places, dtype=object)
         return explain(of_places, cleaner, self.token_scores, self.reasons, self.centre)
 
     def _answers(self, method: str, texts: "pd.Series[str]") -> list[Any]:
-        """Ask the detector about documents; about those it learned from, the fit that left them out."""
+        """Call a method for documents: for a learned one, of the detector that left it out."""
         fold_of = self._fold_of.reindex(texts.index, fill_value=-1)
         answers: dict[Any, Any] = {}
         for fold, detector in [(-1, self.detector), *enumerate(self._detectors)]:
@@ -96,10 +96,10 @@ def left_out(
     seed: int = 0,
     known: KnownLabels = NOTHING_KNOWN,
 ) -> LeftOut:
-    """Return scores of at least two documents, each by a detector that was fitted without it.
+    """Return scores of at least two documents. Each score comes from a detector that was fitted without it.
 
-    A detector whose ``decision_scores_`` leave each document out is fitted once, on all of them; any other
-    is cloned, and fitted once without each fold.
+    If its ``decision_scores_`` are leave-one-out scores, the detector is fitted once, on all documents. Any
+    other detector is cloned, and each clone is fitted without one fold.
     """
     Whole(2).check("n_folds", n_folds)
     texts = pd.Series(texts, dtype=object)
@@ -112,7 +112,7 @@ def left_out(
         method, detectors, scores = f"cross-fitted over {n_folds} folds", [], np.empty(len(texts))
         for fold in range(n_folds):
             of_fold = clone(detector)
-            of_fold.others = detector.others  # no parameter, so that no clone has them
+            of_fold.others = detector.others  # clone copies only parameters
             fitted = known.fit(of_fold, texts.tolist(), fold_of != fold)
             scores[fold_of == fold] = fitted.decision_function(texts[fold_of == fold].tolist())
             detectors.append(fitted)
@@ -121,7 +121,7 @@ def left_out(
 
 
 def on_robust_scale(scores: NDArray[np.float64], learned: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores on the robust scale of others: their distance to the median, in deviations."""
+    """Scale scores: subtract the median of `learned`, and divide by its median absolute deviation."""
     deviation = float(median_abs_deviation(learned, scale="normal"))
     deviation = deviation or float(np.std(learned, ddof=1)) or 1.0
     return np.asarray((scores - np.median(learned)) / deviation)

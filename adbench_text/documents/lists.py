@@ -1,4 +1,4 @@
-"""The fourth stage of a ranking: lists of the odd documents, and what makes these odd."""
+"""The fourth stage of a ranking: list the odd documents, and explain why they are odd."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _N_FAMILIES = 20  # the largest ones
 
 @dataclass(frozen=True)
 class OddLists:
-    """All documents by their ranks, the list of each order, and the largest families of near-copies."""
+    """All documents in order, the list of each order, and the largest families of near-copies."""
 
     table: pd.DataFrame
     by_order: Mapping[str, pd.DataFrame]
@@ -29,9 +29,9 @@ class OddLists:
 
 
 def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, reads_raw: bool) -> OddLists:
-    """Return the lists of odd documents with what makes these odd; their texts are taken again.
+    """Return the lists of odd documents, with explanations. The texts are read again.
 
-    `reads_raw` says whether the detector reads documents as they were written.
+    `reads_raw` says whether the detector reads raw documents.
     """
     orders = rule.orders(has_form=scores.has_form, has_evidence=scores.has_evidence)
     is_near, scored = scores.table["is_near"], scores.table.drop(columns="is_near")
@@ -41,7 +41,7 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))
     for order, documents in lists.items():
         lists[order] = _explained(documents, order, raw, scores, reads_raw=reads_raw)
-    # a mark counts for all documents with the same words, whatever the order
+    # whatever the order, a mark counts for all documents with the same words
     table = _with_copies(ranked[orders[0]], "representative")
     return OddLists(
         table=_with_reasons(table, lists.values()),
@@ -51,7 +51,7 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
 
 
 def _with_copies(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return documents with the one that each is a copy of, and their numbers of copies."""
+    """Return documents with the columns ``copy_of`` and ``n_copies``."""
     rows, representative = table["row"], table[name]
     n_copies = np.bincount(representative, minlength=len(table))[rows] - 1
     copy_of = representative.astype("Int64").where(representative != rows)
@@ -59,14 +59,14 @@ def _with_copies(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
-    """Return documents ranked by a p, with their copies in this order.
+    """Return documents ranked by the p of an order, with their copies in this order.
 
-    Documents without p come last, in the order of their p by form.
+    Documents without p come last, sorted by their p by form.
     """
     p, name = table[P_OF_ORDER[by]], "representative" if by == "words" else "form_representative"
     table = _with_copies(table, name)
     representative = table[name].to_numpy()
-    # the last key counts first; a representative comes before its copies; parts may share a p
+    # the last key counts first; parts may have equal p; a representative comes before its copies
     strength = -table["score"].where(p.notna() & (by == "words"), 0.0)
     keys = (
         table["row"],
@@ -83,7 +83,7 @@ def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
 
 
 def _largest_families(table: pd.DataFrame, is_near: "pd.Series[bool]") -> pd.DataFrame:
-    """Return the documents with the most copies, of the documents that have near-copies."""
+    """Return the documents with the most copies, among documents with near-copies."""
     has_near = table["row"].isin(table["representative"][is_near])
     counted = _with_copies(table, "representative")[has_near]
     largest = counted.sort_values("n_copies", ascending=False, kind="stable").head(_N_FAMILIES)
@@ -93,12 +93,12 @@ def _largest_families(table: pd.DataFrame, is_near: "pd.Series[bool]") -> pd.Dat
 def _explained(
     documents: pd.DataFrame, by: str, raw: "pd.Series[str]", scores: DocumentScores, *, reads_raw: bool
 ) -> pd.DataFrame:
-    """Return the documents of a list with their texts, and what makes them odd by its order."""
+    """Return the documents of a list with their texts, and explanations by its order."""
     found = dict.fromkeys(documents["row"], Explanation([], [], []))
     documents = documents.assign(text=documents["row"].map(raw))
     if by != "form":
         found |= scores.explain(documents[documents["p"].notna()], raw)
-        # a detector that reads documents as they were written may have other reasons than words
+        # a detector that reads raw documents may have other reasons than words
         is_odd = documents["odd"] & is_by_words(documents, by) & (not reads_raw)
         found |= {row: found[row].of_odd() for row in documents["row"][is_odd]}
     if by != "words" and scores.has_form:
@@ -111,7 +111,7 @@ def _explained(
 
 
 def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return all documents with what makes the listed ones odd, and their copies."""
+    """Return all documents with the reasons for listed documents and their copies."""
     reasons: dict[str, dict[int, list[str]]] = {"why": {}, "why_form": {}}
     for documents in lists:
         for name, of_rows in reasons.items():

@@ -1,4 +1,4 @@
-"""Marks: a user has read some documents, and marks them as odd or fine."""
+"""Marks: the user reads some documents and marks them as odd or fine."""
 
 import csv
 import math
@@ -32,16 +32,17 @@ MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
 _ROW = "row"  # the column that numbers documents
 _REPLACED = "\ufffd"
-_NO_ASCII = re.compile("[^a-z0-9]+")  # a spreadsheet changes other characters, and may cut a text
-_N_COMPARED = 60  # of these characters
+_NO_ASCII = re.compile("[^a-z0-9]+")  # a spreadsheet may change these characters, and may cut a text
+_N_COMPARED = 60  # number of characters that remain to compare
 
 Rows = NDArray[np.int64]
 
 
 def marked_representatives(marks: Mapping[int, str], representative: Rows) -> "pd.Series[str]":
-    """Return the mark of each marked representative, by row, given marks by row; wrong ones are an error.
+    """Return the mark of each marked representative, by row, given marks by row.
 
-    One document of a family marks all of it. A family with both marks is odd.
+    The mark of one document counts for its family. A family with both marks is odd. Raise InvalidValueError
+    if a row or a mark is wrong.
     """
     for row, mark in marks.items():
         if not isinstance(row, Integral) or not 0 <= row < len(representative):
@@ -51,23 +52,23 @@ def marked_representatives(marks: Mapping[int, str], representative: Rows) -> "p
         if mark not in MARKS:
             raise InvalidValueError(f"The mark of row {row} is {mark!r}; a mark is odd or fine.")
     given = pd.Series([*marks.values()], representative[[*marks]] if marks else [], dtype=object)
-    # by row, and odd after fine; an empty document has no representative
+    # "odd" sorts after "fine", so it is the last; -1 stands for empty documents
     return given.sort_values().groupby(level=0).last().drop(-1, errors="ignore")
 
 
 @dataclass(frozen=True)
 class MarkEvidence:
-    """What marks tell: what is known when the detector learns, and how its list and that of form join."""
+    """Marked documents: labels for the detector, and evidence for how to join words and form."""
 
-    is_odd: "pd.Series[bool]"  # of the marked documents, by row; the others are fine
-    raw: "pd.Series[str]"  # likewise
+    is_odd: "pd.Series[bool]"  # for each marked document, by row; False means fine
+    raw: "pd.Series[str]"  # the marked documents, by row
     cleaner: Cleaner
-    before: LeftOut  # by words, of the sample, without marks
-    of_form: LeftOut | None  # likewise, by form
+    before: LeftOut  # scores of the sample by words, learned without marks
+    of_form: LeftOut | None  # scores of the sample by form, learned without marks
 
     @cached_property
     def odd(self) -> "pd.Series[str]":
-        """The documents marked odd that have words, cleaned."""
+        """The documents marked odd, cleaned, without those that have no words."""
         return self._with_words(self.raw[self.is_odd])
 
     @property
@@ -76,20 +77,20 @@ class MarkEvidence:
         return self.is_odd.index[self.is_odd]
 
     def known(self, normal: "pd.Series[str]") -> KnownLabels:
-        """Return the documents marked odd, and which of the normal ones are marked fine."""
+        """Return the documents marked odd, and which documents of `normal` are marked fine."""
         return KnownLabels(self.odd.tolist(), normal.index.isin(self.is_odd.index[~self.is_odd]))
 
     def p_before(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the p of the marked documents before any mark, by words and by form."""
+        """Return the p of marked documents by words and by form, both learned without marks."""
         assert self.of_form is not None
         return self._p_before(self.raw).to_numpy(), self.of_form.p_values(self.raw).to_numpy()
 
     def is_like(self, p: "pd.Series[float]", raw: "pd.Series[str]") -> "pd.Series[bool]":
-        """Return by row of which documents the marks have halved the p by words, or more."""
+        """Return by row whether marks reduced the p of a document by words to half or less."""
         return (p <= self._p_before(raw) / 2) & bool(self.is_odd.any())
 
     def _p_before(self, raw: "pd.Series[str]") -> "pd.Series[Any]":
-        """Return the p by words before any mark; NaN without words."""
+        """Return the p by words, learned without marks; NaN for a document without words."""
         return self.before.p_values(self._with_words(raw)).reindex(raw.index)
 
     def _with_words(self, raw: "pd.Series[str]") -> "pd.Series[str]":
@@ -98,7 +99,7 @@ class MarkEvidence:
 
 
 def weight_of_form(evidence: Sequence[MarkEvidence]) -> float:
-    """Return the weight of form beside words by all marks; 1 without marks, or if form is not looked at."""
+    """Return the weight of form relative to words by all marks; 1 without marks or without form."""
     known = [each for each in evidence if each.of_form is not None]
     if not known:
         return 1.0
@@ -107,15 +108,15 @@ def weight_of_form(evidence: Sequence[MarkEvidence]) -> float:
 
 
 class NamedDocuments(Protocol):
-    """Documents that marks are about: their rows, from 0 on, their identifiers and texts."""
+    """Documents that can be marked: rows from 0 on, identifiers and texts."""
 
     @property
     def id_titles(self) -> tuple[str, ...]:
-        """The columns that may identify a document, the best one first."""
+        """The columns that can identify a document, the best one first."""
 
     @property
     def text_title(self) -> str:
-        """The column of the text; empty if there is none."""
+        """The column of the text, or an empty string."""
 
     def __len__(self) -> int: ...
 
@@ -123,25 +124,26 @@ class NamedDocuments(Protocol):
         """Return the identifier of a document."""
 
     def row_of(self, name: str) -> int | None:
-        """Return the row of an identifier; None if there is none."""
+        """Return the row of an identifier, or None."""
 
     def text(self, row: int) -> str:
         """Return a document."""
 
 
 def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
-    """Return the marks of a CSV by row, such as a table that ``odd`` has written and a spreadsheet has saved.
+    """Return the marks of a CSV by row. Usually ``odd`` wrote the table and a spreadsheet saved it.
 
-    It has a column ``mark`` (odd, fine, or empty) and one that identifies the documents, by the first of
-    their `id_titles` that is there. Where a spreadsheet has made 23 of 00023, or the identifier is empty, a
-    column ``row`` says which document it is. One that is known by its row alone must have the same text.
+    The column ``mark`` is odd, fine or empty. The first column of `id_titles` that the table has identifies
+    the documents. If a spreadsheet wrote 23 for 00023, or the identifier is empty, the column ``row``
+    identifies the document; then its text must be the same, too.
+
     Raise DataError if the file cannot be read, a column is missing, a mark is wrong, or identifier, row and
     text contradict each other.
     """
     names, text = documents.id_titles, documents.text_title
     try:
         table = _table(path)
-    except (OSError, ValueError) as error:  # also of pandas' parser
+    except (OSError, ValueError) as error:  # errors of pandas' parser are ValueErrors
         reason = getattr(error, "strerror", None) or one_line(str(error))
         raise DataError(f"{path} cannot be read as a CSV of marks: {reason}") from error
     name = next((name for name in names if name in table), None)
@@ -157,8 +159,8 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
     written = marked[text] if text in marked else [""] * len(marked)
     known_by_row: dict[int, str] = {}
     find = row_named if name == _ROW != names[0] else documents.row_of
-    for own, mark, beside, beginning in zip(marked[name], marked[MARK], rows, written, strict=True):
-        row, there = find(own), row_named(beside)
+    for own, mark, cell, beginning in zip(marked[name], marked[MARK], rows, written, strict=True):
+        row, there = find(own), row_named(cell)
         if (
             row is None
             and there is not None
@@ -187,7 +189,7 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
 
 
 def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> None:
-    """Raise DataError if a row is not there, or has another text than is given."""
+    """Raise DataError if a row does not exist or has another text than `given`."""
     if row >= len(documents):
         raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
     found = documents.text(row)
@@ -200,14 +202,14 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """Return the texts of a CSV, with any separator; U+FFFD replaces what is not UTF-8."""
+    """Return the cells of a CSV, with any separator. U+FFFD replaces bytes that are not UTF-8."""
     text = decoded(path, "replace")
     delimiter, stream = delimiter_of(text), StringIO(text, newline="")
     reader = csv.reader(stream, delimiter=delimiter)
     header = next(filter(None, reader), [])
-    rows = "\n" * reader.line_num + stream.read()  # an error has the number of its line
+    rows = "\n" * reader.line_num + stream.read()  # so that an error has the right line number
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.ParserWarning)  # rows may end with a comma
+        warnings.simplefilter("ignore", pd.errors.ParserWarning)  # pandas warns if rows end with a comma
         return pd.read_csv(
             StringIO(rows),
             sep=delimiter,
@@ -240,16 +242,16 @@ def _may_be_saved_from(text: str, identifier: str) -> bool:
 
 
 def row_named(text: str) -> int | None:
-    """Return the row that a text names; None if it names none."""
-    text = text.removesuffix(".0")  # as pandas writes rows, some of which are missing
+    """Return the row that a text names, or None."""
+    text = text.removesuffix(".0")  # pandas writes rows so if some are missing
     return int(text) if text.isdecimal() and len(text) < 20 else None  # int refuses thousands of digits
 
 
 def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) -> list[str]:
-    """Return the rows of the marks in a table of ``odd`` that none of `given`, the marked rows, replaces.
+    """Return the marked rows of a table of ``odd`` whose marks are not in `given`, the rows marked now.
 
-    A mark of a row replaces those of its copies. `name_of` returns what the column ``copy_of`` calls a row.
-    A file that cannot be read, or has no column ``mark``, has no marks.
+    A mark of a row replaces the marks of its copies. `name_of` returns the name of a row in the column
+    ``copy_of``. A file that cannot be read, or has no column ``mark``, has no marks.
     """
     try:
         table = _table(path).reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")

@@ -1,24 +1,23 @@
-"""Documents that are closer to another group than to their own, by counts of words alone.
+"""Find documents that fit another group better than their own, by counts of words.
 
-With n_g(w) the number of times that the documents of group g have a word (c times in a document count as
-log2(1 + c)), N_g the sum over all words, V the number of different words and a the smoothing, a document d
-with the words w has
+n_g(w) counts the word w in the documents of group g; c times in a document count as log2(1 + c). N_g is the
+sum over all words, V the number of different words, and a the smoothing. The evidence of a document d for a
+group g is a sum over its words:
 
     E_g(d) = sum over w of log[ (n_g(w) + a) / (N_g + a V) ]
 
-where its own group has counts without the document. It fits the group with the highest E_g. The difference to
-its own group, per word, orders the list:
+The counts of the document's own group leave it out. It fits the group with the highest E_g. The difference
+per word sorts the list:
 
     (max over g of E_g(d) - E_own(d)) / (length + median length / 2)
 
-This is naive Bayes with the logarithm of term frequencies (Rennie et al., ICML 2003), and each document left
-out. All words count, because who and where tell groups of questions apart. Where more documents fit their own
-group without the words that the cleaning removes, these are left out. The smoothing, too, is the one of
-`_SMOOTHING` by which most documents fit their own group. Both choices need no labels besides the groups: few
-are wrong.
+This is naive Bayes with the logarithm of term frequencies (Rennie et al., ICML 2003), with each document left
+out. Stop words count, because words such as who and where separate groups of questions. They are dropped if
+more documents fit their own group without them. The smoothing is the value of `_SMOOTHING` for which most
+documents fit their own group. Both choices need only the labels of the groups, because few labels are wrong.
 
-With random labels, too, many documents fit another group better. A permutation of the labels tells how many,
-by the same words and smoothing.
+Even with random labels, many documents fit another group better. A permutation of the labels estimates how
+many, with the same words and smoothing.
 
 References
 ----------
@@ -51,9 +50,9 @@ from adbench_text.documents.source import TextSource
 from adbench_text.text.words import count_words, word_positions
 
 _SMOOTHING = (0.01, 0.03, 0.1, 0.3, 1.0)
-_N_TRIED = 5_000  # documents by which the smoothing and the words are chosen
-_SEED = 0  # of the random labels
-_MOST_CELLS = 2**22  # documents times groups that are in memory together
+_N_TRIED = 5_000  # documents that choose the smoothing and the words
+_SEED = 0  # for the random labels
+_MOST_CELLS = 2**22  # documents times groups in memory
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -66,7 +65,7 @@ class _Counted(NamedTuple):
 
 @dataclass(frozen=True)
 class _Counter:
-    """Counts the words of documents, in log2(1 + c); it may run in a worker process."""
+    """Counts the words of documents, as log2(1 + c). It may run in a worker process."""
 
     cleaner: Cleaner
 
@@ -77,10 +76,10 @@ class _Counter:
 
 
 class Fits(NamedTuple):
-    """How documents fit the groups; one number each."""
+    """How documents fit the groups, with one number for each document."""
 
-    best: Rows  #: the group besides its own that a document fits best
-    #: evidence for it less that for the own group, per word; above 0 if it fits better, NaN without words
+    best: Rows  #: the best other group
+    #: evidence for that group minus evidence for the own group, per word; NaN without words
     difference: Array
 
     def fill(self, places: Rows, found: "Fits") -> None:
@@ -90,14 +89,14 @@ class Fits(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupWords:
-    """The words of groups, counted over their documents."""
+    """Counts of the words in each group."""
 
     number_of: dict[str, int]
     counts: "csr_array[Any]"  # of shape (n_words, n_groups)
-    is_target: NDArray[np.bool_]  # of each group: whether a document may be said to fit it
+    is_target: NDArray[np.bool_]  # for each group: whether documents may fit it
     median_length: float
     smoothing: float
-    share_by_chance: float = np.nan  # of the documents that would fit another group better by random labels
+    share_by_chance: float = np.nan  # share of documents that fit another group better with random labels
 
     @cached_property
     def _totals(self) -> Array:
@@ -105,7 +104,7 @@ class GroupWords:
 
     @cached_property
     def _bonus(self) -> "csr_array[Any]":
-        """What a word of a group adds to the evidence of an unknown one."""
+        """The evidence of each word of a group, minus the evidence of an unknown word."""
         return csr_array(
             (np.log1p(self.counts.data / self.smoothing), self.counts.indices, self.counts.indptr),
             shape=self.counts.shape,
@@ -115,7 +114,7 @@ class GroupWords:
         return np.asarray(np.log(self.smoothing / (totals + self.smoothing * len(self.number_of))))
 
     def evidence(self, counts: "csr_array[Any]", own: Rows) -> tuple[Array, Array]:
-        """Return E of all groups, and E of the own one without the document, given counts of known words."""
+        """Return E of all groups, and E of the own group without the document, given counts of words."""
         lengths = np.asarray(counts.sum(axis=1), np.float64)
         of_groups = (counts @ self._bonus).toarray() + lengths[:, None] * self._unknown(self._totals)
         entries = np.bincount(
@@ -125,17 +124,17 @@ class GroupWords:
         return of_groups, of_own
 
     def _left(self, counts: "csr_array[Any]", own: Rows) -> Array:
-        """Return the counts of the own group for each entry, without the document."""
+        """Return for each entry the count of its word in the own group, without the document."""
         return np.asarray(np.maximum(self._of_groups(counts, own) - counts.data, 0.0), np.float64)
 
     def _of_groups(self, counts: "csr_array[Any]", groups: Rows) -> Array:
-        """Return for each entry the count of its word in a group, given a group for each document."""
+        """Return for each entry the count of its word in the group that is given for its document."""
         if not counts.nnz:
             return np.empty(0)
         return np.asarray(self.counts[counts.indices, groups[_rows(counts)]], np.float64).ravel()
 
     def fits(self, counts: "csr_array[Any]", own: Rows) -> Fits:
-        """Return which other group each document fits best, and by how much better than its own."""
+        """Return the best other group of each document, and how much better it fits than the own group."""
         best, difference = np.empty(len(own), np.int64), np.empty(len(own))
         n_rows = max(_MOST_CELLS // self.counts.shape[1], 1)
         for begin in range(0, len(own), n_rows):
@@ -150,12 +149,12 @@ class GroupWords:
         return Fits(best, np.where(lengths > 0, per_word, np.nan))
 
     def known(self, counted: _Counted) -> "csr_array[Any]":
-        """Return counts with a column for each word of the groups."""
+        """Return counts of the words that the groups have, with a column for each."""
         numbers = np.array([self.number_of.get(word, -1) for word in counted.words], np.int64)
         return _renumbered(counted.counts, numbers, len(self.number_of))
 
     def token_scores(self, cleaned: Sequence[str], own: Rows, other: Rows) -> list[list[TokenScore]]:
-        """Return the evidence of each word of documents for another group, against their own without them."""
+        """Return the evidence of each word: for another group, minus the own group without the document."""
         counts = self.known(_Counter(Cleaner(None))(cleaned))
         lengths = np.asarray(counts.sum(axis=1), np.float64)
         base = self._unknown(self._totals[other]) - self._unknown(self._totals[own] - lengths)
@@ -181,18 +180,18 @@ class Misfiled:
     Attributes
     ----------
     fits : Series of str
-        By row: the group that a document fits better; missing if there is none.
+        By row: the group that a document fits better; missing if it fits its own group best.
     misfit : Series of float
-        By row: the evidence for that group less the evidence for its own, per word (a natural logarithm);
-        missing if there is none.
+        By row: the evidence for that group minus the evidence for its own group, per word (a natural
+        logarithm); missing if the document fits its own group best.
     n_better, n_compared : int
-        Number of different documents that fit another group better, and of those that were compared.
+        Number of different documents that fit another group better, and number of documents compared.
     n_by_chance : int
-        About how many would fit another group better if their labels were random.
+        Estimated number of documents that would fit another group better if labels were random.
     listed : DataFrame
         Different documents by `misfit`, the largest first: ``row``, ``group``, ``fits``, ``misfit``,
-        ``text``, ``words`` (scores of the words: above 0 if they speak for the other group) and ``why`` (the
-        words that speak most for it).
+        ``text``, ``words`` (scores of the words, positive for the other group) and ``why`` (the words with
+        the highest scores).
     """
 
     fits: "pd.Series[str]"
@@ -205,17 +204,17 @@ class Misfiled:
 
 @dataclass(frozen=True)
 class InGroups:
-    """What is found about the groups of documents.
+    """Findings about the groups of documents.
 
     Attributes
     ----------
     groups : Groups
-        The names of the groups that are ranked by themselves, and of the small ones.
+        The group of each document.
     misfiled : Misfiled
         Documents that fit another group better than their own.
     contradictions : DataFrame
-        Equal texts and near-copies in several groups, the largest families first: ``row``, ``n`` (documents)
-        and ``groups`` (their labels, the most frequent first).
+        Families of copies and near-copies with several groups, the largest first: ``row``, ``n`` (documents)
+        and ``groups`` (labels, the most frequent first).
     """
 
     groups: Groups
@@ -234,7 +233,7 @@ class InGroups:
         jobs: int | str,
         progress: OnProgress,
     ) -> "InGroups":
-        """Return what is found about groups, given the scores of all documents by row."""
+        """Find misfiled documents and contradictions, given the scores of all documents by row."""
         n_listed = max(ceil(rule.alpha * int(table["p"].notna().sum())), rule.top, 1)
         misfiled = misfiled_documents(source, parts, table, groups, n_listed, jobs, progress)
         return cls(groups, misfiled, groups.contradictions(parts.in_languages.representative))
@@ -259,11 +258,11 @@ def misfiled_documents(
     jobs: int | str,
     progress: OnProgress,
 ) -> Misfiled:
-    """Return the documents that fit another group better, given the scores of all by row.
+    """Return the documents that fit another group better, given the scores of all documents by row.
 
-    Documents without words once cleaned have no score, and are compared by the words that they had. Groups
-    that are too small to be ranked by themselves are no other group, and their documents are left out.
-    Documents without a group may fit one, and no document fits these.
+    A document whose words are all removed by the cleaning has no score; it is compared by its uncleaned
+    words. Small groups are not compared. A document without a group may fit a group, but no document is said
+    to fit the documents without a group.
     """
     names, of_row = np.array([*groups.names, None], dtype=object), groups.of_rows
     representative, cleaner = parts.by_words.representative, parts.parts[0].pair.cleaner
@@ -313,7 +312,7 @@ def _with_all_words(cleaner: Cleaner) -> Cleaner:
 
 @dataclass(frozen=True)
 class _Fitter:
-    """Says which group documents fit; it may run in a worker process."""
+    """Finds the group that documents fit. It may run in a worker process."""
 
     counter: _Counter
     words: GroupWords
@@ -332,11 +331,11 @@ def find_misfiled(
     jobs: int | str,
     progress: OnProgress,
 ) -> tuple[GroupWords, Fits]:
-    """Return which group documents fit besides their own; of many documents, most are read twice.
+    """Return the counts of words, and which other group each document fits best.
 
-    `rows` are different documents, in order, and `group_of` is the group of each. `is_target` says
-    of each group whether a document may be said to fit it. Words that the cleaner removes count, too, unless
-    fewer documents fit their own group with them.
+    If there are many documents, most are read twice. `rows` are different documents, in order, and `group_of`
+    has their groups. `is_target` says for each group whether documents may fit it. Words that the cleaner
+    removes count, too, unless more documents fit their own group without them.
     """
     counter = _Counter(_with_all_words(cleaner))
     of_all = _count(source, rows, group_of, len(is_target), counter, jobs, progress)
@@ -363,15 +362,15 @@ def _with_groups(source: TextSource, rows: Rows, group_of: Rows) -> Any:
 
 @dataclass(frozen=True)
 class _Counts:
-    """Counts of words in the groups, in random groups, and in the documents that the choice is made with."""
+    """Counts of words: in the groups, in random groups, and in the documents that choose the smoothing."""
 
     words: list[str]
     of_groups: "csr_array[Any]"  # of shape (n_words, n_groups)
-    by_chance: "csr_array[Any]"  # of the same documents, with random labels
+    by_chance: "csr_array[Any]"  # the same for random labels
     tried: "csr_array[Any]"  # of shape (n_tried, n_words)
-    own: Rows  # the group of each of these documents
-    own_by_chance: Rows
-    places: Rows  # of these documents, among all
+    own: Rows  # groups of the tried documents
+    own_by_chance: Rows  # their random groups
+    places: Rows  # their places among all documents
     rest: Rows  # places of the other documents with words
 
     @cached_property
@@ -379,19 +378,19 @@ class _Counts:
         return {word: number for number, word in enumerate(self.words)}
 
     def of_words(self, is_left: NDArray[np.bool_]) -> Self:
-        """Return the counts of some of the words."""
+        """Return the counts of some words."""
         words = [word for word, is_in in zip(self.words, is_left, strict=True) if is_in]
         counts = self.of_groups[is_left], self.by_chance[is_left], self.tried[:, is_left]
         return replace(self, words=words, of_groups=counts[0], by_chance=counts[1], tried=counts[2])
 
     def model(self, is_target: NDArray[np.bool_], smoothing: float) -> GroupWords:
-        """Return the words of the groups."""
+        """Return the counts of the groups, with a smoothing."""
         median = float(np.median(self.tried.sum(axis=1)))
         return GroupWords(self._number_of, self.of_groups, is_target, median, smoothing)
 
 
 def _most_own(counted: list[_Counts], is_target: NDArray[np.bool_]) -> tuple[_Counts, GroupWords]:
-    """Return the words and the smoothing by which most documents fit their own group."""
+    """Return the words and the smoothing for which most documents fit their own group."""
     models = [(each, each.model(is_target, smoothing)) for each, smoothing in product(counted, _SMOOTHING)]
     counts, best = max(
         models, key=lambda model: (model[1].fits(model[0].tried, model[0].own).difference < 0).mean()
@@ -409,7 +408,7 @@ def _count(
     jobs: int | str,
     progress: OnProgress,
 ) -> _Counts:
-    """Count the words of groups."""
+    """Count the words of the groups."""
     number_of: dict[str, int] = {}
     by_chance = np.random.default_rng(_SEED).permutation(group_of)
     labels = np.stack([group_of, by_chance + n_groups])
@@ -445,7 +444,7 @@ def _count(
 
 
 def _renumbered(counts: "csr_array[Any]", numbers: Rows, n_words: int) -> "csr_array[Any]":
-    """Return counts with other numbers of words; those with -1 are left out."""
+    """Return counts with the words renumbered; a word with the number -1 is dropped."""
     columns, rows = numbers[counts.indices], _rows(counts)
     is_known = columns >= 0
     entries = counts.data[is_known], (rows[is_known], columns[is_known])

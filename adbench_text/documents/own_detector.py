@@ -1,4 +1,4 @@
-"""The detector of a user's own documents: configured for their language, not yet fitted."""
+"""The detector for the user's own documents: configured for their language, not yet fitted."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OwnDetector:
-    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr:robust"``."""
+    """An unfitted detector for documents of a language. `label` is its configuration, as ``"llr:robust"``."""
 
     name: str
     label: str
     detector: "TextDetector"
-    settings: Mapping[str, Any]  # of the user
+    settings: Mapping[str, Any]  # given by the user
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn any error of the detector in a block into a `DetectorError` of one line."""
+        """Turn any error of the detector in a ``with`` block into a `DetectorError` of one line."""
         module = self.detector.implementation.__module__
         return as_plugin_error(f"{self.label} failed", module, DetectorError)
 
@@ -91,10 +91,10 @@ def _configured(
 def _preset_for(
     name: str, preset: str, language: str, given: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return a preset and its settings, as the detector offers it for documents of a language."""
+    """Return a preset and its settings for documents of a language."""
     if language != "en":
         for normal in (False, True):
-            with suppress(InvalidValueError):  # it offers nothing without word vectors
+            with suppress(InvalidValueError):  # the detector needs word vectors
                 offered, settings = registry.detector(name).for_documents(language, given, normal=normal)
                 if offered.split(", ")[0] == preset:
                     return offered, settings

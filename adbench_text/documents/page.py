@@ -1,4 +1,4 @@
-"""The page of own documents: lists of them, their words coloured by their scores."""
+"""The HTML page of own documents: lists of documents with their words coloured by scores."""
 
 import json
 from base64 import b64encode
@@ -20,19 +20,19 @@ from adbench_text.orders import P_OF_ORDER
 from adbench_text.pages.shades import Scale, cut, page
 from adbench_text.text.letters import in_lower_case
 
-_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3, "misfit": 3}  # significant ones
-_N_CHARACTERS = 1500  # of a document
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3, "misfit": 3}  # significant digits
+_N_CHARACTERS = 1500  # characters of a document
 _N_CHARACTERS_OF_NAME = 80
 _N_CHARACTERS_OF_EXCERPT = 160
-_SHARE_BEFORE = 0.15  # of what is shown of a text is before the first odd word
-_MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
-_OF_WORD, _OF_DOCUMENT = 55, 1200  # bytes that each takes besides its text, at most
-_N_ROWS = 20  # of a table; the others are folded
-_N_DOCUMENTS = 50  # of a list, likewise
+_SHARE_BEFORE = 0.15  # share of the excerpt before the first odd word
+_MOST_BYTES = 900_000  # bytes of all documents of a page; a browser is slow with more
+_OF_WORD, _OF_DOCUMENT = 55, 1200  # largest number of bytes of markup for a word or a document
+_N_ROWS = 20  # rows of a table; the others are folded
+_N_DOCUMENTS = 50  # documents of a list; the others are folded
 
 
 class PageDocument(NamedTuple):
-    """A document of the page of own documents."""
+    """A document on the page."""
 
     rank: str
     id: str
@@ -40,14 +40,14 @@ class PageDocument(NamedTuple):
     why: Sequence[str]  #: the words that make it odd
     text: str  #: as it was written
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
-    p: str = ""  #: that of the order of its list, among the facts, too; empty if the list has no order
-    is_odd: bool | None = None  #: whether it is called odd; those of a list come first; None in no order
+    p: str = ""  #: the p that orders the list, which is also one of the facts; empty without an order
+    is_odd: bool | None = None  #: odd documents come first in a list; None without an order
 
 
 def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageDocument]:
     """Return the rows of a table of ranked documents, formatted for the terminal and for a page.
 
-    `p` names the p-value that gives their order, and decides which ones are called odd.
+    `p` names the p-value that orders the documents and decides which ones are odd.
     """
     shown = []
     for row in table.to_dict("records"):
@@ -63,29 +63,29 @@ def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageD
 
 
 def documents_of_list(listed: pd.DataFrame, order: str, alpha: float) -> list[PageDocument]:
-    """Return the documents of the list of an order, which have an ``id``, with what makes them odd there."""
+    """Return the documents of the list of an order, with their reasons. They have the column ``id``."""
     by_words = is_by_words(listed, order)
     listed = listed.assign(why=listed["why"].where(by_words, listed["why_form"]))
-    if order == "both":  # the one with the smaller p is shown
+    if order == "both":  # show the order with the smaller p
         listed["by"] = by_words.map({True: "words", False: "form"})
     return page_documents(listed, alpha, P_OF_ORDER[order])
 
 
 class _Part(NamedTuple):
-    """A part of a document, from `start` to `end`."""
+    """Part of a document, from `start` to `end`."""
 
     start: int
     end: int
-    n_left_out: int  #: words after the end
+    n_left_out: int  #: number of words after the end
 
 
 class _OnPage(NamedTuple):
-    """A document and what is shown of it."""
+    """A document, and the parts of it that the page shows."""
 
     document: PageDocument
     excerpt: _Part
     shown: _Part
-    is_first_usual: bool  # of its list: a line above it separates those that are called odd
+    is_first_usual: bool  # whether it is the first in its list that is not odd; a line separates it
 
     @classmethod
     def each(cls, documents: Sequence[PageDocument]) -> Iterator["_OnPage"]:
@@ -97,7 +97,7 @@ class _OnPage(NamedTuple):
 
     @classmethod
     def of(cls, document: PageDocument, *, is_first_usual: bool) -> "_OnPage":
-        """Return a document with the parts around its odd words."""
+        """Return a document, and the parts around its odd words."""
         first = {_alike(word.token): word.start for word in reversed(document.words)}
         odd = [first[alike] for alike in map(_alike, document.why) if alike in first]
         excerpt, shown = (_part(document.text, odd, n) for n in (_N_CHARACTERS_OF_EXCERPT, _N_CHARACTERS))
@@ -105,7 +105,7 @@ class _OnPage(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """The bytes that it takes on a page, at most."""
+        """An upper bound of its bytes on the page."""
         parts = self.excerpt, self.shown
         texts = [self.document.text[part.start : part.end] for part in parts]
         texts += [
@@ -120,7 +120,7 @@ class _OnPage(NamedTuple):
 
 
 def _alike(word: str) -> str:
-    """Return what a word and its lower case have in common in any language."""
+    """Return a form that is equal for a word and its lower case in any language."""
     return in_lower_case(word, "en").replace("\u0131", "i")
 
 
@@ -135,11 +135,11 @@ def page_of_documents(
     marks: Mapping[str, str] | None = None,
     headline: str = "",
 ) -> str:
-    """Return a page of lists of a user's own documents, by heading; those without room are counted.
+    """Return a page with lists of documents, by heading. It says how many documents did not fit.
 
-    `made` is how and when the page was made. The headline is the title, if no other is given. A word with the
-    score `middle` is neither odd nor typical.
-    With `marks`, documents can be marked as odd or fine; these were given before, by identifier.
+    `made` says how and when the page was made. The default headline is the title. A word with the score
+    `middle` is neither odd nor typical. With `marks`, the earlier marks by identifier, the reader can mark
+    documents as odd or fine.
     """
     lists = {
         heading: list(_fitting(documents, _MOST_BYTES / len(sections)))
@@ -166,7 +166,7 @@ def page_of_documents(
 
 
 def notebook_of_documents(summary: str, sections: Mapping[str, Sequence[PageDocument]], middle: float) -> str:
-    """Return the first documents of lists, by heading, as HTML within a notebook; all text is escaped."""
+    """Return the first documents of lists, by heading, as HTML for a notebook. All text is escaped."""
     lists = {heading: list(_OnPage.each(first)) for heading, first in sections.items()}
     words = [shown.document.words for first in lists.values() for shown in first]
     scale = Scale.of(words, middle)
@@ -174,19 +174,19 @@ def notebook_of_documents(summary: str, sections: Mapping[str, Sequence[PageDocu
 
 
 def _script(marks: Mapping[str, str], id_name: str, ids: Sequence[str]) -> dict[str, str]:
-    """Return the script of the page, and what it reads; a browser runs no other."""
+    """Return the script of the page, its digest and its data. The digest forbids any other script."""
     code = files(__package__).joinpath("_marks.js").read_text(encoding="utf-8")
     digest = b64encode(sha256(code.encode()).digest()).decode()
     of_page = json.dumps(
         {"earlier": {no_formula(name): mark for name, mark in marks.items()}, "name": id_name}
     )
-    # of the marks of this page in the browser
+    # the browser stores the marks of this page under this key
     key = sha256(json.dumps([*ids, of_page]).encode()).hexdigest()[:16]
     return {"code": code, "digest": f"sha256-{digest}", "key": key, "marks": of_page}
 
 
 def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_OnPage]:
-    """Yield the first documents that fit on a page, at least one."""
+    """Yield the first documents, as many as fit on a page and at least one."""
     n_bytes = 0
     for number, shown in enumerate(_OnPage.each(documents)):
         n_bytes += shown.n_bytes
@@ -196,7 +196,7 @@ def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_
 
 
 def _part(text: str, odd: Sequence[int], n_characters: int) -> _Part:
-    """Return the part of a text with the most odd words, or its beginning; `odd` is where they begin."""
+    """Return the part of a text with the most odd words, or its beginning. `odd` has their positions."""
     start = 0
     if len(text) > n_characters:
         n_before = int(_SHARE_BEFORE * n_characters)

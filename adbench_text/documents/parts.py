@@ -1,7 +1,8 @@
-"""The parts of a ranking: documents are ranked among the documents of their part.
+"""The parts of a ranking: each document is ranked within its part.
 
-Without groups and languages, one part has all documents. In groups, words are judged in the group and form in
-the whole file; in languages, both are judged in the language. Groups of a language are parts of it.
+Without groups and languages, one part has all documents. With groups, words are ranked within the group, and
+form within the whole file. With several languages, both are ranked within the language. With both, groups are
+parts of a language.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,31 +22,31 @@ from adbench_text.documents.survey import Families, Rows, Survey
 
 @dataclass(frozen=True)
 class Part:
-    """Documents that are ranked among each other, and the detectors that do it."""
+    """Documents that are ranked against each other, and their detectors."""
 
-    rows: Rows  # in order
+    rows: Rows  # sorted
     pair: DetectorPair
     orders: Collection[str]  # "words", "form" or both
-    language: int  # its number
+    language: int  # the number of the language
 
     def has(self, rows: Any) -> NDArray[np.bool_]:
-        """Return which rows are in this part."""
+        """Return for each row whether it is in this part."""
         return np.isin(np.asarray(rows, dtype=np.int64), self.rows)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """All parts of a ranking, and the documents that are scored in each."""
+    """All parts of a ranking, and the documents that are scored in them."""
 
     parts: Sequence[Part]
-    in_languages: Survey  # by words in the whole language, whether it has groups or not
+    in_languages: Survey  # by words, with whole languages as parts
     by_words: Survey
     by_form: Survey
-    others: Sequence[OtherWords | None]  # the words of each language, where its groups are parts
+    others: Sequence[OtherWords | None]  # for each language: its words, if its groups are parts
 
     @classmethod
     def of(cls, source: TextSource, read: InLanguages, groups: Groups | None, n_sample: int) -> "Parts":
-        """Return the parts of documents in some languages, and in groups if there are any."""
+        """Return the parts: languages, and groups within them if there are any."""
         families, pair_of = read.families, read.pair_of
         in_languages = Survey.by_words(families, pair_of, n_sample)
         by_form = in_languages.by_form()
@@ -71,23 +72,23 @@ class Parts:
 
     @property
     def orders(self) -> list[str]:
-        """The orders in which documents are scored: by words, and by form if it is looked at."""
+        """The orders that documents are scored by: words, form or both."""
         return [order for order in ("words", "form") if any(order in part.orders for part in self.parts)]
 
     def with_words(self) -> Rows:
-        """Return the documents with words of the sample of all documents."""
+        """Return the documents with words in the sample of all documents."""
         rows = self.in_languages.sample(np.arange(len(self)))
         sample: Rows = rows[self.in_languages.facts.has_words[rows]]
         return sample
 
     def most_to_learn(self, odd: Any) -> int:
-        """Return from how many documents the largest part can learn by words, without those marked odd."""
+        """Return how many documents the largest part can learn from by words, without rows in `odd`."""
         samples = [self.by_words.sample(part.rows) for part in self.parts if "words" in part.orders]
         known = self.by_words.facts.has_words
         return max(int((known[rows] & ~np.isin(rows, odd)).sum()) for rows in samples)
 
     def rests(self, part: Part) -> list[tuple[Collection[str], Rows]]:
-        """Return which other documents of a part are scored, besides its samples, with their orders."""
+        """Return the rows of a part that are scored but not in its samples, with their orders."""
         if self.by_form is self.by_words:  # a document is read once for both orders
             found = [(part.orders, self.by_words.rest(part.rows))]
         else:
@@ -97,13 +98,13 @@ class Parts:
 
 
 def _rows_of(number: Rows, n: int) -> list[Rows]:
-    """Return the rows of each number from 0 to n - 1, in order."""
+    """Return for each number from 0 to n - 1 its rows, sorted."""
     order = np.argsort(number, kind="stable")
     return np.split(order, np.searchsorted(number[order], np.arange(1, n)))
 
 
 def _numbers(pair_of: Rows, groups: Groups, families: Families) -> Rows:
-    """Return for each document the number of its group in its language; small groups are one group there."""
+    """Return for each document the number of its group in its language, where small groups are one group."""
     n_labels = len(groups.names) + 1
     number = pair_of * n_labels + groups.of_rows
     small = pair_of * n_labels + len(groups.names)

@@ -1,4 +1,4 @@
-"""Documents of a user: each is scored by what a detector learned from the others."""
+"""Rank the user's own documents: a detector scores each by what it learned from the others."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,80 +25,80 @@ from adbench_text.escaping import one_line
 from adbench_text.orders import Order
 from adbench_text.plugins.foreign import Detector
 
-_N_IN_LINE, _N_IN_NOTEBOOK = 3, 10  # documents of a list that are shown
+_N_IN_LINE, _N_IN_NOTEBOOK = 3, 10  # documents of a list that are shown in a repr, in a notebook
 
 
 @dataclass(frozen=True, repr=False)
 class OddDocuments:
     """Documents ranked against each other, the most abnormal first.
 
-    A notebook shows the first documents of each list with their words coloured, a terminal one line.
+    A notebook shows the first documents of each list with coloured words. A terminal shows one line.
 
     Attributes
     ----------
     table : DataFrame
-        All documents in the order of their ranks; those without a rank come last.
+        All documents, sorted by rank; documents without a rank come last.
 
-        - ``row``: in the input, from 0 on
-        - ``rank``: 1 for the most abnormal; copies share the rank of their representative
-        - ``score``: abnormality of its words, by detectors that were fitted without the document
+        - ``row``: row in the input, from 0 on
+        - ``rank``: 1 for the most abnormal document; copies have the rank of their representative
+        - ``score``: abnormality of its words, by a detector that was fitted without the document
         - ``p``: share of the different documents that score at least as high by words; missing without words
         - ``p_form``, ``p_both``: the same by form (length, characters and kinds of words of the document as
           written), and by both, joined as in `adbench_text.calibration.joined`; missing if not asked for
         - ``odd``: whether the p of the order is at most alpha
-        - ``why``, ``why_form``: the words, and the facts about form, that make it odd, the strongest first;
-          empty for documents that are in no list
-        - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
-        - ``n_copies``: number of documents that are copies of this one
+        - ``why``, ``why_form``: the words, and the facts about form, that make the document odd, the
+          strongest first; empty for documents that are in no list
+        - ``copy_of``: row of the document with the same words, or most of them, that is scored instead
+        - ``n_copies``: number of copies of this document
         - ``representative``, ``form_representative``: rows of the documents whose words and whose form are
-          scored for this one; with `keep_copies`, the form of the first document that was written so
-        - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
-        - ``group``, ``fits``, ``misfit``: with groups, that of the document, another one that it fits better,
-          and by how much, see `adbench_text.documents.misfiled`; missing if there is none
+          scored instead; with `keep_copies`, the first document with the same raw text is scored by form
+        - ``mark``: odd or fine if the document or a copy is marked; without `keep_marked` it has no rank
+        - ``group``, ``fits``, ``misfit``: with groups, the group of the document, a group that it fits
+          better, and by how much (see `adbench_text.documents.misfiled`); missing if no group fits better
         - ``language``: only with the language ``"auto"``; missing for a document without enough text
     lists : mapping of str to DataFrame
         By order (``"words"``, ``"form"``, ``"both"``): the different documents that are odd, or among the
-        first. The columns are those of the table, with the ranks of this order; and ``text``, the document
-        as written, and ``words``, the scores of its words (`TokenScore`; empty if there are none).
+        first. They have the columns of the table, with the ranks of this order. They also have ``text``, the
+        document as written, and ``words``, the scores of its words (`TokenScore`, or empty).
     families : DataFrame
         The documents with the most copies, if some are near-copies: ``row``, ``n_copies`` and ``text``.
     detector : str
         Name and configuration: ``"llr:robust"``.
     method : str
-        How a document is left out of what its detector learns: ``"leave-one-out"``.
+        How the detector leaves out the document that it scores: ``"leave-one-out"``.
     centre : float
-        Score above which a word speaks for odd.
+        A word with a higher score is a sign that its document is odd.
     alpha : float
-        Largest p of a document that is called odd.
+        Largest p of an odd document.
     language : str
-        Of the cleaning and the detector: the one given, or with ``"auto"`` that of most documents (English if
-        none has enough text).
+        Language of the cleaning and the detector. With ``"auto"`` it is the language of most documents, or
+        English if no document has enough text.
     languages : mapping of str to float
-        With ``"auto"``: the shares of the languages that mean something, the largest first.
+        With ``"auto"``: the shares of the frequent languages, the largest first.
     other_language : str or None
-        The language of most documents, if it is another than the one given.
+        The language of most documents, if it is not the given one.
     second_language : tuple of str and float, or None
-        A language that could be ranked by itself, and its share of the different documents, if all are read
-        as another one: ``"auto"`` would do it.
+        A second frequent language, and its share of the different documents. ``"auto"`` would rank its
+        documents separately.
     n_learned : int
-        Number of different documents that the detector has learned from.
+        Number of different documents that the detector learned from.
     n_near_copies : int
-        Number of documents that share most of their words with another one; in groups or in several languages
-        with one that they are ranked with.
+        Number of documents that share most of their words with another one. With groups or several
+        languages, both documents are in the same part.
     n_duplicates : int
-        Number of documents that were written as an earlier one was.
+        Number of documents with the same raw text as an earlier one.
     n_same_words : int
-        Number of documents with the words of another one, but written otherwise, such as with other digits.
+        Number of documents with the words of another one but a different raw text, such as other digits.
     marked : Series
-        The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one for each family.
+        The marks by row, ``"odd"`` or ``"fine"``, of documents that are scored; one mark for each family.
     form_weight : float
-        How much form counts beside words, in (0, 1]: 1 as without marks.
+        Weight of form relative to words, in (0, 1]; 1 without marks.
     groups : InGroups or None
-        With groups: those of the documents, which documents fit another one better, and contradictions.
+        With groups: the group of each document, misfiled documents, and contradictions.
     in_languages : tuple of str
-        The languages whose documents are ranked among themselves; empty if all are read as one.
+        The languages that are ranked separately; empty if all documents are read as one language.
     learns_from_marks : bool
-        Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
+        Whether the detector `takes_labels`. If not, it only leaves out documents marked odd.
     """
 
     table: pd.DataFrame
@@ -123,7 +123,7 @@ class OddDocuments:
     in_languages: tuple[str, ...]
 
     def is_copy(self, order: str) -> "pd.Series[bool]":
-        """Return which documents of the table another document stands for in an order."""
+        """Return which documents of the table have another document as representative in an order."""
         name = "representative" if order == "words" else "form_representative"
         return self.table[name] != self.table["row"]
 
@@ -167,51 +167,52 @@ def odd_documents(
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
-    """Rank documents against each other; each is scored by what was learned from the others.
+    """Rank documents against each other; a detector scores each by what it learned from the others.
 
-    Marks of some documents change the ranks of the others. A detector that `takes_labels` learns from those
-    marked odd. Others never see documents marked odd. Words and form join in one list (``by="both"``, if not
-    asked for another): form as far as marks speak for it, see `adbench_text.calibration.form_weight`.
+    Marks of some documents change the ranks of the others. A detector that `takes_labels` learns from
+    documents marked odd. Other detectors never see documents marked odd. With marks, the default order is
+    ``"both"``: one list joins words and form, and the marks decide the weight of form (see
+    `adbench_text.calibration.form_weight`).
 
-    The keyword parameters are the interface: those of the command ``odd``, one each.
+    Each keyword parameter is an option of the command ``odd``.
 
     Parameters
     ----------
     texts : iterable of str, or callable
-        At least two different documents with words, or a function that yields them. What a function yields is
-        kept: in memory, or in temporary files above 256 MB.
+        At least two different documents with words, or a function that yields them. The documents of a
+        function are kept in memory, or above 256 MB in temporary files.
     detector : str or detector
-        Its name; or an object with ``fit(texts)`` and ``decision_function(texts)``, such as ``LLR(topics=4)``
-        or a pipeline of scikit-learn: a copy of it is fitted. A class stands for its defaults.
+        The name of a detector, or an object with ``fit(texts)`` and ``decision_function(texts)``, such as
+        ``LLR(topics=4)`` or a pipeline of scikit-learn. A copy of the object is fitted. A class is used with
+        its default values.
     preset : str, optional
-        Configuration of a detector with a name; by default the one that it offers for the language.
+        Configuration of the named detector. By default the detector chooses one for the language.
     settings : mapping, optional
-        Hyper-parameters that override it.
+        Hyper-parameters that override the configuration.
     language : str
         Language of the documents, for the cleaning and the detector. With ``"auto"`` the language of each
-        document is found. Each document is ranked among the documents of its language, if at least 10 % and
-        20 of the different documents are in it; the others are read as the language of most documents.
+        document is detected. A language with at least 10 % and at least 20 of the different documents is
+        ranked separately. Other documents are read as the language of most documents.
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
-        Which p gives the order, what is odd and why. With ``"words"`` form is not looked at. By default words
-        give the order, the other p-values are known, and there is a second list by form. A detector that
-        reads documents as they were written, such as ``form``, has one order, by itself.
+        The p that ranks the documents and says which are odd. With ``"words"``, form is not scored. By
+        default words rank the documents, and there is a second list by form. A detector that reads raw
+        documents, such as ``form``, has only one order.
     clean : bool
-        Whether to remove stop words, punctuation and digits before; never for form, or a detector that reads
-        documents as they were written.
+        Whether to remove stop words, punctuation and digits first. Form, and detectors that read raw
+        documents, are never cleaned.
     n_folds : int
-        How many times a detector is fitted that does not leave documents out by itself.
+        Number of folds for a detector that has no leave-one-out scores.
     seed : int
-        Also of a detector whose `random_state` is None.
+        Seed of the sample, of the folds, and of a detector whose `random_state` is None.
     sample : int
         Number of different documents that the detector learns from, drawn by the seed. The others are scored
-        by what it has learned.
+        by the fitted detector.
     keep_copies : bool
-        Whether each near-copy of a document is ranked by itself, and each document that was written otherwise
-        has a form of its own. By default documents that share about 80 % of their different words are a
-        family: one of them is ranked, the others are its copies. A detector that reads documents as they were
-        written keeps them.
+        Whether near-copies are ranked separately, and each different raw text is scored by form. By default
+        documents that share about 80 % of their different words are a family: one of them is ranked, the
+        others are its copies. A detector that reads raw documents always keeps near-copies.
     top : int
         Explain at least this many documents of each list.
     max_copies : int, optional
@@ -219,18 +220,17 @@ def odd_documents(
     marks : mapping of int to str, optional
         ``"odd"`` or ``"fine"`` by row. A mark counts for all copies of a document.
     keep_marked : bool
-        Whether marked documents are ranked, too. By default they leave the ranks, and p is the share of the
-        others.
+        Whether marked documents are ranked, too. By default they have no rank, and p is a share of the
+        other documents.
     groups : iterable of str, optional
-        The group of each document by position, such as its queue or its month; those without one are a group,
-        too. By words,
-        a document is ranked among those of its group, by what was learned from the others of the group; p is
-        the share of these, and scores are on the robust scale of the group. By form it is judged by the whole
-        file. Groups of fewer than 20 different documents are ranked together.
+        The group of each document by position, such as its queue or its month. Documents without a group are
+        a group, too. By words, a document is ranked within its group: the detector learns from the group, p
+        is a share of the group, and scores are on the robust scale of the group. By form, it is ranked within
+        the whole file. Groups of fewer than 20 different documents are ranked together.
     jobs : int or str
-        Number of processes that read and score documents; or the address of the scheduler of a Dask cluster.
+        Number of processes that read and score documents, or the address of a Dask scheduler.
     progress : callable
-        Is called with what is done, and the numbers of documents done and of all.
+        Receives the name of the step, the number of documents done, and the total.
 
     Returns
     -------
@@ -285,7 +285,8 @@ def odd_documents(
         table = table.assign(language=read.found.of_rows[table["row"].to_numpy()])
     else:
         other, second = other_languages([*source.at(parts.with_words())], read.languages[0], pair_for)
-    known = table["row"][table["rank"].notna() | (table["mark"] != "")]  # without form, none without words
+    # without form, a document without words has no rank
+    known = table["row"][table["rank"].notna() | (table["mark"] != "")]
     return OddDocuments(
         table=table,
         lists=by_order,

@@ -1,4 +1,4 @@
-"""The rule by which documents are listed."""
+"""The rule that decides which documents are listed."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class ListRule:
-    """Which documents are listed: by which order, up to which p, how many at least, with how many copies."""
+    """Which documents are listed: the order, the largest p, the least number, the most copies."""
 
     by: str | None
     alpha: float
@@ -15,11 +15,11 @@ class ListRule:
     max_copies: int | None
 
     def is_joint(self, *, has_marks: bool) -> bool:
-        """Return whether words and form may join, so that any document may be in a list."""
+        """Return whether words and form may join. Then any document may be in a list."""
         return self.by in ("form", "both") or (self.by is None and has_marks)
 
     def orders(self, *, has_form: bool, has_evidence: bool) -> list[str]:
-        """Return the order of each list, first the order of the ranks."""
+        """Return the order of each list; the first one gives the ranks."""
         if self.by:
             return [self.by]
         if not has_form:
@@ -31,7 +31,7 @@ class ListRule:
         return int((p <= self.alpha).sum())
 
     def n_listed(self, n_odd: int) -> int:
-        """Return how many different documents are listed: odd ones and the first ones, at least one."""
+        """Return how many different documents are listed: all odd ones, `top` at least, never 0."""
         return max(n_odd, self.top, 1)
 
     def listed(self, table: pd.DataFrame) -> pd.DataFrame:

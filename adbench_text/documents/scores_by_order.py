@@ -1,4 +1,4 @@
-"""Scores of documents by each order: by their words once cleaned, by their form as they were written."""
+"""Scores of documents by order: words of the cleaned text, form of the raw text."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,13 +13,13 @@ ScoreFunction = Callable[[list[str]], Array]
 def scores_by_order(
     texts: Sequence[str], cleaned: Sequence[str], by_words: ScoreFunction, by_form: ScoreFunction | None
 ) -> dict[str, Array]:
-    """Return the scores of raw documents, which were cleaned; NaN where a document shows nothing."""
+    """Return the scores of documents, raw and cleaned; NaN for an empty text."""
     scores = {"words": _scores(cleaned, by_words)}
     return scores if by_form is None else scores | {"form": _scores(texts, by_form)}
 
 
 def is_by_words(table: pd.DataFrame, order: str) -> "pd.Series[bool]":
-    """Return whether each document would be odd by an order for its words; otherwise it is for its form."""
+    """Return for each document whether an order ranks it by its words; otherwise it does by its form."""
     by_smaller_p = table["p"] <= table["p_form"]
     return by_smaller_p if order == "both" else pd.Series(order == "words", table.index)
 

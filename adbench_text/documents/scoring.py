@@ -1,4 +1,4 @@
-"""The third stage of a ranking: scores and p of all documents, part by part: by words, by form, by both."""
+"""The third stage of a ranking: score all documents in their parts, by words and by form."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
@@ -37,8 +37,8 @@ def score_documents(
 ) -> DocumentScores:
     """Learn from the sample of each part, and score all documents.
 
-    Marks enter here. Documents marked odd are not among the documents that a detector learns from as normal
-    ones; they are scored by what it has learned, like the documents outside the sample.
+    This stage uses the marks. A detector does not learn from documents marked odd as normal ones. They are
+    scored by the fitted detector, like documents outside the sample.
     """
     representative = parts.by_words.representative
     marked = marked_representatives(marks, representative)
@@ -55,7 +55,7 @@ def score_documents(
         if not of_part:
             small.append(part)
             continue
-        sample = samples.of(part, scores_others=True)  # the documents of a large part are shared between jobs
+        sample = samples.of(part, scores_others=True)  # jobs share the documents of a large part
         learned = learner.learned(sample)
         _fill(arrays, learned.scores, learned.form)
         for orders, rows in of_part:
@@ -64,7 +64,7 @@ def score_documents(
         scores = learned.scores
         if learned.words is not None:
             scores = pd.Series(arrays["words"][part.rows], part.rows).dropna()
-        # the part as it was, without fitted detectors
+        # the original part has no fitted detectors
         of_parts.append(replace(learner.kept(sample, learned, scores, source.raw), part=part))
     with closing(results_of(learner, map(samples.of, small), jobs)) as kept:
         for part, scores_of_part in zip(small, kept, strict=True):
@@ -82,17 +82,17 @@ def score_documents(
 
 @dataclass(frozen=True)
 class _Samples:
-    """The samples of parts, read when they are asked for."""
+    """Reads the sample of a part when it is needed."""
 
     source: TextSource
     parts: Parts
     marked: "pd.Series[str]"
     raw_marked: "pd.Series[str]"
     rule: ListRule
-    done: Sequence[PartScores]  # what was learned in the parts before
+    done: Sequence[PartScores]  # scores of earlier parts
 
     def of(self, part: Part, *, scores_others: bool = False) -> Sample:
-        """Return what a part learns from."""
+        """Return the sample of a part."""
         words = form = pd.Series(dtype=object)
         marked = self.marked[:0]
         if "words" in part.orders:
@@ -120,7 +120,7 @@ def _crowded(representative: Rows, rule: ListRule) -> Rows:
 
 
 def _check_batch(parts: Parts, rests: Sequence[Sequence[object]]) -> None:
-    """Raise InvalidValueError if documents are outside the sample of a detector that scores no others."""
+    """Raise InvalidValueError if a transductive detector has documents outside its sample."""
     for part, rest in zip(parts.parts, rests, strict=True):
         words = part.pair.words
         if "words" in part.orders and words.detector.regime == TEST_BATCH and rest:
@@ -147,7 +147,7 @@ def _score_rest(
     jobs: int | str,
     progress: OnProgress,
 ) -> None:
-    """Fill in the scores of documents, in order, that the detectors of a part have not learned from."""
+    """Score the documents that the detectors of a part did not learn from; fill in their scores."""
     n_done, scorer = 0, part.pair.scorer(orders)
     with closing(results_of(scorer, in_chunks(source.at(rows)), jobs)) as scored:
         for of_chunk in scored:
@@ -165,14 +165,14 @@ def _table(
     form_weight: float,
     is_unranked: NDArray[np.bool_],
 ) -> pd.DataFrame:
-    """Return the numbers of all documents in the order of the input, given the scores of representatives.
+    """Return scores and p-values of all documents, given the scores of representatives.
 
-    Documents that are unranked have no p. Yet they count where words and form join: without them, the first
-    of the others would look odd by any list.
+    Unranked documents have no p. They still count when words and form are joined: without them, the first of
+    the other documents would look odd in any list.
     """
     rows, missing = np.arange(len(parts)), np.full(len(parts), np.nan)
     representative, form_representative = parts.by_words.representative, parts.by_form.representative
-    # without form, nothing is known of documents without words
+    # without form, a document without words has no score
     known = arrays["form"][form_representative] if "form" in arrays else arrays["words"][representative]
     is_known = (representative >= 0) & ~np.isnan(known)
     representative = np.where(is_known, representative, rows)

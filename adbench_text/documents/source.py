@@ -1,4 +1,4 @@
-"""The documents of a user, as they were written."""
+"""The user's own documents, as they were written."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from adbench_text.escaping import without_surrogates
 from adbench_text.reading.documents import DocumentTable, table_of
 
 Rows = Sequence[int] | NDArray[np.int64]
-_AT_A_TIME = 10_000  # documents that are taken together
+_AT_A_TIME = 10_000  # documents to take at a time
 
 
 @dataclass(frozen=True)
 class TextSource:
-    """Documents by their rows, from 0 on: all of them in order, or some."""
+    """Documents by row, from 0 on."""
 
     read: Callable[[], Iterable[str]]
     take: Callable[[Sequence[int]], Iterable[str]]
@@ -28,8 +28,8 @@ class TextSource:
     def of(cls, texts: "Texts | TextSource | DocumentTable") -> "Self | TextSource":
         """Return the source of texts; raise InvalidValueError if they are not documents.
 
-        What a function yields is read once, into a table of Arrow: in memory, or in temporary files if it is
-        large.
+        The texts of a function are read once into an Arrow table, which is in memory, or in temporary files
+        if it is large.
         """
         if isinstance(texts, TextSource):
             return texts
@@ -45,11 +45,11 @@ class TextSource:
         return map(without_surrogates, self.read())
 
     def at(self, rows: Rows) -> Iterator[str]:
-        """Yield the documents of some rows, in the order of these."""
+        """Yield the documents of some rows, in the order of the rows."""
         for begin in range(0, len(rows), _AT_A_TIME):
             yield from map(without_surrogates, self.take([*map(int, rows[begin : begin + _AT_A_TIME])]))
 
     def raw(self, rows: Iterable[int]) -> "pd.Series[str]":
-        """Return the documents of some rows, by row, in the order of these."""
+        """Return the documents of some rows as a series by row, in the order of the rows."""
         wanted = [*rows]
         return pd.Series([*self.at(wanted)], wanted, dtype=object)

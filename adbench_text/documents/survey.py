@@ -1,11 +1,11 @@
-"""The second stage of a ranking: a first look at all documents, and which of them are different.
+"""The second stage of a ranking: survey all documents, and find copies and near-copies.
 
-Documents are read once, a chunk at a time, and their texts are not kept. The key of a document is a seeded
-digest of its words. Documents with the same words, and near-copies, are a family. Where documents are ranked
-in parts, such as groups, a family has a representative in each part: only it is scored there, for the others.
+Documents are read once, in chunks, and their texts are not kept. The key of a document is a seeded digest of
+its words. Documents with the same words, and near-copies, are a family. A family has one representative in
+each part of the ranking. Only representatives are scored.
 
-A detector learns from a sample of a part: of the documents with the smallest keys, the representatives. So
-the sample depends neither on the order of the documents nor on copies.
+A detector learns from a sample of its part: the representatives among the documents with the smallest keys.
+So the sample depends neither on the order of the documents nor on copies.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,25 +32,25 @@ Rows = NDArray[np.int64]
 
 
 class Facts(NamedTuple):
-    """What is kept of documents after a first look; one entry each."""
+    """Facts about surveyed documents, with one entry for each document."""
 
     keys: NDArray[np.uint64]  # 0 for an empty document
-    raw_keys: NDArray[np.uint64]  # of the documents as they were written; likewise
+    raw_keys: NDArray[np.uint64]  # keys of the raw documents; 0 for an empty document
     has_words: NDArray[np.bool_]
-    sketches: NDArray[np.uint8]  # of shape (n, N_HASHES); (0, N_HASHES) if near-copies are not known
-    lengths: NDArray[np.uint32]  # characters of the cleaned documents
+    sketches: NDArray[np.uint8]  # MinHash: of shape (n, N_HASHES), or (0, N_HASHES) without near-copies
+    lengths: NDArray[np.uint32]  # number of characters of the cleaned documents
 
 
 @dataclass(frozen=True)
 class Surveyor:
-    """Takes a first look at a chunk of documents; it may run in a worker process."""
+    """Surveys a chunk of documents. It may run in a worker process."""
 
     cleaners: Sequence[Cleaner]
     seed: int
-    with_sketches: bool  # whether near-copies are known; if not, each document has a form of its own
+    with_sketches: bool  # whether to find near-copies
 
     def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> Facts:
-        """Return what is kept of texts, given the number of the cleaner of each."""
+        """Return the facts about texts. A chunk has texts and, for each text, the number of its cleaner."""
         texts, numbers = chunk
         cleaners = [self.cleaners[number] for number in numbers]
         words = (cleaner(text) for cleaner, text in zip(cleaners, texts, strict=True))
@@ -68,7 +68,7 @@ class Surveyor:
         )
 
     def _raw_key(self, text: str, cleaned: str, key: int, cleaner: Cleaner) -> int:
-        """Return the key of a document as it was written, given the key of its words."""
+        """Return the key of a raw document, given the key of its words."""
         is_written_so = cleaner.language is None or not cleaned or cleaned == text
         return key if is_written_so else self._key(text.strip(), _AS_WRITTEN)
 
@@ -83,13 +83,13 @@ def surveyed(
     jobs: int | str,
     progress: OnProgress,
 ) -> Facts:
-    """Look at all documents once, given the number of the cleaner of each; None stands for the first one."""
+    """Survey all documents, given the number of the cleaner for each; None for the first cleaner."""
     kept: list[bytearray] = [bytearray() for _ in Facts._fields]
     with closing(results_of(surveyor, _with_cleaners(source, cleaner_of), jobs)) as of_chunks:
         for facts in of_chunks:
             for content, values in zip(kept, facts, strict=True):
                 content += values.tobytes()
-            progress("reading", len(kept[2]), None)  # one byte for each document
+            progress("reading", len(kept[2]), None)  # `has_words` has one byte for each document
     keys, raw_keys, has_words, all_sketches, lengths = kept
     return Facts(
         np.frombuffer(keys, dtype=np.uint64),
@@ -115,15 +115,15 @@ class Families:
     """The families of all documents: copies and near-copies."""
 
     facts: Facts
-    of_rows: Rows  # number of the family
-    place: Rows  # of each document in its family: the smallest one represents it
+    of_rows: Rows  # number of the family, for each document
+    place: Rows  # the document with the smallest place represents its family
 
     @classmethod
     def of(cls, facts: Facts, shared: float = SHARED, *, shortest: bool = False) -> Self:
         """Return the families of documents.
 
         `shared` is the least similarity of near-copies. With `shortest`, the shortest document represents a
-        family, without what was added to its near-copies.
+        family, because near-copies often add text to it.
         """
         different, first, which = np.unique(facts.keys, return_index=True, return_inverse=True)
         place = family = np.arange(len(different))
@@ -136,7 +136,7 @@ class Families:
         return cls(facts, family[which], place[which])
 
     def n_different(self, number: Rows) -> Rows:
-        """Return how many different documents with words have each number; each document has one."""
+        """Count the different documents with words for each number, given a number for each document."""
         known = self.facts.has_words
         different = np.unique(np.stack([number[known], self.of_rows[known]]), axis=1)
         return np.bincount(different[0], minlength=int(number.max(initial=-1)) + 1)
@@ -144,16 +144,16 @@ class Families:
 
 @dataclass(frozen=True)
 class Survey:
-    """Which documents are scored in each part, by words or by form; a document is identified by its row.
+    """Which documents are scored in each part, by words or by form. Rows identify documents.
 
-    By words, no two representatives of a part are equal: documents with words differ after cleaning, others,
-    such as lines of digits, as they were written.
+    By words, no two representatives of a part are equal: documents with words differ after cleaning. Other
+    documents, such as lines of digits, differ in their raw text.
     """
 
     facts: Facts
-    part: Rows  # number of the part of each row
-    keys: NDArray[np.uint64]  # of the words of each row, or of the document as it was written
-    representative: Rows  # of each row: the row that is scored for it; -1 if it is empty
+    part: Rows  # number of the part, for each row
+    keys: NDArray[np.uint64]  # for each row: key of its words, or of the raw document
+    representative: Rows  # for each row: the row that is scored for it, or -1 for an empty document
     n_sample: int
 
     @classmethod
@@ -165,9 +165,10 @@ class Survey:
         return cls(families.facts, part, families.facts.keys, representative, n_sample)
 
     def by_form(self) -> Self:
-        """Return which documents are scored by their form: the same ones, if near-copies are known.
+        """Return which documents are scored by form.
 
-        If not, the first document represents all documents of its part that were written so.
+        These are the same documents if near-copies were found. Otherwise the first document represents all
+        documents of its part with the same raw text.
         """
         if len(self.facts.sketches):
             return self
@@ -192,25 +193,25 @@ class Survey:
 
     @cached_property
     def _first_written(self) -> Rows:
-        """Of each row: the first row of its part that was written so."""
+        """For each row: the first row of its part with the same raw text."""
         return _first_rows(self.part, self.facts.raw_keys)
 
     @property
     def is_duplicate(self) -> NDArray[np.bool_]:
-        """Whether each document was written as an earlier one of its part."""
+        """Whether each document has the same raw text as an earlier one of its part."""
         is_later: NDArray[np.bool_] = self._first_written != np.arange(len(self))
         return is_later & ~self.is_near & (self.representative >= 0)
 
     @property
     def n_same_words(self) -> int:
-        """Number of documents with the words of another one that was written otherwise."""
+        """Number of documents with the same words as another one but a different raw text."""
         is_copy = (self.representative >= 0) & ~self.is_representative & ~self.is_near
         return int((is_copy & ~self.is_duplicate).sum())
 
     def sample(self, rows: Rows) -> Rows:
-        """Return the documents of a part to learn from: with words, then the others, in order of their keys.
+        """Return the sample of a part, sorted by key: documents with words, then documents without.
 
-        So the order of the file changes nothing that is learned.
+        So the detector learns the same whatever the order of the file.
         """
         keys = self.keys[rows]
         largest = np.unique(keys[keys > 0])[: self.n_sample].max(initial=0)
@@ -219,20 +220,20 @@ class Survey:
         return sample
 
     def rest(self, rows: Rows) -> Rows:
-        """Return the representatives of a part outside its sample, in order."""
+        """Return the representatives of a part outside its sample, sorted."""
         is_rest = self.is_representative[rows]
         is_rest[np.searchsorted(rows, self.sample(rows))] = False
         rest: Rows = rows[is_rest]
         return rest
 
     def sizes(self) -> "pd.Series[int]":
-        """Return the number of documents of each family, by the row of its representative, by their keys."""
+        """Return the size of each family, by the row of its representative, sorted by key."""
         found = pd.Series(self.representative[self.representative >= 0]).value_counts()
         return found.iloc[np.argsort(self.keys[found.index])]
 
 
 def _first_rows(part: Rows, kind: NDArray[Any], place: Rows | None = None) -> Rows:
-    """Return for each row the first one of its part and kind, in the order of their places and their rows."""
+    """Return for each row the first row of the same part and kind, sorted by place and row."""
     keys = (kind, part) if place is None else (place, kind, part)
     order = np.lexsort(keys)
     is_first = np.ones(len(order), dtype=np.bool_)

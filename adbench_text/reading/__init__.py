@@ -1,1 +1,1 @@
-"""Reads the files of a user: CSV, TSV, JSON, Parquet, lines, mails and folders of them."""
+"""Read the user's files: CSV, TSV, JSON, Parquet, lines, mails, and folders of files."""

@@ -1,4 +1,4 @@
-"""Rows of a file that are read together, as columns, and their values as text."""
+"""Batches: rows of a file that are read together, stored as columns, and converted to text."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-MOST_ROWS = 4096  # of a batch
-MOST_CHARACTERS = 2**24  # after which a batch ends
-LONGEST = 10_000_000  # characters of a document
-_EXACT = 2**53  # below it a float has each integer
+MOST_ROWS = 4096  # rows in a batch
+MOST_CHARACTERS = 2**24  # characters in a batch
+LONGEST = 10_000_000  # characters in a document
+_EXACT = 2**53  # floats below it represent all integers
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows as they were read: `columns` has the values of each, of any type, None for a missing one."""
+    """Rows as they were read. `columns` has the values of each column: of any type, None if missing."""
 
     columns: Mapping[str, "Sequence[Any] | pa.Array"]
-    numbers: Sequence[int]  # of the lines, or rows, in their file
+    numbers: Sequence[int]  # the number of each line or row in its file
     part: str  # the name of the file, for messages
     unit: str = "line"
-    split: str = ""  # of a data set of Hugging Face
+    split: str = ""  # for data sets of Hugging Face
 
     def place(self, index: int) -> str:
-        """Return where a row is, for messages."""
+        """Return the place of a row, for messages."""
         return f"{self.part}, {self.unit} {self.numbers[index]:,}"
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class Batch:
 def batch_of(
     rows: Sequence[Mapping[str, Any]], numbers: Sequence[int], part: str, unit: str = "line"
 ) -> Batch:
-    """Return rows as a batch; a column that a row lacks is missing there."""
+    """Return rows as a batch. If a row lacks a column, the value is missing."""
     names = dict.fromkeys(name for row in rows for name in row)
     return Batch({name: [row.get(name) for row in rows] for name in names}, numbers, part, unit)
 
@@ -50,16 +50,16 @@ def batch_of(
 def in_sizes(
     rows: Iterator[T], sizes: Iterable[int], is_waiting: Callable[[], bool] | None = None
 ) -> Iterator[list[T]]:
-    """Yield rows in lists of some sizes; an error comes after the rows before it.
+    """Yield rows in lists of some sizes. An error is raised after the rows before it are yielded.
 
-    If given, `is_waiting` returns whether the next row would have to be waited for: a list ends before it.
+    If given, `is_waiting` returns whether the next row has not come yet. Then the list ends.
     """
     for size in sizes:
         taken: list[T] = []
         failure = None
         try:
             if is_waiting is None:
-                taken.extend(islice(rows, size))  # it keeps what it has when the iterator fails
+                taken.extend(islice(rows, size))  # if the iterator fails, the list keeps its rows
             else:
                 for row in islice(rows, size):
                     taken.append(row)
@@ -76,29 +76,29 @@ def in_sizes(
 
 
 def check_length(text: str, place: str) -> None:
-    """Raise DataError, which names the place of a document, if it is too long."""
+    """Raise DataError if a document is too long; the error names its place."""
     if len(text) > LONGEST:
         raise DataError(
-            f"{place}: a document of {len(text):,} characters; at most {LONGEST:,} are allowed. Split it."
+            f"{place}: a document has {len(text):,} characters; at most {LONGEST:,} are allowed. Split it."
         )
 
 
 @dataclass(frozen=True)
 class ColumnStrings:
-    """Makes Arrow strings of the columns of batches.
+    """Converts the columns of batches to Arrow strings.
 
-    `texts` are columns of text, of which another type is an error. `kept` are columns that are kept as JSON
-    if they hold lists; others of this kind are left out.
+    `texts` are the columns of the text, where any other type is an error. A column with lists or objects is
+    kept as JSON if it is in `kept`, and otherwise left out.
     """
 
     texts: Collection[str]
     kept: Collection[str]
     options: ReadOptions
     losses: Losses
-    is_table: bool  # whether the words for missing values, such as NULL, stand for one in a text
+    is_table: bool  # whether words such as NULL are missing values in a text
 
     def strings(self, batch: Batch, name: str) -> "pa.Array | None":
-        """Return the values of a column as strings; None if it holds lists and is not kept."""
+        """Return the values of a column as strings; None if the column is left out."""
         array = self._strings(batch, name)
         return self._without_missing(batch, array) if name in self.texts and self.is_table else array
 
@@ -127,7 +127,7 @@ class ColumnStrings:
             return self._mixed(batch, name, values)
 
     def _of_arrow(self, values: "pa.Array") -> "Sequence[Any] | pa.Array":
-        """Return a column of Arrow as strings, if it has some, or else its values."""
+        """Return a column of Arrow as Arrow strings if it has text, or else as a list of values."""
         import pyarrow as pa
 
         if pa.types.is_dictionary(values.type):
@@ -139,11 +139,11 @@ class ColumnStrings:
                 return values.cast(pa.string())
             if pa.types.is_binary(of) or pa.types.is_large_binary(of):
                 return values.cast(pa.string())
-        except pa.ArrowException:  # no UTF-8: perhaps another encoding, perhaps nobody reads this column
+        except pa.ArrowException:  # not UTF-8: another encoding, or a column that is not needed
             return [self._decoded(each) for each in values.cast(pa.large_binary()).to_pylist()]
         try:
             found: list[Any] = values.to_pylist()
-        except (OverflowError, ValueError):  # Python has no year after 9999
+        except (OverflowError, ValueError):  # Python has no years after 9999
             width = pa.int32() if of.bit_width == 32 else pa.int64()
             found = values.cast(width).cast(pa.string()).to_pylist()
         return found
@@ -169,7 +169,7 @@ class ColumnStrings:
             elif is_text:
                 found.append(self._no_text(batch, index, name, value))
             elif isinstance(value, list | dict) and not is_kept:
-                self.losses.note(f"The column {name!r} holds lists or objects; it is left out.")
+                self.losses.note(f"Left out the column {name!r}, which holds lists or objects.")
                 return None
             else:
                 found.append(as_string(value))
@@ -194,17 +194,17 @@ class ColumnStrings:
 
 
 def as_string(value: Any) -> str | None:
-    """Return a value of any type as text; None if it is missing.
+    """Return any value as text; None if it is missing.
 
     >>> [as_string(value) for value in (1.0, 0.5, float("nan"), True, [1, "é"])]
     ['1', '0.5', None, 'True', '[1, "é"]']
     """
     if isinstance(value, str):
         return value
-    if value is None or value != value:  # NaN, and NaT of pandas
+    if value is None or value != value:  # NaN, or NaT of pandas
         return None
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-        return str(int(value))  # a column of integers that lacks some
+        return str(int(value))  # integers become floats in a column with missing values
     if isinstance(value, list | dict):
         return without_surrogates(json.dumps(value, ensure_ascii=False, default=str))
     if isinstance(value, bytes):

@@ -1,4 +1,4 @@
-"""From the bytes of a file to its lines: compression, encoding, line ends."""
+"""Decode the bytes of a file into lines: compression, encoding, line ends."""
 
 import bz2
 import codecs
@@ -18,11 +18,11 @@ from adbench_text.escaping import one_line
 from adbench_text.reading.batch import MOST_CHARACTERS, MOST_ROWS
 from adbench_text.reading.options import Losses, ReadOptions
 
-BUFFER = 2**18  # bytes that are decoded at a time
-_LONGEST_LINE = 41_000_000  # characters; a row has more than its document
+BUFFER = 2**18  # bytes to decode at a time
+_LONGEST_LINE = 41_000_000  # characters; a row is longer than its document
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF8, _UTF16 = "utf-8", "utf-16"
-# what a file begins with that says its encoding; the mark of UTF-32 begins with that of UTF-16
+# byte order marks; UTF-32 comes before UTF-16, because its mark begins with the mark of UTF-16
 _MARKS = (
     (codecs.BOM_UTF8, _UTF8),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -30,15 +30,15 @@ _MARKS = (
     *((mark, _UTF16) for mark in UTF16_MARKS),
 )
 
-# by the first bytes
+# the first bytes of compressed files
 _GZIP, _BZIP2, _XZ, _ZSTD, _ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"PK\3\4"
-#: What the names of compressed files end with.
+#: Suffixes of compressed files.
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
 @contextmanager
 def named_errors(file: Path | str) -> Iterator[None]:
-    """Raise DataError, which names a file, for errors of the system and of what unpacks."""
+    """Turn errors of the system and of decompression into DataError with the name of the file."""
     from pyarrow import ArrowException
 
     try:
@@ -51,7 +51,7 @@ def named_errors(file: Path | str) -> Iterator[None]:
 
 
 def unpacked(stream: BinaryIO, name: str) -> Any:
-    """Return the bytes of a file, unpacked if it is compressed, whatever its name."""
+    """Return the bytes of a file. A compressed file is unpacked, whatever its name."""
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
     start = buffered.peek(6)
     if start.startswith(_GZIP):
@@ -70,13 +70,13 @@ def unpacked(stream: BinaryIO, name: str) -> Any:
         archive = zipfile.ZipFile(buffered)
         try:
             return archive.open(only_member(archive, name))
-        except RuntimeError as error:  # it has a password
+        except RuntimeError as error:  # the archive has a password
             raise DataError(f"{name} cannot be unpacked: {error}.") from error
     return buffered
 
 
 def only_member(archive: zipfile.ZipFile, name: str) -> str:
-    """Return the name of the only file in a ZIP archive; raise DataError if there are others."""
+    """Return the name of the only file in a ZIP archive; raise DataError if there is not exactly one."""
     members = [
         each
         for each in archive.namelist()
@@ -90,10 +90,10 @@ def only_member(archive: zipfile.ZipFile, name: str) -> str:
 
 
 class Lines:
-    """The lines of a text file with their ends, in UTF-8 or another encoding.
+    """The lines of a text file, with their line ends.
 
-    A line ends with a line feed. With `any_end`, and in a file without any line feed, it may end with a
-    carriage return too. What is not in the encoding, and NUL, is an error that has the number of the line.
+    A line ends with a line feed. With `any_end`, or in a file without any line feed, it may also end with a
+    carriage return. Bytes that are not in the encoding, and NUL, raise an error with the number of the line.
     """
 
     def __init__(
@@ -106,30 +106,30 @@ class Lines:
         any_end: bool = False,
     ) -> None:
         self.is_pipe = not stream.seekable()
-        self._n_there = 0  # lines of a pipe that came with the last one, and are not taken
+        self._n_there = 0  # lines of a pipe that have come but are not taken yet
         self._stream, self._name, self._losses = unpacked(stream, name), name, losses
         self._goes_on = options.goes_on
         start = self._stream.peek(4)
         marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
         self.encoding = marked or options.encoding
         try:
-            "".encode(self.encoding)  # there are others, of bytes, such as base64
+            "".encode(self.encoding)  # refuses codecs that do not encode text, such as base64
             codec = codecs.lookup(self.encoding).name
             self._decoder = codecs.getincrementaldecoder("utf-8-sig" if codec == _UTF8 else codec)()
         except LookupError as error:
             raise InvalidValueError(
                 f"There is no encoding {self.encoding!r}; try utf-8 or cp1252."
             ) from error
-        self._n_ends = 0  # of lines that are decoded
+        self._n_ends = 0  # line ends decoded so far
         self.any_end = any_end
-        self.n_skipped = 0  # lines that are left out at the start; the numbers of lines count them
+        self.n_skipped = 0  # lines skipped at the start; line numbers count them
         self._decoded_blocks = self._decode()
         self._first = ""
-        self._failure: DataError | None = None  # after the first lines
+        self._failure: DataError | None = None  # raised after the first lines
         self._n_to_skip = options.skip_lines or 0
 
     def skip(self, n: int) -> None:
-        """Leave out the next lines, before any is taken."""
+        """Skip the next lines. Call it before any line is taken."""
         self._n_to_skip += n
 
     def _skip(self) -> None:
@@ -147,7 +147,7 @@ class Lines:
             self._n_to_skip -= n
 
     def _newline(self, text: str) -> str | None:
-        """Return what ends the lines of a text, for `io.StringIO`; None if it does not show."""
+        """Return the line end of a text, for `io.StringIO`; None if unknown yet."""
         if self.any_end:
             return ""
         if "\n" in text or "\r" in text[:-1]:
@@ -155,14 +155,14 @@ class Lines:
         return None
 
     def ahead(self) -> list[str]:
-        """Return the first lines of the file, of a pipe as many as are there at once; they are not taken."""
+        """Return the first lines of the file without taking them. A pipe is not waited for."""
         self._skip()
         while len(self._first) < BUFFER and not self._failure:
             if self.is_pipe and ("\n" in self._first or "\r" in self._first[:-1]):
                 break
             try:
                 block = next(self._decoded_blocks, "")
-            except DataError as error:  # it comes after the rows before it
+            except DataError as error:  # raise it after the rows before it
                 self._failure = error
                 break
             if not block:
@@ -172,11 +172,11 @@ class Lines:
         return lines[:-1] if len(lines) > 1 and len(self._first) >= BUFFER // 4 else lines
 
     def first_line(self) -> str:
-        """Return the first line that is not blank; empty if none is there yet."""
+        """Return the first line that is not blank, or an empty string."""
         return next((line.strip() for line in self.ahead() if not line.isspace()), "")
 
     def sizes(self, *, grow: bool) -> Iterator[int]:
-        """Yield how many rows a batch has; of a pipe they grow, so that its first row comes at once."""
+        """Yield the size of each batch. With `grow`, for a pipe, sizes grow from one row."""
         lines = self.ahead()
         most = max(min(MOST_ROWS, MOST_CHARACTERS * len(lines) // max(sum(map(len, lines)), 1)), 1)
         size = 1 if grow else most
@@ -185,7 +185,7 @@ class Lines:
             size = min(2 * size, most)
 
     def blocks(self) -> Iterator[str]:
-        """Yield the text of the file in pieces, as they come."""
+        """Yield the text of the file in blocks, as they come."""
         self._skip()
         if self._first:
             yield self._first
@@ -204,7 +204,7 @@ class Lines:
                 yield line
 
     def is_waiting(self) -> bool:
-        """Return whether the next line of a pipe, in an iteration, has not come yet."""
+        """Return whether an iteration would wait for the next line of a pipe."""
         return self.is_pipe and not self._n_there
 
     def groups(self) -> Iterator[list[str]]:
@@ -215,7 +215,7 @@ class Lines:
             if newline is None:
                 newline = self._newline(text)
             end = text.rfind("\n") + 1
-            if newline == "":  # what follows a carriage return at the end of a block may be a line feed
+            if newline == "":  # a line feed may follow a carriage return at the end of a block
                 end = max(end, text.rfind("\r", 0, len(text) - 1) + 1)
             rest = text[end:]
             if len(rest) > _LONGEST_LINE:
@@ -229,7 +229,7 @@ class Lines:
             yield list(io.StringIO(rest, newline or ""))
 
     def _decode(self) -> Iterator[str]:
-        """Yield the text in blocks; what is before an error comes before it."""
+        """Yield the text in blocks. An error is raised after the text before it is yielded."""
         is_end = False
         while not is_end:
             data = self._stream.read1(BUFFER)
@@ -244,7 +244,7 @@ class Lines:
                 raise error
 
     def _decoded(self, data: bytes, is_end: bool) -> tuple[str, DataError | None]:
-        """Return the text of some bytes; or what is before the first wrong one, and the error."""
+        """Return the text of some bytes. After a wrong byte, return the text before it and the error."""
         try:
             return self._decoder.decode(data, is_end), None
         except UnicodeDecodeError as error:
@@ -261,7 +261,7 @@ class Lines:
             self._decoder.errors = "strict"
             self._losses.add("bytes", place, sum("\ufffd" in each for each in text.split("\n")))
             return text, None
-        except UnicodeError as error:  # there is no byte order mark
+        except UnicodeError as error:  # the byte order mark is missing
             return "", DataError(
                 f"{self._name} is not in {self.encoding}: {error}. Give another --encoding, such as "
                 "utf-16-le."
@@ -271,12 +271,12 @@ class Lines:
         before = text[: text.index("\0")]
         if not self._goes_on:
             return before, DataError(
-                f"{self._place(before)} has a NUL byte: this is no text, or in another --encoding, such as "
+                f"{self._place(before)} has a NUL byte: it is not text, or has another --encoding, such as "
                 "utf-16-le. --errors replace goes on."
             )
         self._losses.add("bytes", self._place(before), sum("\0" in each for each in text.split("\n")))
         return text.replace("\0", "\ufffd"), None
 
     def _place(self, before: str) -> str:
-        """Return the line that a piece of text ends in, after what was decoded."""
+        """Return the line where a text ends that follows the decoded text."""
         return f"{self._name}, line {self._n_ends + before.count(chr(10)) + 1:,}"

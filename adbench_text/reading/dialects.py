@@ -1,4 +1,4 @@
-"""The dialect of a CSV or TSV file, guessed from its first lines: the delimiter, and what a quote means."""
+"""Guess the dialect of a CSV or TSV file from its first lines: the delimiter and the meaning of quotes."""
 
 import csv
 import re
@@ -8,40 +8,40 @@ from typing import Any, NamedTuple
 
 from adbench_text.reading.options import ReadOptions
 
-#: What may separate fields.
+#: Delimiters that may be guessed.
 DELIMITERS = ",;\t|"
-#: The delimiter of a file that has none.
+#: Stands for the delimiter of a file with one column.
 NONE = "\x1f"
-_MANY_ROWS = 6  # in a field, which looks like so many rows
-_OFTEN = 3  # times
+_MANY_ROWS = 6  # lines in a field that look like rows
+_OFTEN = 3  # times as many stray quotes as fields of several lines
 _DIGITS = re.compile(r"\d+")
-#: What delimiters are called.
+#: Names of delimiters.
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space", NONE: "one column"}
-# a field in quotes that has a backslash before a quote that does not end it
+# a field in quotes, with a backslash before a quote inside
 _ESCAPED = re.compile(r'(?:^|[,;\t|])\s?"[^"]*\\"(?!["\s,;|]|$)')
 _AFTER_QUOTE = re.compile(r'" +(?=[,;\t|\r\n]|$)')
 _BEFORE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
-csv.field_size_limit(2**31 - 1)  # lines are limited already
+csv.field_size_limit(2**31 - 1)  # `Lines` limits the length of lines
 
 
 class Dialect(NamedTuple):
-    """How the fields of a row are separated."""
+    """How fields are separated."""
 
     delimiter: str
     quotes: bool
     spaces: bool = False  # whether a space follows each delimiter
-    escapes: bool = False  # whether a backslash stands before a quote in quotes
-    is_sure: bool = True  # whether some field of the sample needs its quotes
-    stray: int = 0  # the first line of the sample that shows that quotes are characters
+    escapes: bool = False  # whether a backslash escapes a quote inside quotes
+    is_sure: bool = True  # whether the sample shows that quotes enclose fields
+    stray: int = 0  # the first line that shows that quotes are characters, or 0
 
     def __str__(self) -> str:
         facts = {"no quotes": not self.quotes, "spaces": self.spaces, "backslashes": self.escapes}
         return ", ".join([NAMES.get(self.delimiter, repr(self.delimiter)), *(n for n in facts if facts[n])])
 
     def reader(self, lines: Any, *, strict: bool = False) -> Any:
-        """Return the parser of Python for some lines; `strict` raises an error where quotes are wrong."""
+        """Return Python's parser for some lines. With `strict`, wrong quotes raise an error."""
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
-        if self.escapes:  # csv would take a backslash from everything else, too
+        if self.escapes:  # csv's own option would remove all other backslashes, too
             lines = (_BEFORE_QUOTE.sub(r'\1""', line) for line in lines)
         return csv.reader(
             lines,
@@ -52,7 +52,7 @@ class Dialect(NamedTuple):
         )
 
     def rows(self, lines: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield the fields of each row, and its lines."""
+        """Yield for each row its fields and its lines."""
         raw: list[str] = []
 
         def noted() -> Iterator[str]:
@@ -65,7 +65,7 @@ class Dialect(NamedTuple):
             raw.clear()
 
     def fault(self, lines: Sequence[str]) -> str:
-        """Return the error that the quotes of a row cause, if any; spaces after a quote are fine."""
+        """Return the error about the quotes of a row, or an empty string; spaces may follow a quote."""
         try:
             list(self.reader([_AFTER_QUOTE.sub('"', line) for line in lines], strict=True))
         except csv.Error as error:
@@ -73,10 +73,10 @@ class Dialect(NamedTuple):
         return ""
 
     def joins(self, lines: Sequence[str], n: int) -> bool:
-        """Return whether lines look like rows of `n` fields that a quote joins, which is a character.
+        """Return whether lines look like several rows of `n` fields that a stray quote joins.
 
-        Text does not go on after the end of a field in quotes. Few texts have many lines with as many
-        delimiters as a row, or one that begins with the next identifier.
+        The signs are text after the closing quote of a field, many lines with as many delimiters as a row, or
+        a line that begins with the next identifier. Such texts are rare.
         """
         if len(lines) < 2 or not self.quotes:
             return False
@@ -91,7 +91,7 @@ class Dialect(NamedTuple):
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Return whether two fields differ in digits alone, such as ``P3`` and ``P12``.
+    """Return whether two fields differ only in digits, such as ``P3`` and ``P12``.
 
     >>> are_alike("P3", "P12"), are_alike("ham", "ham"), are_alike("Q1", "A3")
     (True, True, False)
@@ -100,7 +100,7 @@ def are_alike(one: str, other: str) -> bool:
 
 
 def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
-    """Return the dialect in which the rows of a sample have as many fields as its first one."""
+    """Return the dialect for which the rows of a sample have as many fields as its first row."""
     is_tsv = options.kind == "tsv" and (not sample or "\t" in sample[0])
     delimiter = options.delimiter or ("\t" if is_tsv else likely_delimiter(sample))
     quotes = options.quotes
@@ -122,7 +122,7 @@ def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
 
 
 def likely_delimiter(sample: list[str], *, quotes: bool = True) -> str:
-    """Return the delimiter by which the rows of a sample have as many fields as its first one."""
+    """Return the delimiter for which the rows of a sample have as many fields as its first row."""
     found = []
     for delimiter in DELIMITERS:
         widths = [len(fields) for fields in Dialect(delimiter, quotes).reader(sample) if fields]
@@ -139,8 +139,8 @@ def likely_delimiter(sample: list[str], *, quotes: bool = True) -> str:
 def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
     """Return whether quotes certainly enclose fields, and the first line where they certainly do not.
 
-    Both readings are weighed. Quotes are characters if some cannot be marks of fields, if no row needs them
-    as marks, and if without them all rows have as many fields as the first one; the line is 0 otherwise.
+    Quotes are characters if some of them cannot enclose a field, no row needs them to enclose fields, and
+    without them all rows have as many fields as the first row. Otherwise the line is 0.
     """
     if not any('"' in line for line in sample):
         return False, 0
@@ -169,8 +169,8 @@ def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
 def _tabs_are_quoted(sample: list[str]) -> bool:
     """Return whether the fields of a TSV are in quotes, as some programs write them.
 
-    A quote is a character, unless a field has doubled quotes in quotes, or the rows have as many fields as
-    the header only if quotes hold them together.
+    Usually a quote is a character. It encloses fields if the header and the first row are in quotes, a field
+    has doubled quotes inside quotes, or rows have as many fields as the header only if quotes are parsed.
     """
     plain = [fields for fields in Dialect("\t", False).reader(sample) if fields]
     if not any('"' in line for line in sample) or not plain:

@@ -1,4 +1,4 @@
-"""The documents of a user's file: read once into a table of Arrow, or a batch at a time."""
+"""Read the documents of the user's file once, into an Arrow table or in batches."""
 
 import gc
 from bisect import bisect_right
@@ -24,48 +24,48 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_N_LOOKED_AT = 100  # rows in which the columns are looked for
-_N_WORDS = 3  # of a text, on average
-_IN_MEMORY = 2**28  # bytes; above, documents are in temporary files
+_N_LOOKED_AT = 100  # rows that show the columns
+_N_WORDS = 3  # least average number of words in a column of text
+_IN_MEMORY = 2**28  # bytes; more documents are written to temporary files
 
 
 class Document(NamedTuple):
     """A document as it was written."""
 
-    id: str  # from its column, "row 5" if it is empty there; without a column, its row from 0 on
+    id: str  # from its column, or "row 5" if empty; without a column, its row from 0 on
     text: str
 
 
 class DocumentFile:
     """A file of documents, a folder of files, ``"-"`` for standard input, or ``"hf:..."``.
 
-    It is read once: as a whole by `table`, or from its start to its end by an iteration, which gives the
-    documents of a pipe as they come.
+    It can be read only once: `table` reads all of it, and an iteration yields the documents of a pipe as they
+    come.
 
     Parameters
     ----------
     path : str
         File, folder, ``"-"`` or the name of a data set.
     text : str or sequence of str, optional
-        Columns of the text; several are joined by line breaks, those that are missing or empty in a row are
-        left out. By default the only column with text.
+        Columns of the text. Several are joined by line breaks, without missing and empty values. The default
+        is the only column with text.
     id : str, optional
-        Column of the identifiers; an empty one numbers the documents from 0 on. By default ``id``.
+        Column of the identifiers. An empty name numbers the documents from 0 on. The default is ``id``.
     group : str, optional
         Column of the groups.
     likely_id : str, optional
-        Column of the identifiers, if it is there and `id` is not given.
+        Column of the identifiers, if the file has it and `id` is not given.
     **options
         How the file is read: `ReadOptions`.
 
     Raises
     ------
     DataError
-        If the file cannot be read; the message has the line.
+        If the file cannot be read. The message has the line.
     UnknownNameError
-        If it has no such column.
+        If a column is missing.
     InvalidValueError
-        If several columns may hold the text, or an option is wrong.
+        If several columns may have the text, or an option is wrong.
     """
 
     def __init__(
@@ -88,17 +88,17 @@ class DocumentFile:
             first.append(_with_clean_names(batch))
             names |= dict.fromkeys(first[-1].columns)
             is_complete = names.keys() >= {*given, *others}
-            # the first of several files may be the one that lacks a column
+            # the first of several files may lack a column
             is_enough = sum(map(len, first)) >= _N_LOOKED_AT and (is_complete or not source.goes_on)
             likely = source.options.likely
             is_decided = given or (likely and ({*likely} <= names.keys() or TEXT in names))
             if is_enough or (is_decided and is_complete):
-                break  # a pipe gets its first answer with its first document
+                break  # a pipe must get an answer after its first document
         if not any(map(len, first)):
             raise DataError(
                 " ".join([f"{source.name} has no documents.", *source.notes, *source.losses.notes])
             )
-        # of these only the columns that are needed are read, from the start
+        # these formats are read again from the start, with the needed columns only
         is_read_anew = source.hub is not None or source.kind == "parquet"
         self._reading: Iterator[Batch] | None = (
             None if is_read_anew and not source.pipe else chain(first, batches)
@@ -123,26 +123,26 @@ class DocumentFile:
 
     @property
     def description(self) -> str:
-        """What was guessed: ``comma, header, UTF-8``."""
+        """The guesses: ``comma, header, UTF-8``."""
         return self._source.description
 
     @property
     def kind(self) -> str | None:
-        """The format; None for a pipe whose first line shows it, and for a data set of Hugging Face."""
+        """The format; None for a data set of Hugging Face, or a pipe whose first line shows it."""
         return self._source.kind
 
     @property
     def notes(self) -> list[str]:
-        """What is to be known of the file before it is read, such as files of a folder that are left out."""
+        """Notes that are known before the file is read, such as skipped files of a folder."""
         return self._source.notes
 
     @property
     def late_notes(self) -> list[str]:
-        """What was lost while the file was read."""
+        """Notes on losses while the file was read."""
         return self._source.losses.notes
 
     def check_single(self, *columns: str | None) -> None:
-        """Raise DataError if several columns have one of these names."""
+        """Raise DataError if one of these names belongs to several columns."""
         for column in columns:
             if column in self._source.doubled:
                 raise DataError(
@@ -154,7 +154,7 @@ class DocumentFile:
         return chain.from_iterable(self.batches())
 
     def batches(self) -> Iterator[list[Document]]:
-        """Yield the documents that are read together; of a pipe, those that have come."""
+        """Yield documents in batches as they are read. A batch of a pipe has the documents that have come."""
         begin = 0
         for rows, _ in self._strings(()):
             table = DocumentTable(rows, self.text_columns, self.id_column, (), begin)
@@ -163,7 +163,7 @@ class DocumentFile:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether it is read from a pipe, once."""
+        """Whether the documents come from a pipe."""
         return self._source.pipe is not None
 
     def table(
@@ -172,9 +172,10 @@ class DocumentFile:
         most: float = float("inf"),
         progress: Callable[[int], object] = lambda n: None,
     ) -> "DocumentTable":
-        """Return all documents, with some other `columns`, or all of them if there are at most `most` rows.
+        """Return all documents with some other `columns`.
 
-        `progress` is called with the number of documents that are read.
+        If `columns` is None, all columns are kept for up to `most` rows. `progress` receives the number of
+        documents read.
         """
         kept, pieces, n = _Kept(), [], 0
         with _without_collection():
@@ -188,11 +189,11 @@ class DocumentFile:
     def _strings(
         self, others: Collection[str] | None, most: float = float("inf")
     ) -> "Iterator[tuple[pa.RecordBatch, Batch]]":
-        """Yield the rows, whose columns are strings, and where these come from."""
+        """Yield rows with columns of strings, and the batch that they come from."""
         import pyarrow as pa
 
         if self._is_read:
-            raise DataError(f"{self._source.name} can be read once only.")
+            raise DataError(f"{self._source.name} can be read only once.")
         self._is_read = True
         needed = [*filter(None, [*self.text_columns, self.id_column, self.group_column, *(others or ())])]
         source = self._source
@@ -221,7 +222,7 @@ class DocumentFile:
             yield pa.RecordBatch.from_arrays([*arrays.values()], [*arrays]), batch
 
     def _lacking(self, batch: Batch) -> DataError | None:
-        """Return the error that a file of a folder lacks a column; an object of JSON may."""
+        """Return the error for a file that lacks a column of the text, or None; JSON objects may lack it."""
         lacking = [name for name in self.text_columns if name not in batch.columns]
         if not lacking or self._source.kind in ("jsonl", "folder", None):
             return None
@@ -238,14 +239,14 @@ class _Piece(NamedTuple):
 
 @dataclass
 class DocumentTable:
-    """Documents, their identifiers and other columns, as strings; a row is numbered from 0 on."""
+    """Documents, their identifiers and other columns, as strings. Rows count from 0."""
 
-    arrow: Any  # a table, or a record batch, of Arrow
+    arrow: Any  # an Arrow table or record batch
     text_columns: Sequence[str]
     id_column: str | None
     pieces: Sequence[_Piece]
     begin: int = 0  # the number of the first row
-    folder: "TemporaryDirectory[str] | None" = None  # of the files in which the table is; they go with it
+    folder: "TemporaryDirectory[str] | None" = None  # files of the table, which are deleted with it
 
     def __len__(self) -> int:
         return int(self.arrow.num_rows)
@@ -254,7 +255,7 @@ class DocumentTable:
         return self.texts()
 
     def texts(self) -> Iterator[str]:
-        """Yield the documents; one that is missing is empty."""
+        """Yield the documents; a missing document is empty."""
         columns = [_chunks(self.arrow.column(name)) for name in self.text_columns]
         if len(columns) == 1:
             for chunk in columns[0]:
@@ -265,7 +266,7 @@ class DocumentTable:
                 yield "\n".join(filter(None, parts))
 
     def texts_at(self, rows: Sequence[int]) -> Iterator[str]:
-        """Yield the documents of some rows; nothing else is read."""
+        """Yield the documents of some rows. Other rows are not read."""
         batches, ends = self._batches
         wanted = np.asarray(rows, dtype=np.int64)
         number_of = np.searchsorted(ends, wanted, side="right")
@@ -279,7 +280,7 @@ class DocumentTable:
 
     @cached_property
     def _batches(self) -> "tuple[list[pa.RecordBatch], NDArray[np.int64]]":
-        """The texts in batches, and the number of rows up to the end of each."""
+        """The texts in batches, and the number of rows up to the end of each batch."""
         batches = self.arrow.select(list(dict.fromkeys(self.text_columns))).to_batches()
         return batches, np.cumsum([batch.num_rows for batch in batches], dtype=np.int64)
 
@@ -292,25 +293,25 @@ class DocumentTable:
         return [name or f"row {row}" for row, name in zip(numbers, self.values(self.id_column), strict=True)]
 
     def values(self, column: str) -> list[str | None]:
-        """Return a column, None where it is missing; empty if the table does not have it."""
-        if (place := self.arrow.schema.get_field_index(column)) < 0:  # it makes no list of all names
+        """Return the values of a column, with None for missing values or a missing column."""
+        if (place := self.arrow.schema.get_field_index(column)) < 0:  # faster than a list of all names
             return [None] * len(self)
         values: list[str | None] = self.arrow.column(place).to_pylist()
         return values
 
     def place(self, row: int) -> str:
-        """Return where a document is, for messages: ``"tickets.csv, line 12"``."""
+        """Return the place of a document, for messages: ``"tickets.csv, line 12"``."""
         piece = self.pieces[bisect_right(self.pieces, row, key=lambda each: each.begin) - 1]
         return piece.batch.place(row - piece.begin)
 
     @property
     def splits(self) -> list[str]:
-        """The split of each document of a data set of Hugging Face; empty elsewhere."""
+        """The split of each document in a data set of Hugging Face; empty strings otherwise."""
         return [piece.batch.split for piece in self.pieces for _ in range(len(piece.batch))]
 
 
 def table_of(texts: Iterable[str]) -> DocumentTable:
-    """Return documents that come one after the other as a table."""
+    """Return a table of some texts."""
     import pyarrow as pa
 
     kept, remaining = _Kept(), iter(texts)
@@ -320,7 +321,7 @@ def table_of(texts: Iterable[str]) -> DocumentTable:
 
 
 class _Kept:
-    """Record batches that are kept: in memory, or above some size in temporary files."""
+    """Keeps record batches in memory, or above some size in temporary files."""
 
     def __init__(self) -> None:
         self.folder: TemporaryDirectory[str] | None = None
@@ -339,7 +340,7 @@ class _Kept:
                 self._write()
 
     def table(self) -> "pa.Table":
-        """Return all rows; a column that some of them lack is missing there."""
+        """Return all rows. If a batch lacks a column, its values are missing."""
         import pyarrow as pa
 
         parts = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files]
@@ -350,7 +351,7 @@ class _Kept:
 
         self.folder = self.folder or TemporaryDirectory(
             prefix="adbench-text-",
-            ignore_cleanup_errors=True,  # Windows deletes no mapped file
+            ignore_cleanup_errors=True,  # Windows cannot delete mapped files
         )
         file = Path(self.folder.name) / f"{len(self._files)}.arrow"
         rows = pa.concat_tables(self._batches, promote_options="default")
@@ -362,7 +363,7 @@ class _Kept:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Collect no garbage: rows have no cycles, and each collection looks at all that is imported."""
+    """Pause garbage collection. Rows have no cycles, and each collection visits all imported modules."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -388,7 +389,7 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def _with_clean_names(batch: Batch) -> Batch:
-    """Return a batch with U+FFFD in place of lone surrogates in the names of columns."""
+    """Replace lone surrogates in the names of columns by U+FFFD."""
     if all(name.isascii() for name in batch.columns):
         return batch
     columns = {without_surrogates(name): values for name, values in batch.columns.items()}
@@ -406,7 +407,7 @@ def _check_lengths(texts: "pa.Array", batch: Batch) -> None:
 
 
 def named(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """Return the first of the wanted columns that is there, whatever its case; None if there is none.
+    """Return the first wanted name that a column has, in any case, or None.
 
     >>> named(["ID", "Text"], ("id", "file")), named(["text", "TEXT"], ("text",)), named(["a"], ("text",))
     ('ID', 'text', None)
@@ -420,7 +421,7 @@ def named(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
 
 
 def _text_column(columns: Sequence[str], first: Sequence[Batch], notes: Sequence[str]) -> str:
-    """Return the only column, one of the name ``text``, or the only one that holds more than a few words."""
+    """Return the column of the text: the only one, ``text``, or the only one with several words a value."""
     if len(columns) == 1:
         return columns[0]
     if name := named(columns, (TEXT,)):
@@ -435,7 +436,7 @@ def _text_column(columns: Sequence[str], first: Sequence[Batch], notes: Sequence
 
 
 def _n_words(column: str, first: Sequence[Batch]) -> float:
-    """Return the number of words that a column has on average."""
+    """Return the average number of words in a column."""
     values: list[Any] = []
     for batch in first:
         of_batch = batch.columns.get(column, ())

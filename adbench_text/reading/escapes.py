@@ -1,4 +1,4 @@
-"""Texts as they were before a program escaped them: entities of HTML, line breaks of databases, colours."""
+"""Remove the escapes of other programs from texts: HTML entities, line breaks of databases, colours."""
 
 import re
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from adbench_text.text.letters import without_escapes
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_OBJECT = "\ufffc"  # what stands for a picture or an attachment in a text
+_OBJECT = "\ufffc"  # stands for a picture or an attachment in a text
 _ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});"
 _ENTITIES = re.compile(_ENTITY)
-_N_TIMES = 2  # that entities may be escaped: &amp;nbsp;
-# of MySQL and PostgreSQL, which write each backslash of a text as two
+_N_TIMES = 2  # entities may be escaped twice: &amp;nbsp;
+# MySQL and PostgreSQL write every backslash of a text as two
 _OF_DATABASES = r"""(?s)\A(?:[^\\]|\\[ntr0"'\\])*\z"""
 _BREAK = r"\A(?:[^\\]|\\[^ntr])*\\[ntr]"
-_NO_BREAK = (  # but a path of Windows, or a formula
+_NO_BREAK = (  # a path of Windows, or a formula
     r"(?i:(?:\A|[^a-z])[b-pr-z]:\\[^\\])|\\(?:theta|text[bir]|times|rho\b|right\b|neq\b|nabla|rangle)"
 )
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
@@ -28,20 +28,20 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": " "}
 
 
 class Unescaped:
-    r"""Puts characters in place of their escapes in texts, and counts these texts.
+    r"""Replaces escapes in texts by their characters, and counts the changed texts.
 
-    A backslash is an escape of a database in a table whose other backslashes are escapes, too, as far as it
-    is read. In ``C:\new`` it is a backslash.
+    Backslashes are escapes of a database only if all backslashes of the table so far can be escapes. In
+    ``C:\new`` it is a backslash.
     """
 
     def __init__(self, losses: Losses, is_table: bool) -> None:
         self._losses, self._may_be_database = losses, is_table
 
     def texts(self, texts: "pa.Array", batch: Batch) -> "pa.Array":
-        """Return the texts of a batch."""
+        """Return the texts of a batch without escapes."""
         import pyarrow.compute as pc
 
-        data = _bytes(texts)  # Arrow takes ten times as long to find nothing
+        data = _bytes(texts)  # searching bytes is ten times as fast as Arrow if nothing is found
         if b"\x1b" in data:
             texts = _changed(texts, pc.match_substring(texts, "\x1b"), without_escapes)
         if _OBJECT.encode() in data:
@@ -74,7 +74,7 @@ class Unescaped:
         change: Callable[[str], str],
         batch: Batch,
     ) -> "pa.Array":
-        """Return the texts with some of them changed, which are counted."""
+        """Change some texts, and count them."""
         import pyarrow.compute as pc
 
         before = texts
@@ -96,7 +96,7 @@ def _bytes(texts: "pa.Array") -> bytes:
 
 
 def _changed(texts: "pa.Array", is_changed: "pa.Array", change: Callable[[str], str]) -> "pa.Array":
-    """Return the texts, some of them changed by a function."""
+    """Return texts where a function has changed some."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -109,7 +109,7 @@ def _changed(texts: "pa.Array", is_changed: "pa.Array", change: Callable[[str], 
 
 
 def _entities(text: str) -> str:
-    """Return a text with characters in place of entities of HTML."""
+    """Replace the HTML entities of a text by characters."""
     for _ in range(_N_TIMES):
         text = _ENTITIES.sub(_entity, text)
     return text

@@ -1,4 +1,4 @@
-"""The header of a CSV or TSV file: titles above it, descriptions below it, and names of columns."""
+"""Find the header of a CSV or TSV file, titles above it, and descriptions below it."""
 
 import re
 from collections import Counter
@@ -10,11 +10,11 @@ from adbench_text.reading.values import MISSING
 
 _MOST_TITLES = 20  # rows above a header
 _MOST_BELOW = 3  # rows below a header that describe the columns
-_N_COMPARED = 5  # rows, to which a header is compared
-_N_LOOKED_AT = 50  # rows below a header, whose columns have numbers or dates
-_SHARE = 0.9  # of the rows of a table, which have as many fields as its header
-_N_WORDS_OF_TEXT = 5  # a name of a column has fewer
-# Names of columns of texts and what belongs to them.
+_N_COMPARED = 5  # rows to compare with a header
+_N_LOOKED_AT = 50  # rows below a header to search for numbers or dates
+_SHARE = 0.9  # least share of rows with as many fields as the header
+_N_WORDS_OF_TEXT = 5  # names of columns have fewer words
+# Frequent names of columns in files of documents.
 _KNOWN = frozenset(
     "id file text body message comment content review description question answer title subject label "
     "class category".split()
@@ -23,15 +23,15 @@ _NO_NAME = re.compile(r"[-+]?\d+([.,]\d+)*|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|htt
 _NOTHING = re.compile(r"[-–—.?*/\s]*")
 _UNIT = re.compile(r"[#%‰°$€£¥]|°[CF]|[kmcnµ]?(?:s|m|g|l|W|V|A|Hz)|[kMG]B|min|ms|h|d|USD|EUR|GBP")
 _NO_LETTER = re.compile(r"[\W_]+")
-_IMPORT_ID = '{"ImportId":'  # what the second row below a header of Qualtrics has in each column
+_IMPORT_ID = '{"ImportId":'  # in every column of the second row below a header of Qualtrics
 _ANSWERS = ("Response", "Open-Ended Response")  # in the row below a header of SurveyMonkey
 
 
 def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collection[str] = ()) -> int:
     """Return how many lines of a sample are titles above its header.
 
-    The header is the first row with the `wanted` columns. Without such a row, it is the first row that is not
-    a title: with the right delimiter, the rows below it have as many fields.
+    The header is the first row with the `wanted` columns, or otherwise the first row that is not a title. The
+    delimiter is the one for which the rows below have as many fields as the header.
     """
     found = []
     for delimiter in options.delimiter or DELIMITERS:
@@ -73,12 +73,12 @@ def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
         return share, 0
     n_filled = sum(sum(map(bool, fields)) > 1 for fields in below)
     is_header = len({*filter(None, header)}) == sum(map(bool, header)) and not is_like_a_row(header, below)
-    is_text = any(name.startswith(" ") for name in header)  # after a comma
+    is_text = any(name.startswith(" ") for name in header)  # a space follows a comma in a sentence
     return (share, above) if is_header and not is_text and 2 * n_filled >= len(below) else None
 
 
 def _titles_of_one_column(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of titles above the header of one column: a known name, below a blank line."""
+    """Return the number of lines above the header of one column, a known name below a title and a blank."""
     filled = [place for place, fields in enumerate(rows) if any(fields)]
     if len(filled) < 3 or len(rows[filled[0]][0].split()) < 2:
         return 0
@@ -110,8 +110,7 @@ def _is_fact(fields: Sequence[str]) -> bool:
 def _below_facts(rows: Sequence[Sequence[str]], above: int, n: int) -> int:
     """Return the place of the header, given a row at `above` that may be a fact such as ``by,J. Smith``.
 
-    The row is a fact if it cannot be the header, or if a row below it names columns of numbers or dates and
-    that row itself does not.
+    It is a fact if it cannot be the header, or if a later row names more columns of numbers or dates.
     """
     if above >= len(rows) or (len(rows[above]) == n and _is_known(rows[above])):
         return above
@@ -120,7 +119,7 @@ def _below_facts(rows: Sequence[Sequence[str]], above: int, n: int) -> int:
     lacks_index = len(first) == n - 1 and next_width == n and not has_title and not _is_fact(first)
     is_no_header = len(first) != n and any(first[1:]) and not lacks_index
     is_padded = has_title and not all(first)
-    has_facts = True  # and nothing else from the row on
+    has_facts = True  # whether all rows from `above` on may be facts
     for place in range(above + 1, min(_MOST_TITLES + 1, len(rows) - 1)):
         header, before = rows[place], rows[place - 1]
         has_facts &= len(before) != n or not all(before) or _is_fact(before)
@@ -138,12 +137,12 @@ def _below_facts(rows: Sequence[Sequence[str]], above: int, n: int) -> int:
 
 
 def _is_known(fields: Sequence[str]) -> bool:
-    """Return whether a row has a name that columns of documents often have."""
+    """Return whether a row has a frequent name of a column."""
     return not _KNOWN.isdisjoint(field.strip().lower() for field in fields)
 
 
 def _has_names(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether the fields of a row are names of columns: short, different, and no values of theirs."""
+    """Return whether the fields of a row are names of columns: short, different, and not among the values."""
     names = [*filter(None, header)]
     is_short = all(len(name.split()) < _N_WORDS_OF_TEXT for name in names)
     if len(names) < 2 or len({*names}) < len(names) or not is_short or _is_fact(header):
@@ -153,7 +152,7 @@ def _has_names(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _n_typed(names: Sequence[str], below: Sequence[Sequence[str]]) -> int:
-    """Return how many columns have numbers or dates, or codes that differ in digits alone, below a name."""
+    """Return how many columns have numbers, dates, or codes that differ only in digits, below a name."""
     columns = zip(*(row for row in below if len(row) == len(names)), strict=True)
     n_typed = 0
     for name, column in zip(names, columns, strict=False):
@@ -175,7 +174,7 @@ def _are_typed(values: Sequence[str]) -> bool:
 
 
 def n_rows_below(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return how many of the first rows describe the columns, as programs for surveys write them."""
+    """Return how many of the first rows describe the columns. Programs for surveys write such rows."""
     names = [*map(_letters, header)]
     n_names = [sum(a == b != "" for a, b in zip(map(_letters, row), names, strict=False)) for row in rows]
     n_below = 0
@@ -192,7 +191,7 @@ def n_rows_below(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
 
 
 def _has_units(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row has the units of columns of numbers, such as ``#`` and ``ms``, and no sentence."""
+    """Return whether a row has units of columns of numbers, such as ``#`` and ``ms``, and no sentence."""
     is_unit = any(cell.strip() and (_UNIT.fullmatch(cell.strip())) for cell in row)
     is_sentence = any(len(cell.split()) >= _N_WORDS_OF_TEXT for cell in row)
     return is_unit and not is_sentence and _n_typed(row, below) > 1
@@ -203,14 +202,14 @@ def _letters(text: str) -> str:
 
 
 def as_in_pandas(header: Sequence[str]) -> list[str]:
-    """Return the names of columns as pandas gives them, in linear time.
+    """Return unique names of columns, as pandas makes them, in linear time.
 
     >>> as_in_pandas(["note", "", "note", "note.1", "note"])
     ['note', 'Unnamed: 1', 'note.2', 'note.1', 'note.3']
     """
     names = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
     there, n_given = Counter(names), Counter[str]()
-    for place in sorted(range(len(names)), key=lambda place: not header[place]):  # those without a name last
+    for place in sorted(range(len(names)), key=lambda place: not header[place]):  # empty names come last
         name = given = names[place]
         number = n_given[given]
         while number:
@@ -227,8 +226,8 @@ def as_in_pandas(header: Sequence[str]) -> list[str]:
 def is_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether a header may be a row, given the next rows.
 
-    A header with a number, a date or an address may be a row, and a header that is one sentence. So may a
-    header with a sentence and a code, if the rows have such a code.
+    A header may be a row if it has a number, a date or an address, or is one sentence. It may also be a row
+    if it has a sentence and a code, and the rows have a similar code.
     """
     if any(_NO_NAME.fullmatch(name.strip()) for name in header):
         return True

@@ -1,6 +1,6 @@
-"""Data sets of Hugging Face, read by its library ``datasets``; it runs no code of a data set.
+"""Read data sets of Hugging Face with its library ``datasets``, which runs no code of a data set.
 
-``hf:NAME`` and ``hf:NAME:CONFIGURATION`` are on the Hub; ``hf:./FOLDER`` was written by ``save_to_disk``.
+``hf:NAME`` and ``hf:NAME:CONFIGURATION`` are on the Hub. ``save_to_disk`` wrote ``hf:./FOLDER``.
 """
 
 import re
@@ -16,7 +16,7 @@ from adbench_text.failures import message_of
 from adbench_text.reading.batch import MOST_ROWS, Batch
 
 HUB = "hf:"
-FOLDERS = (f"{HUB}.", f"{HUB}/", f"{HUB}~")  # what the path of a folder begins with
+FOLDERS = (f"{HUB}.", f"{HUB}/", f"{HUB}~")  # beginnings of paths of folders
 _REVISION = re.compile("[0-9a-f]{40}")
 _ADVICE = (
     "Check the name, and load it once where there is a network; if it is private or gated, get access and "
@@ -25,7 +25,7 @@ _ADVICE = (
 
 
 class HubData:
-    """The rows of a data set; `classes` has the names of classes, by column and number."""
+    """The rows of a data set. `classes` has the names of classes by column and number."""
 
     def __init__(self, path: str) -> None:
         loaded = _load(path)
@@ -33,12 +33,12 @@ class HubData:
         first = next(iter(self._splits.values()))
         classes = {name: each for name, each in first.features.items() if hasattr(each, "int2str")}
         self.classes = {name: dict(enumerate(each.names)) for name, each in classes.items()}
-        # each revision has a folder in the library's cache
+        # the cache of the library has a folder for each revision
         folders = {Path(file["filename"]).parent.name for file in first.cache_files}
         self.notes = [f"revision {name} of the Hub" for name in folders if _REVISION.fullmatch(name)]
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
-        """Yield the rows of each split; a number that is no class, such as -1, is missing."""
+        """Yield the rows of each split. A number without a class, such as -1, is a missing value."""
         for split, table in self._splits.items():
             columns = [name for name in table.column_names if only is None or name in only]
             number = 1
@@ -53,10 +53,10 @@ class HubData:
 
 def _load(path: str) -> Any:
     try:
-        datasets: Any = import_module("datasets")  # for mypy this is the folder of our checkout
+        datasets: Any = import_module("datasets")  # mypy would find the folder of our checkout
         load_dataset, load_from_disk, config = datasets.load_dataset, datasets.load_from_disk, datasets.config
         from huggingface_hub import get_session
-    except (ImportError, AttributeError) as error:  # Python finds the folder, too, if there is no library
+    except (ImportError, AttributeError) as error:  # without the library, Python may import our folder
         install = "pip install 'adbench-text[hub]'"
         raise PluginError(f"{path} needs the package datasets; run: {install}") from error
     name, _, configuration = path.removeprefix(HUB).partition(":")
@@ -65,13 +65,13 @@ def _load(path: str) -> Any:
             storage.check_files(Path(path.removeprefix(HUB)).expanduser())
             return load_from_disk(path.removeprefix(HUB))
         is_off, config.HF_HUB_OFFLINE = config.HF_HUB_OFFLINE or storage.is_offline(), True
-        with suppress(Exception):  # without a network, the library itself tries for half a minute and longer
+        with suppress(Exception):  # without a network, the library would retry for half a minute or longer
             if not is_off:
                 get_session().head(config.HF_ENDPOINT, timeout=5)
                 config.HF_HUB_OFFLINE = False
         return load_dataset(name, configuration or None)
     except DataError:
         raise
-    except Exception as error:  # of the library, of pyarrow, or of the system
+    except Exception as error:  # from the library, pyarrow or the system
         reason = message_of(error).partition(" Example of usage")[0].rstrip(".")
         raise DataError(f"{path} cannot be loaded: {reason}. {_ADVICE}") from error

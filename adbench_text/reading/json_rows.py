@@ -1,4 +1,4 @@
-"""JSON: an object a line, an array of objects, or objects one after the other."""
+"""Read JSON: one object a line, an array of objects, or one object after the other."""
 
 import json
 import re
@@ -11,19 +11,19 @@ from adbench_text.reading.batch import Batch, batch_of, in_sizes
 from adbench_text.reading.decoding import BUFFER, Lines
 from adbench_text.reading.options import Losses, ReadOptions
 
-TEXT = "text"  # column of what has no named columns
-_LONGEST = 100_000_000  # characters of a value that is not in one line
-_FEW = 5  # names that a message lists
+TEXT = "text"  # the column of texts without named columns
+_LONGEST = 100_000_000  # characters of a value of several lines
+_FEW = 5  # names in a message
 _BEGINNING = re.compile(r'\[\s*(?:$|[{"\[\]])|\{\s*(?:$|["}])')
 _BETWEEN = re.compile(r"[\s,]*")
 
 
 def _constant(name: str) -> float | None:
-    """Return what Python writes into JSON as NaN, Infinity or -Infinity; NaN stands for a missing value."""
+    """Return the value of NaN, Infinity or -Infinity, which Python writes into JSON. NaN is missing."""
     return None if name == "NaN" else float(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_constant)  # `json.loads` would make one for each line
+_DECODER = json.JSONDecoder(parse_constant=_constant)  # `json.loads` would make a decoder for each line
 
 
 def batches(
@@ -42,12 +42,12 @@ def batches(
 
 
 def is_json(first: str) -> bool:
-    """Return whether a first line begins JSON, and is no plain line such as ``[10:30] ...``."""
+    """Return whether a first line begins JSON. A plain line such as ``[10:30] ...`` does not."""
     return bool(_BEGINNING.match(first))
 
 
 def _is_value(line: str) -> bool:
-    """Return whether a line is complete; an unfinished one goes on in the next lines."""
+    """Return whether a line is complete. An incomplete object continues in the next lines."""
     if not line.startswith("{") or line.endswith("}"):
         return True
     try:
@@ -61,21 +61,21 @@ def _of_lines(lines: Lines, name: str, options: ReadOptions, losses: Losses) -> 
     for number, line in enumerate(lines, start=1 + lines.n_skipped):
         if line.isspace():
             continue
-        line = line.rstrip().removesuffix(",")  # as of an array whose brackets are gone
+        line = line.rstrip().removesuffix(",")  # the lines may come from an array without its brackets
         try:
             yield _DECODER.decode(line), number
         except (ValueError, RecursionError) as error:
             place = f"{name}, line {number:,}"
             if not options.goes_on:
                 raise DataError(
-                    f"{place} is not JSON: {error}. Each line must be one object; --errors replace leaves "
-                    "others out."
+                    f"{place} is not JSON: {error}. Each line must be one object; --errors replace skips "
+                    "other lines."
                 ) from error
             losses.add("left out", place)
 
 
 def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
-    """Yield the values of an array, or values one after the other, and the line where each begins."""
+    """Yield the values of an array, or one value after the other, with the line where each begins."""
     blocks = lines.blocks()
     text, position, line = "", 0, 1 + lines.n_skipped
     is_open, was_open = False, False
@@ -102,13 +102,13 @@ def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
             yield value, line
             line, position = line + text.count("\n", position, end), end
     if is_open:
-        raise DataError(f"{name}, line {line:,}: the array of JSON does not end; the file is cut off.")
+        raise DataError(f"{name}, line {line:,}: the JSON array does not end; the file is incomplete.")
 
 
 def _rows(
     values: Iterator[tuple[Any, int]], name: str, options: ReadOptions, losses: Losses
 ) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Yield an object for each value; a text alone is the column ``text``."""
+    """Yield an object for each value. A string is the column ``text``."""
     first = next(values, None)
     if first is None:
         return
@@ -118,14 +118,14 @@ def _rows(
     second = next(values, None) if held else None
     if second is None and held:
         raise DataError(
-            f"{name} is one object without a text; it holds {listing(map(repr, held), _FEW)}. JSON is read "
-            "as an object a line, an array of objects, or one object after the other; pandas writes it with "
+            f"{name} is one object without a text; it holds {listing(map(repr, held), _FEW)}. JSON must be "
+            "one object a line, an array of objects, or one object after the other; pandas writes it with "
             "orient='records'."
         )
     if inner:
         names = listing(map(repr, inner), _FEW)
         losses.note(
-            f"Each object of {name} is a row. Lists in it, {names}, have more text; to read them, write "
+            f"Each object of {name} is a row, but its lists {names} have more text. To read these, write "
             "their objects one a line."
         )
     for value, number in chain([first], [second] if second else [], values):
@@ -144,12 +144,12 @@ def _row(
     else:
         raise DataError(
             f"{name}, line {number:,} is JSON, but not an object: {json.dumps(value):.40}. --errors replace "
-            "leaves such lines out."
+            "skips such lines."
         )
 
 
 def _lists_of_texts(value: Any) -> list[str]:
-    """Return the names of the lists in an object whose objects have as many words as the object itself."""
+    """Return the names of the lists in an object that have at least as many words as the object itself."""
     if not isinstance(value, dict):
         return []
     lists = {key: each for key, each in value.items() if isinstance(each, list)}
@@ -158,14 +158,14 @@ def _lists_of_texts(value: Any) -> list[str]:
 
 
 def _n_words(value: Any) -> int:
-    """Return the number of words in the texts of an object; a word alone, such as a token, is no text."""
+    """Return the number of words in the texts of an object. A text of one word does not count."""
     cells = value.values() if isinstance(value, dict) else ()
     numbers = [len(each.split()) for each in cells if isinstance(each, str)]
     return sum(n for n in numbers if n > 1)
 
 
 def _held(value: Any) -> list[str]:
-    """Return the names of the lists and objects in an object; empty if the object may be a row."""
+    """Return the names of the lists and objects in an object, or nothing if the object may be a row."""
     if not isinstance(value, dict) or isinstance(value.get(TEXT), str):
         return []
     texts = [each for each in value.values() if isinstance(each, str)]

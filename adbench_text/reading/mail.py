@@ -1,4 +1,4 @@
-"""Mails, decoded by Python's ``email``: the text for people, without headers and attachments."""
+"""Read mails with Python's ``email``: the text for readers, without headers and attachments."""
 
 import re
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 from adbench_text.reading.batch import MOST_ROWS, Batch, batch_of
 from adbench_text.reading.options import Losses
 
-#: What the name of a file with a mail ends with.
+#: Suffixes of files with one mail.
 SUFFIXES = (".eml", ".emlx")
-LARGEST = 200_000_000  # bytes of a mail; what is after them, such as attachments, is cut off
+LARGEST = 200_000_000  # bytes of a mail; later bytes, such as attachments, are cut
 _MAILDIR = ("cur", "new")  # folders of a maildir
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-# the lines before the text of a mail, and one that other texts do not have
+# the headers before the text of a mail, and headers that other texts do not have
 _HEADERS = re.compile(rb"(?:[!-9;-~]++:[^\n]*+\n?+(?:[ \t][^\n]*+\n?+)*+)++")
 _BEGINNING = re.compile(
     rb"^(Return-Path|Received|Delivered-To|Message-ID|MIME-Version|X-Original-To): ",
@@ -27,12 +27,12 @@ _BEGINNING = re.compile(
 # the line before a mail in mbox ends with a date: From ann@sea.org Mon Jan  5 09:00:00 2026
 _FROM = re.compile(rb"From \S(?>.*?\d\d:\d\d).*?\d{4}")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
-_LONGEST_HEADER = 1000  # characters that are parsed, in longer and longer time; RFC 5322 has 998 in a line
+_LONGEST_HEADER = 1000  # characters; parsing takes more than linear time; RFC 5322 allows 998 in a line
 _LONGEST_SUBJECT = 100_000
-_MOST_COMMENTS = 100  # in a header; the parser calls itself for a comment within a comment
-# what follows the name of a tag, up to its end, which is no > in quotes
+_MOST_COMMENTS = 100  # comments in a header; the parser is recursive for nested comments
+# the attributes of a tag, up to its end; a > in quotes does not end it
 _ATTRIBUTES = r"""(?:=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)|[^>/]|/(?!>))*+"""
-# What nobody sees of a page, as in a browser: what nothing ends goes on to the end of the page.
+# The invisible parts of a page. As in a browser, a part that is not closed continues to the end of the page.
 _MARKUP = re.compile(
     rf"""<!--(?:-?>|.*?(?:--\s*+!?>|\Z))
     |<(?P<unseen>script|style|title)(?=[\s/>]){_ATTRIBUTES}(?:/>|>(?:.*?(?=</(?P=unseen)[\s/>])|.*))?
@@ -40,12 +40,12 @@ _MARKUP = re.compile(
     |<[!?/][^>]*+>?""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-_MANY_DIGITS = re.compile("&#[0-9]{100,};?")  # of no character
+_MANY_DIGITS = re.compile("&#[0-9]{100,};?")  # not a character
 _BLOCKS = ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "table", "blockquote", "pre")
 
 
 def is_mail(name: str, start: bytes) -> bool:
-    """Return whether a file is a mail, by its name, or its first line if the name says nothing."""
+    """Return whether a file is a mail, by its name, or by its headers if the name has no suffix."""
     path = PurePath(name)
     if path.suffix.lower() in SUFFIXES or path.parent.name in _MAILDIR:
         return True
@@ -54,7 +54,7 @@ def is_mail(name: str, start: bytes) -> bool:
 
 
 class _Policy(EmailPolicy):
-    """Parses the headers of a mail; one that cannot be parsed is missing."""
+    """Parses the headers of a mail. A header that cannot be parsed is empty."""
 
     def header_fetch_parse(self, name: str, value: str) -> Any:
         if name.lower() == "subject":
@@ -63,9 +63,9 @@ class _Policy(EmailPolicy):
             value = value[:_LONGEST_HEADER] if value.count("(") <= _MOST_COMMENTS else ""
         try:
             return super().header_fetch_parse(name, value)
-        except RecursionError:  # of a part that is too deep
+        except RecursionError:  # parts are nested too deeply
             raise
-        except Exception:  # of the library, of many types
+        except Exception:  # the library raises many types of errors
             return super().header_fetch_parse(name, "")
 
 
@@ -73,10 +73,10 @@ _POLICY = _Policy()
 
 
 def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
-    """Return the columns ``subject`` and ``text`` of a mail; attachments are counted."""
+    """Return the columns ``subject`` and ``text`` of a mail, and count its attachments."""
     try:
         return _row(message_from_bytes(data, policy=_POLICY), place, losses)
-    except RecursionError:  # hundreds of parts, each within another one: it is read as it was written
+    except RecursionError:  # hundreds of nested parts: read the raw text
         mail = BytesHeaderParser(policy=_POLICY).parsebytes(data)
         del mail["Content-Type"]
         return _row(mail, place, losses)
@@ -84,7 +84,7 @@ def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
 
 def _row(mail: Any, place: str, losses: Losses) -> dict[str, Any]:
     body, text = None, ""
-    for kind in ("plain", "html"):  # some have an empty text beside the page
+    for kind in ("plain", "html"):  # a mail may have an empty plain text and an HTML page
         part = mail.get_body((kind,)) if isinstance(mail, EmailMessage) and not text.strip() else None
         if part is not None:
             body, text = part, _content(part)
@@ -96,7 +96,7 @@ def _row(mail: Any, place: str, losses: Losses) -> dict[str, Any]:
 
 
 def _content(part: Any) -> str:
-    """Return the text of a part, in the encoding that it names, or else with U+FFFD."""
+    """Return the text of a part. If its encoding is wrong, it is read as UTF-8 with U+FFFD."""
     try:
         return str(part.get_content())
     except (LookupError, ValueError):
@@ -105,7 +105,7 @@ def _content(part: Any) -> str:
 
 
 def html_text(page: str) -> str:
-    r"""Return what a reader sees of a page.
+    r"""Return the visible text of an HTML page.
 
     >>> html_text("<style>p {color: red}</style><p>Dear&nbsp;all,<br>the ferry leaves at nine.</p>")
     'Dear\xa0all,\nthe ferry leaves at nine.'
@@ -138,7 +138,7 @@ def batches(stream: BinaryIO, name: str, losses: Losses) -> Iterator[Batch]:
 
 
 def _mails(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of each mail, at most `LARGEST`."""
+    """Yield the bytes of each mail, up to `LARGEST`."""
     mail: list[bytes] | None = None
     n_bytes = 0
     while line := stream.readline(LARGEST):

@@ -1,4 +1,4 @@
-"""How a file is to be read, and what was lost when it was."""
+"""Options for reading a file, and losses while reading it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,29 +14,28 @@ _ERRORS = ("strict", "replace")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is to be read; what is None is guessed.
+    """How to read a file. A value of None is guessed.
 
     Attributes
     ----------
     kind : str, optional
         One of ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``lines``, ``mbox``, ``folder``.
     encoding : str
-        Of text files; a byte order mark takes precedence.
+        Encoding of text files. A byte order mark takes precedence.
     delimiter : str, optional
         One character, or its name: ``tab``, ``comma``, ``semicolon``, ``pipe``, ``space``.
     header : bool
         Whether the first row of CSV and TSV has the names of the columns.
     quotes : bool, optional
-        Whether fields of CSV and TSV may be in double quotes; if not, a quote is a character.
+        Whether fields of CSV and TSV may be in double quotes. If not, a quote is a character.
     errors : {"strict", "replace"}
-        Whether an error is raised where a file cannot be read, or U+FFFD replaces wrong bytes, and rows that
-        cannot be read are left out.
+        On unreadable input: raise an error, or replace bytes by U+FFFD and skip rows.
     skip_lines : int, optional
-        Lines to leave out at the start of each file; by default the titles above the header of CSV and TSV.
+        Lines to skip at the start of each file. The default skips titles above the header of CSV and TSV.
     as_written : bool
-        Whether texts keep escapes, such as entities of HTML, because somebody counts their characters.
+        Whether to keep escapes such as HTML entities.
     likely : tuple of str
-        Columns of the text that a file like it has; what has them is read by them.
+        Text columns of the model's file; used if present.
     """
 
     kind: str | None = None
@@ -65,7 +64,7 @@ class ReadOptions:
 
     @property
     def goes_on(self) -> bool:
-        """Whether reading goes on where something cannot be read."""
+        """Whether reading continues after unreadable input."""
         return self.errors == "replace"
 
 
@@ -73,15 +72,15 @@ class ReadOptions:
 class ReadOption(Option):
     """An option for a field of `ReadOptions`."""
 
-    is_kept: bool = False  # by a saved model, for the next file
+    is_kept: bool = False  # whether a saved model keeps its value for new files
 
     @property
     def default(self) -> Any:
-        """The value of the field if none is given."""
+        """The default of the field."""
         return getattr(ReadOptions(), self.field)
 
 
-#: All of them; commands, sweeps and models take what they need from here.
+#: All options for reading. Commands, sweeps and models select from them.
 READ_OPTIONS = (
     ReadOption(
         "format", "csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]", field="kind"
@@ -89,7 +88,7 @@ READ_OPTIONS = (
     ReadOption("delimiter", "Delimiter: a character, or tab.  [default: guessed]", is_kept=True),
     ReadOption(
         "no-header",
-        "The first row is no header; the columns are column0, column1, ...",
+        "The first row is not a header; name the columns column0, column1, ...",
         field="header",
         kind=bool,
         is_kept=True,
@@ -99,7 +98,7 @@ READ_OPTIONS = (
     ),
     ReadOption(
         "skip-lines",
-        "Leave out the first N lines of each file.  [default: titles above a header]",
+        "Skip the first N lines of each file.  [default: titles above a header]",
         kind=int,
         least=0,
         metavar="N",
@@ -108,52 +107,52 @@ READ_OPTIONS = (
     ReadOption("encoding", "Encoding of the text, for example cp1252.", is_kept=True),
     ReadOption(
         "errors",
-        "At what cannot be read: stop, or go on: U+FFFD replaces wrong bytes, wrong rows are left out.",
+        "On unreadable input: stop, or replace bytes and skip rows.",
         choices=_ERRORS,
     ),
 )
 
 
 def changed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of fields of `ReadOptions` that are given and differ from the defaults.
+    """Return the given values of fields of `ReadOptions` that differ from the defaults.
 
-    Raise InvalidValueError if one is wrong.
+    Raise InvalidValueError if a value is wrong.
     """
     given = {name: value for name, value in values.items() if value is not None}
     options, defaults = ReadOptions(**given), ReadOptions()
     return {name: value for name, value in given.items() if getattr(options, name) != getattr(defaults, name)}
 
 
-# what is lost: of one, and of several, given their number; then what to know
+# by kind of loss: the beginning of the sentence for one and for several, and its end
 _SENTENCES = {
-    "bytes": ("1 line has", "{n:,} lines have", "bytes that are no characters; U+FFFD replaces them"),
+    "bytes": ("1 line has", "{n:,} lines have", "invalid bytes; U+FFFD replaces them"),
     "surrogates": (
         "1 value has",
         "{n:,} values have",
-        "lone surrogates, which are no characters; U+FFFD replaces them",
+        "lone surrogates, which are not characters; U+FFFD replaces them",
     ),
     "left out": (
         "1 row is",
         "{n:,} rows are",
-        "left out, since it cannot be read; later rows have smaller numbers",
+        "unreadable and left out; later rows have smaller numbers",
     ),
-    "no text": ("1 row has", "{n:,} rows have", "a value that is no text; it counts as missing"),
+    "no text": ("1 row has", "{n:,} rows have", "a value that is not text; it counts as missing"),
     "repeated": (
         "1 row repeats",
         "{n:,} rows repeat",
-        "the header; left out, so that later rows have smaller numbers",
+        "the header; left out, so later rows have smaller numbers",
     ),
-    "entities": ("1 text has", "{n:,} texts have", "entities of HTML, which are read as characters"),
+    "entities": ("1 text has", "{n:,} texts have", "HTML entities, which are read as characters"),
     "escapes": (
         "1 text has",
         "{n:,} texts have",
-        "line breaks or tabs as a database escapes them, which are read as white space",
+        "line breaks or tabs that a database escaped; they are read as white space",
     ),
     "missing": ("1 text is", "{n:,} texts are", "missing, written as {values}"),
     "short": (
         "1 row has",
         "{n:,} rows have",
-        "fewer fields than the header; the others are missing. A field with a line break must be in quotes",
+        "fewer fields than the header; the rest is missing. A field with a line break must be in quotes",
     ),
     "merged": (
         "1 row holds",
@@ -161,20 +160,20 @@ _SENTENCES = {
         "several lines that look like rows, joined by a quote. If a quote is a character in this file, give "
         "--no-quotes",
     ),
-    "no file": ("1 file is", "{n:,} files are", "left out, since it is no text"),
-    "no part": ("1 file is", "{n:,} files are", "read only up to an error, and the rest is left out"),
+    "no file": ("1 file is", "{n:,} files are", "not text and left out"),
+    "no part": ("1 file is", "{n:,} files are", "read only up to an error; the rest is left out"),
     "attachments": ("1 attachment is", "{n:,} attachments are", "left out"),
 }
 
 
 @dataclass
 class Losses:
-    """What was lost while a file was read: how often each kind, and where first."""
+    """Losses while a file is read: how often each kind occurs, and where first."""
 
     numbers: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
-    values: dict[str, dict[str, None]] = field(default_factory=dict)  # the values that were lost
-    others: dict[str, str] = field(default_factory=dict)  # notes of their own, by kind
+    values: dict[str, dict[str, None]] = field(default_factory=dict)  # the lost values
+    others: dict[str, str] = field(default_factory=dict)  # other notes, by kind
 
     def add(self, kind: str, place: str, n: int = 1, value: str = "") -> None:
         """Count a loss."""
@@ -183,12 +182,12 @@ class Losses:
         self.first.setdefault(kind, place)
 
     def note(self, sentence: str, kind: str = "") -> None:
-        """Keep the first sentence of a kind."""
+        """Add a note, unless there is one of the same kind."""
         self.others.setdefault(kind or sentence, sentence)
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for each kind."""
+        """One sentence for each kind."""
         sentences = [*self.others.values()]
         for kind, n in self.numbers.items():
             one, several, what = _SENTENCES[kind]

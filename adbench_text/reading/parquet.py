@@ -1,4 +1,4 @@
-"""Parquet: the columns that are needed, a batch at a time."""
+"""Read the needed columns of Parquet files in batches."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -11,7 +11,7 @@ from adbench_text.reading.decoding import BUFFER, PACKED_SUFFIXES
 
 
 def batches(stream: Any, name: str, only: Collection[str] | None, doubled: set[str]) -> Iterator[Batch]:
-    """Yield the rows of a file; of `only` some columns, if given. Names of several columns are `doubled`."""
+    """Yield the rows of a file, with the columns `only` if given. Add duplicate names to `doubled`."""
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 

@@ -1,7 +1,7 @@
-"""CSV and TSV: the dialect of a file, and its rows, which are those of `pandas.read_csv`.
+"""Read CSV and TSV files. The rows are the same as in `pandas.read_csv`.
 
-The parser is that of Python's ``csv``, from which the one of pandas comes. Here are the guesses: delimiter,
-quotes, header; and what is done where a row does not fit.
+Python's ``csv`` parses the rows. This module guesses the delimiter, quotes and header, and handles rows that
+do not fit.
 """
 
 import re
@@ -28,9 +28,9 @@ from adbench_text.reading.headers import as_in_pandas, is_like_a_row, n_lines_ab
 from adbench_text.reading.options import Losses, ReadOptions
 from adbench_text.storage import content_of
 
-_N_LOOKED_AT = 1000  # lines
-_MANY_LINES = 20  # of rows of one field
-_EXCEL = re.compile(r"sep=(.)\s*")  # the first line of some files for Excel, before the header
+_N_LOOKED_AT = 1000  # lines in the sample
+_MANY_LINES = 20  # lines in rows that have one field
+_EXCEL = re.compile(r"sep=(.)\s*")  # some files for Excel have this line before the header
 
 
 class SeparatedFile:
@@ -48,22 +48,22 @@ class SeparatedFile:
         if is_guessed and (n := n_lines_above(sample, options, wanted)):
             sample = self._skipped(n, sample)
             losses.note(
-                f"Left out {count(n, 'line')} above the header of {name}. If the first line is the header, "
+                f"Skipped {count(n, 'line')} above the header of {name}. If the first line is the header, "
                 "give --skip-lines 0.",
                 "title",
             )
         self.dialect = dialect_of(sample, options)
-        self._likely = Losses()  # rows of one field that may be several
+        self._likely = Losses()  # rows with one field that may be several rows
         self._n_lines_of_likely = 0
-        self._has_blank_lines = False  # in quotes
-        self._raw: list[str] = []  # lines that are read, and not yet `_taken`
+        self._has_blank_lines = False  # whether quotes enclose blank lines
+        self._raw: list[str] = []  # lines that are read but not `_taken` yet
         self._n_taken = 0
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
         first = self._next_row()
         self._next_rows = [fields for fields in self.dialect.reader(sample) if fields][1:]
         self._first = None if options.header else first
         self._repeated = first if options.header and options.skip_lines != 0 else None
-        self.doubled: set[str] = set()  # names that several columns have
+        self.doubled: set[str] = set()  # names of several columns
         if options.header:
             first = self._with_index(first, sample)
             self.doubled = {name for name, n in Counter(first).items() if name and n > 1}
@@ -75,52 +75,51 @@ class SeparatedFile:
         self._note_guesses(sample)
 
     def _skipped(self, n: int, sample: list[str]) -> list[str]:
-        """Leave out the first lines; return the sample without them."""
+        """Skip the first lines; return the sample without them."""
         self._lines.skip(n)
         return sample[n:]
 
     def _next_row(self) -> list[str]:
-        """Return the fields of the next row that is not blank; empty at the end."""
+        """Return the fields of the next row that is not blank, or an empty list at the end."""
         for fields in self._reader:
             if not _is_blank(fields, "".join(self._taken())):
                 return [*fields]
         return []
 
     def note_header(self) -> None:
-        """Note a header that may be a row."""
+        """Add a note if the header may be a row."""
         if is_like_a_row(self._header, self._next_rows):
             self._losses.note(
-                f"The first line of {self._name} is taken for the names of the columns; if it is a row, give "
-                "--no-header.",
+                f"The first line of {self._name} is read as the header. If it is a row, give --no-header.",
                 "header",
             )
 
     def _skip_descriptions(self) -> None:
-        """Leave out the rows below the header that describe the columns."""
+        """Skip rows below the header that describe the columns."""
         n = n_rows_below(self._repeated, self._next_rows) if self._repeated else 0
         described = [", ".join(filter(None, self._next_row())) for _ in range(n)]
         if described:
             self._losses.note(
-                f"Left out {count(n, 'row')} below the header of {self._name}, which describe columns "
+                f"Skipped {count(n, 'row')} below the header of {self._name} that describe columns "
                 f"({described[0]:.60}). To read them as documents, give --skip-lines 0.",
                 "below",
             )
 
     def _note_guesses(self, sample: list[str]) -> None:
-        """Note quotes that are read as characters, and a first line that may be a title."""
+        """Add notes if quotes are read as characters, or if the first line may be a title."""
         if self.dialect.stray:
             line = self._lines.n_skipped + self.dialect.stray
             self._losses.note(
-                f"Quotes in {self._name} are read as characters: as marks of fields they would join rows, "
-                f"first in line {line:,}. If they are marks, give --quotes.",
+                f"Quotes in {self._name} are read as characters: if they enclosed fields, they would join "
+                f"rows, first in line {line:,}. If they do enclose fields, give --quotes.",
                 "quotes",
             )
         for delimiter in DELIMITERS if self.dialect.delimiter == NONE else "":
             widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample[1:]) if fields]
             if len(widths) > 1 and len(set(widths)) == 1 and widths[0] > 1:
                 self._losses.note(
-                    f"The first line of {self._name} has one field, and the others have {widths[0]} by "
-                    f"{NAMES[delimiter]}. If it is a title or a comment, give --skip-lines 1.",
+                    f"The first line of {self._name} has one field, and the other lines have {widths[0]}, "
+                    f"separated by {NAMES[delimiter]}. If it is a title or a comment, give --skip-lines 1.",
                     "title",
                 )
 
@@ -133,7 +132,7 @@ class SeparatedFile:
         before = self._line_number()
         for rows in in_sizes(self._reader, sizes, self._is_waiting if self._lines.is_pipe else None):
             raw = self._taken()
-            # a row has a line and all fields, or else each is looked at
+            # fast path: each row is one line and has all fields
             is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
             if not is_usual or (n == 1 and any(map(_is_spaces, rows))) or self._repeated in rows:
                 for found in in_sizes(self._looked_at(raw, before), repeat(len(raw))):
@@ -143,7 +142,7 @@ class SeparatedFile:
             else:
                 yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
             before = self._line_number()
-        # texts of many lines have blank ones
+        # texts of many lines usually have blank lines
         if self._n_lines_of_likely >= _MANY_LINES and not self._has_blank_lines:
             self._losses.add("merged", self._likely.first["merged"], self._likely.numbers["merged"])
 
@@ -161,7 +160,7 @@ class SeparatedFile:
         return bool(self._reader.line_num == self._n_taken + len(self._raw))
 
     def _line_number(self) -> int:
-        """Return the number of the last line that was taken."""
+        """Return the number of the last taken line."""
         return self._lines.n_skipped + self._n_taken
 
     def _taken(self) -> list[str]:
@@ -172,7 +171,7 @@ class SeparatedFile:
         return taken
 
     def _looked_at(self, lines: list[str], before: int) -> Iterator[tuple[list[str], int]]:
-        """Yield the fields of each row in some lines, and the number of its first line."""
+        """Check each row in some lines; yield its fields and the number of its first line."""
         n = len(self.names)
         for fields, raw in self.dialect.rows(lines):
             number = before + 1
@@ -189,7 +188,7 @@ class SeparatedFile:
             before += len(raw)
 
     def _fitted(self, fields: list[str], number: int) -> list[str] | None:
-        """Return a row of another length than the header has; None if it is left out."""
+        """Fit a row to the length of the header; return None to leave it out."""
         n, place = len(self.names), f"{self._name}, line {number:,}"
         if len(fields) < n:
             self._losses.add("short", place)
@@ -207,11 +206,11 @@ class SeparatedFile:
         )
         raise DataError(
             f"{place} has {len(fields)} fields, but the header has {n}. {advice}, or --errors replace to "
-            "leave such rows out."
+            "skip such rows."
         )
 
     def _check_merged(self, raw: list[str], first: int) -> None:
-        """Note a row in quotes over several lines that look like rows; raise DataError if it does not end."""
+        """Count a row whose lines look like several rows; raise DataError if a quote is not closed."""
         if "unexpected end" in self.dialect.fault(raw):
             raise DataError(
                 f"{self._name}, line {first:,}: a quote opens here, and nothing closes it in the "
@@ -227,13 +226,13 @@ class SeparatedFile:
         self._has_blank_lines |= any(map(str.isspace, raw))
 
     def _with_index(self, header: list[str], sample: list[str]) -> list[str]:
-        """Return a header with a first column without a name, if all rows have one field more."""
+        """Add a first column without a name to a header if all rows have one more field."""
         widths = {len(fields) for fields in self.dialect.reader(sample[1:]) if fields}
         is_filled = any(fields[-1] for fields in self.dialect.reader(sample[1:]) if fields)
         if widths != {len(header) + 1} or not is_filled or len(header) < 2:
             return header
         self._losses.note(
-            f"Each row of {self._name} has one field more than the header: the first column has no name. A "
+            f"Each row of {self._name} has one more field than the header: the first column has no name. A "
             f"field with a {self.dialect.delimiter!r} in it must be in double quotes.",
             "index",
         )
@@ -241,7 +240,7 @@ class SeparatedFile:
 
 
 def _is_blank(fields: Sequence[str], line: str) -> bool:
-    """Return whether a row is an empty line, or one of white space, which pandas leaves out."""
+    """Return whether a row is an empty line or has only white space. pandas skips these, too."""
     return not fields or (_is_spaces(fields) and '"' not in line)
 
 
@@ -250,7 +249,7 @@ def _is_spaces(fields: Sequence[str]) -> bool:
 
 
 def decoded(path: Path, errors: str = "strict") -> str:
-    """Return the text of a small file in UTF-8 or UTF-16; `errors` are those of `bytes.decode`."""
+    """Return the text of a small file in UTF-8 or UTF-16. `errors` is passed to `bytes.decode`."""
     content = content_of(path)
     text = content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig", errors)
     first, _, rest = text.partition("\n")
@@ -258,7 +257,7 @@ def decoded(path: Path, errors: str = "strict") -> str:
 
 
 def delimiter_of(text: str) -> str:
-    """Return what separates the columns of a CSV; a comma if there is one column.
+    """Return the delimiter of a CSV; a comma if it has one column.
 
     >>> delimiter_of('id;"size, in mm";text'), delimiter_of("id,text"), delimiter_of("text")
     (';', ',', ',')
@@ -268,6 +267,6 @@ def delimiter_of(text: str) -> str:
 
 
 def header_of(sample: list[str], wanted: Collection[str]) -> list[str]:
-    """Return the fields of the row with the `wanted` columns, or of the first line, if it is no header."""
+    """Return the fields of the header with the `wanted` columns, or of the first line."""
     sample = sample[n_lines_above(sample, ReadOptions(), wanted) :]
     return next(iter(dialect_of(sample, ReadOptions()).reader(sample)), [])

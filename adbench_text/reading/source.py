@@ -1,4 +1,4 @@
-"""What is read: a file, the files of a folder, a pipe, or a data set of Hugging Face."""
+"""Open a source of rows: a file, the files of a folder, a pipe, or a data set of Hugging Face."""
 
 import sys
 import zipfile
@@ -20,7 +20,7 @@ STDIN, STDIN_NAME = "-", "standard input"
 TEXT = json_rows.TEXT
 _TABLES = ("csv", "tsv", "jsonl", "parquet", "mbox")
 KINDS = (*_TABLES, "lines", "folder")
-#: How a file is read, by its suffix.
+#: Format of a file by its suffix.
 FORMAT_OF_SUFFIX = {
     "csv": "csv",
     "tsv": "tsv",
@@ -37,14 +37,15 @@ FORMAT_OF_SUFFIX = {
 _WIDE = ("utf-16", "utf16", "utf-32", "utf32")  # encodings of text with NUL bytes
 _LOOKED_AT = 8192  # bytes
 _N_COMPARED = 50  # lines
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # of a folder label=..., as Hive and Spark write it
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # a missing value in a folder label=..., from Hive and Spark
 
 
 @dataclass
 class Source:
-    """Where rows are read from, as batches; a pipe can be read once.
+    """A source of rows, which are read in batches. A pipe can be read only once.
 
-    `files` are by their names in messages. `description` says what was guessed, once rows were read.
+    The keys of `files` are names for messages. `description` lists the guesses; it is known after rows are
+    read.
     """
 
     name: str
@@ -54,12 +55,12 @@ class Source:
     pipe: BinaryIO | None = None
     hub: HubData | None = None
     losses: Losses = field(default_factory=Losses)
-    notes: list[str] = field(default_factory=list)  # known before anything is read
-    doubled: set[str] = field(default_factory=set)  # names that several columns have
+    notes: list[str] = field(default_factory=list)  # known before reading
+    doubled: set[str] = field(default_factory=set)  # names of several columns
     description: str = ""
-    is_separated: bool = False  # a CSV or TSV, known once rows were read
-    _skipped: set[str] = field(default_factory=set)  # names of files that cannot be read
-    is_table: bool = True  # its texts are cells, known once rows were read
+    is_separated: bool = False  # whether it is CSV or TSV; known after rows are read
+    _skipped: set[str] = field(default_factory=set)  # names of unreadable files
+    is_table: bool = True  # whether texts are cells; known after rows are read
 
     @property
     def kind(self) -> str | None:
@@ -68,23 +69,21 @@ class Source:
 
     @property
     def goes_on(self) -> bool:
-        """Whether files of several are left out that cannot be read."""
+        """Whether unreadable files are skipped, if there are several files."""
         return self.options.goes_on and len(self.files) > 1
 
     @property
     def advice(self) -> str:
-        """How to name columns that a guess has missed; empty where nothing separates columns."""
+        """Advice if a column is not found because of a wrong guess; empty for other formats."""
         if not self.is_separated:
             return ""
-        return (
-            f"It was read as {self.description}; --delimiter, --skip-lines and --no-header read it otherwise."
-        )
+        return f"It was read as {self.description}; --delimiter, --skip-lines and --no-header change this."
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
-        """Yield the rows from the first on; of Parquet and Hugging Face `only` some columns, if given."""
+        """Yield all rows. `only` selects columns of Parquet and Hugging Face."""
         if self.options.skip_lines and (self.hub or self.kind in ("parquet", "mbox")):
             raise InvalidValueError(
-                f"{self.name} has no lines to leave out; --skip-lines is for CSV, TSV, JSON and plain lines."
+                f"{self.name} has no lines to skip; --skip-lines is for CSV, TSV, JSON and plain lines."
             )
         if self.hub:
             self.description = "a data set of Hugging Face"
@@ -111,12 +110,12 @@ class Source:
                 yield replace(batch, columns={**batch.columns, **more})
 
     def skip_part(self, name: str, error: DataError) -> None:
-        """Count a file of several that cannot be read; raise its error if nobody asked to go on."""
+        """Count an unreadable file; raise its error unless unreadable files are skipped."""
         if not self.goes_on:
             if len(self.files) < 2 or "--errors replace" in str(error):
                 raise error
-            raise DataError(f"{error} --errors replace leaves such files out.") from error
-        if name not in self._skipped:  # the first rows of some formats are read twice
+            raise DataError(f"{error} --errors replace skips such files.") from error
+        if name not in self._skipped:  # some formats read their first rows twice
             self._skipped.add(name)
             self.losses.add("no part", str(error).rstrip("."))
 
@@ -132,7 +131,7 @@ class Source:
             return
         lines = Lines(stream, name, self.options, self.losses, any_end=kind in ("csv", "tsv"))
         if kind in ("csv", "tsv") and lines.first_line().startswith('{"'):
-            kind = "jsonl"  # in a file of the wrong name
+            kind = "jsonl"  # the file has a wrong suffix
         if kind is None:
             kind = _kind_of_lines(lines, self.text, self.options)
             lines.any_end = kind in ("csv", "tsv")
@@ -158,7 +157,7 @@ class Source:
             yield from table.batches(sizes)
 
     def _note_tabs(self, first: list[str], name: str) -> None:
-        """Note that plain lines may be rows: each has the same number of tabs."""
+        """Add a note if plain lines may be rows: all have the same number of tabs."""
         if len(first) > 1 and len(numbers := {line.count("\t") for line in first}) == 1 and 0 not in numbers:
             self.losses.note(
                 f"Each line of {name} has {count(numbers.pop(), 'tab')}; if they separate columns, give "
@@ -166,7 +165,7 @@ class Source:
             )
 
     def _texts(self) -> Iterator[Batch]:
-        """Yield the files of a folder, each a document; what is no text costs itself alone."""
+        """Yield the files of a folder, one document each. A file that is not text is skipped."""
         n_read, n_mails, self.is_table = 0, 0, False
         for name, file in self.files.items():
             try:
@@ -178,7 +177,7 @@ class Source:
                         if is_mail
                         else self._text(content, name)
                     )
-                if self.options.goes_on:  # or else it is an error
+                if self.options.goes_on:  # otherwise a later check raises the error
                     check_length(row[TEXT], name)
             except DataError as error:
                 self.losses.add("no file", str(error).rstrip("."))
@@ -189,7 +188,7 @@ class Source:
         self.description = f"{n_read:,} files, a document each{mails}, {self.options.encoding.upper()}"
 
     def _text(self, content: Any, name: str) -> dict[str, Any]:
-        """Return the text of a file; wrong bytes are replaced, but a file of bytes is refused."""
+        """Return the text of a file. Wrong bytes are replaced; a binary file is an error."""
         lines = Lines(content, name, replace(self.options, errors="replace"), self.losses)
         if b"\0" in content.peek(_LOOKED_AT)[:_LOOKED_AT] and not lines.encoding.lower().startswith(_WIDE):
             raise DataError(f"{name} has a NUL byte")
@@ -197,17 +196,17 @@ class Source:
         for block in lines.blocks():
             blocks.append(block)
             n_characters += len(block)
-            if n_characters > LONGEST:  # a file of some kilobytes may unpack to more than the memory
+            if n_characters > LONGEST:  # a small compressed file may unpack to more than the memory
                 break
         return {TEXT: "".join(blocks)}
 
 
 def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
-    """Return what a path, ``"-"`` or ``"hf:..."`` names."""
+    """Return the source that a path, ``"-"`` or ``"hf:..."`` names."""
     kind = options.kind
     if kind is not None and kind not in KINDS:
         raise UnknownNameError("format of documents", kind, KINDS)
-    if not path:  # of an unset variable of the shell; as a path it is the current folder
+    if not path:  # an unset variable of the shell; `Path` would read it as the current folder
         raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
     if path.startswith(HUB):
         data = HubData(path)
@@ -220,7 +219,7 @@ def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
             return _of_folder(path, file, options, text)
         if not file.exists():
             raise DataError(f"There is no file {file}.")
-        if not file.is_file():  # a named pipe, or that of <(command) in a shell
+        if not file.is_file():  # a named pipe, or <(command) in a shell
             pipe = file.open("rb")
             if not (file.is_fifo() or pipe.isatty()):
                 raise DataError(f"{file} is a device, which may have no end; give a file or a pipe.")
@@ -235,15 +234,15 @@ def _of_pipe(name: str, pipe: BinaryIO, options: ReadOptions, text: Collection[s
     if options.kind == "parquet":
         from io import BytesIO
 
-        pipe = BytesIO(pipe.read())  # its table of contents is at its end
+        pipe = BytesIO(pipe.read())  # Parquet has its metadata at the end
     return Source(name, options, text, pipe=pipe)
 
 
 def _of_folder(path: str, folder: Path, options: ReadOptions, text: Collection[str]) -> Source:
-    """Return the files of a folder: the parts of one table, or else a document each."""
+    """Return the files of a folder: parts of one table, or otherwise one document each."""
     source = Source(path, options, text)
     names = _files_of_folder(folder, source.notes)
-    data = [name for name in names if not any(part.startswith("_") for part in name.parts)]  # Spark's others
+    data = [name for name in names if not any(part.startswith("_") for part in name.parts)]  # without Spark's
     kinds = {name: kind_of_name(name.name) for name in data}
     found = set(kinds.values())
     kind = options.kind
@@ -252,21 +251,21 @@ def _of_folder(path: str, folder: Path, options: ReadOptions, text: Collection[s
         n_tables = sum(each in _TABLES for each in kinds.values())
         if kind == "folder" and n_tables:
             source.notes.append(
-                f"Each file of {path} is one document, also {n_tables:,} tables; for the rows of these give "
-                f"--format {next(each for each in _TABLES if each in found)}."
+                f"Each file of {path} is one document, also {count(n_tables, 'table')}. To read their rows, "
+                f"give --format {next(each for each in _TABLES if each in found)}."
             )
     chosen = names
     if kind != "folder":
         chosen = [name for name in data if kinds[name] == kind] or ([] if kind == "parquet" else data)
         if n_others := len(data) - len(chosen):
-            source.notes.append(f"{n_others:,} other files of {path} are left out.")
+            source.notes.append(f"Skipped {count(n_others, 'other file')} of {path}.")
     source.options = replace(options, kind=kind)
     source.files = {str(name): folder / name for name in chosen}
     return source
 
 
 def kind_of_name(name: str) -> str | None:
-    """Return the format that the name of a file shows; None if it shows none."""
+    """Return the format that the suffix of a file shows, or None."""
     lower = name.lower()
     for packed in PACKED_SUFFIXES:
         lower = lower.removesuffix(packed)
@@ -287,7 +286,7 @@ def _kind_of(file: Path) -> str:
 
 
 def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) -> str:
-    """Return the format of a pipe by its first lines; only a column that is named shows a header."""
+    """Return the format of a pipe by its first lines. It is CSV if a header has the given columns."""
     if json_rows.is_json(lines.first_line()):
         return "jsonl"
     if options.delimiter or not options.header:
@@ -295,7 +294,7 @@ def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) ->
     header = separated.header_of(lines.ahead(), text or options.likely)
     if options.likely and set(options.likely) <= set(header):
         return "csv"
-    # plain lines have the column "text" only: another one must be in a header
+    # plain lines have only the column "text"; any other column must come from a header
     return "csv" if text and (TEXT in header or [*text] != [TEXT]) else "lines"
 
 
@@ -314,10 +313,10 @@ def _partition(name: Path) -> dict[str, str | None]:
 
 
 def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:
-    """Return the visible files of a folder and of its folders, in the order of their paths.
+    """Return the visible files of a folder and its subfolders, sorted by path.
 
-    A link may be anybody's, and lead to any file of this machine: one that leaves the folder is left out, and
-    noted.
+    Anybody may have made a link, and it may lead to any file of this machine. So links that leave the folder
+    are skipped, with a note.
     """
     names = [file.relative_to(folder) for file in sorted(folder.rglob("*"))]
     visible = [name for name in names if not any(part.startswith(".") for part in name.parts)]
@@ -331,7 +330,5 @@ def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:
     if n_pipes := sum(not (each.is_symlink() or each.is_dir()) for each in others):
         notes.append(f"Skipped {count(n_pipes, 'pipe or device', 'pipes and devices')} of {folder}.")
     if n_links := sum(map(Path.is_symlink, others)):
-        notes.append(
-            f"{n_links:,} links of {folder} are left out: they lead out of it, to a folder, or nowhere."
-        )
+        notes.append(f"Skipped {count(n_links, 'link')} of {folder}: only links to files in it are read.")
     return files

@@ -1,4 +1,4 @@
-r"""Values of cells: those that stand for a missing one, and classes and groups that mean the same."""
+r"""Values of cells: words for missing values, and different spellings of a class or group."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from adbench_text.errors import listing
 from adbench_text.escaping import count
 
-#: What stands for a missing value: what `pandas.read_csv` takes for one, and ``\N`` of databases.
+#: Words for a missing value: all of `pandas.read_csv`, and ``\N`` of databases.
 MISSING = frozenset(
     (
         *("NULL", "null", "None", "NaN", "nan", "-NaN", "-nan", "NA", "N/A", "n/a", "<NA>"),
@@ -16,15 +16,15 @@ MISSING = frozenset(
     )
 )
 _MOST_NAMED = 5
-# "1,000" and "1.000" may be a thousand; "007" is an identifier
+# it does not match "1,000" and "1.000", which may be a thousand, and "007", an identifier
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))[.,](\d{1,2}|\d{4,})")
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?")
 
 
 def of_categories(values: Sequence[str | None], column: str) -> tuple[list[str | None], list[str]]:
-    """Return the classes or groups of a column, each in one spelling, None where missing, and notes on them.
+    """Return the classes or groups of a column, and notes on them. A missing value is None.
 
-    Values mean the same if they differ in white space around them, in how accents are composed, in how a
+    Spellings are merged if they differ only in white space around them, in composed accents, or in how a
     number, a date without a time, or true and false are written.
     """
     numbers = Counter(value for value in values if value and not value.isspace())
@@ -52,7 +52,7 @@ def of_categories(values: Sequence[str | None], column: str) -> tuple[list[str |
     near = [" and ".join(map(repr, sorted(group))) for group in folded.values() if len(group) > 1]
     if near:
         notes.append(
-            f"Values of {column!r} that differ in case alone stay apart: {listing(near, _MOST_NAMED)}. "
+            f"Values of {column!r} that differ only in case stay separate: {listing(near, _MOST_NAMED)}. "
             "Rename one if they mean the same."
         )
     return [spelled.get(value) for value in values], notes

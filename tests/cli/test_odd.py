@@ -715,7 +715,7 @@ def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
     assert result.exit_code == 0, result.output
     (note,) = notes(result)
     assert note.startswith("Note: iforest(encoder=svd, n_estimators=10) ")
-    assert " marked odd " in note
+    assert "marked odd" in note
     assert notes(odd(posts, "-d", "knn-words", *options)) == []
 
 

@@ -126,7 +126,7 @@ def test_a_list_by_form_has_no_groups(by):
 
 
 def test_there_is_a_group_for_each_document():
-    with pytest.raises(InvalidValueError, match="82 documents, got 81"):
+    with pytest.raises(InvalidValueError, match=r"82.*81"):
         ranked(groups=GROUPS[:-1])
 
 

@@ -143,7 +143,7 @@ def test_the_parquet_files_of_a_folder_are_one_table(tmp_path):
         ("d", "four", "z/part-0.parquet, row 1"),
     ]
     (note,) = file.notes
-    assert note.startswith(f"1 links of {table} ")
+    assert note.startswith(f"Skipped 1 link of {table}:")
     (table / "README.txt").write_text("a table")
     # among other files each file is a text, and what is none costs itself; both are said
     file, rows = read(table)
@@ -279,7 +279,7 @@ def test_links_out_of_a_folder_are_left_out_and_counted(tmp_path):
         file, table = read(path)
         assert (table.ids, list(table.texts())) == (["a", "deep/inner"], ["first", "first"])
         (note,) = file.notes
-        assert note.startswith(f"5 links of {path} ")
+        assert note.startswith(f"Skipped 5 links of {path}:")
     for path in (folder / "a", folder / "deep" / "inner"):
         path.unlink()
     with pytest.raises(DataError, match=f"in has no .* 5 links of {re.escape(str(folder))} "):
@@ -612,7 +612,12 @@ BAD = {
     "not JSON": ("a.jsonl", b'{"text": "one"}\n{oops\n', {}, "line 2 is not"),
     "no object": ("a.jsonl", b'{"text": "one"}\n[1]\n', {}, "line 2 is JSON"),
     "a list": ("a.jsonl", b'{"text": "one"}\n{"text": [1]}\n', {}, "line 2: 'text' .*got list"),
-    "an array that is cut off": ("a.json", b'[{"text": "one"},\n{"text": "two"}', {}, "line 2: .*cut off"),
+    "an array that is cut off": (
+        "a.json",
+        b'[{"text": "one"},\n{"text": "two"}',
+        {},
+        "line 2: .*does not end",
+    ),
     "an object that is cut off": ("a.json", b'[{"text": "one"},\n{"text": "two', {}, "line 2 is not JSON"),
     "another encoding": (
         "a.csv",

@@ -1,1 +1,1 @@
-"""Saved models: a fitted detector with its calibration, in a folder of formats that execute nothing."""
+"""Saved models: a fitted detector with its calibration, in a folder. Loading it executes no code."""

@@ -1,4 +1,4 @@
-"""What new documents show of drift: an entry for each different text, and families of near-copies."""
+"""Evidence of drift in new documents: p-values of different texts, and families of near-copies."""
 
 from array import array
 from typing import Any, NamedTuple
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from adbench_text.calibration import Family, p_of_families
 from adbench_text.text.copies import N_HASHES, OF_MODEL, Sketches, families
 
-_MOST_NAMED = 20_000  # different texts whose beginning is kept
+_MOST_NAMED = 20_000  # number of different texts whose beginning is kept
 BEGINNING = 60  # characters
 _LEAST_FAMILY = 3  # documents
-# Least similarity of a family. At 0.7, copies of 20 words with two other ones are several families: of waves
-# of 7 % on Reuters and AG News, 93 % were heard; at 0.5 all.
+# Least similarity within a family. At 0.7, copies of 20 words with two words changed form several families.
+# On Reuters and AG News, 93 % of waves of 7 % were detected at 0.7, and all at 0.5.
 _OF_FAMILY = 0.5
 
 
@@ -23,23 +23,23 @@ class KnownFamilies(NamedTuple):
 
     sketches: Sketches
     sizes: NDArray[np.int64]
-    n_documents: int  # with words; 0 if that is not known, as of older models
-    has_all_words: bool  # whether the model knows the words of all, and not of a sample
+    n_documents: int  # number of documents with words; 0 for older models, which do not know it
+    has_all_words: bool  # whether the model knows the words of all documents, not only of a sample
 
 
 class Wave(NamedTuple):
-    """What the families of new documents come to."""
+    """Counts and p-values of the families of new documents."""
 
-    p: NDArray[np.float64]  # the deciding one of the first of each family without a document of the model
-    families: list[Family]  # those that are new or a sign, the largest first
+    p: NDArray[np.float64]  # deciding p of one document for each family that the model does not know
+    families: list[Family]  # families that are new or a sign of drift: signs first, then by size
 
 
 class DriftEvidence:
-    """Different texts in the order in which they came; about 300 bytes of each are kept."""
+    """Different new texts, in the order of the input. It keeps about 300 bytes of each."""
 
     def __init__(self) -> None:
-        self.n_documents = 0  # also those that are no evidence
-        self._n_judged = 0  # documents that are not empty
+        self.n_documents = 0  # all documents, with or without evidence
+        self._n_judged = 0  # documents with a deciding p
         self._indices: dict[int | bytes, int] = {}  # by key; by sketch if the model knows the text
         self._p, self._times, self._rows = array("d"), array("Q"), array("Q")  # p is NaN of a known text
         self._sketches = bytearray()
@@ -50,9 +50,9 @@ class DriftEvidence:
         return int(np.isfinite(np.asarray(self._p)).sum())
 
     def add(self, table: pd.DataFrame, p_name: str) -> None:
-        """Add documents of a table of `Scorer.score`, which may have columns ``id`` and ``text``."""
+        """Add documents of a table of `Scorer.score`, which may have the columns ``id`` and ``text``."""
         has_p = table[p_name].notna()
-        # a known text without a sketch cannot be told from others
+        # without a sketch, a known text cannot be distinguished from others
         is_entry = (has_p & (table["key"].notna() | table["sketch"].map(any))).to_numpy()
         entries, rows = table[is_entry], np.flatnonzero(is_entry) + self.n_documents
         self.n_documents += len(table)
@@ -84,7 +84,7 @@ class DriftEvidence:
         return Wave(p[np.isfinite(p)], self._families(sketches, known))
 
     def _families(self, sketches: Sketches, known: KnownFamilies) -> list[Family]:
-        """Return the families that are new or a sign, given the sketches of the model and then of these."""
+        """Return the families that are new or a sign, given the sketches of the model, then of new texts."""
         speaker, n_sketches = families(sketches, _OF_FAMILY), len(known.sketches)
         members, first, which = np.unique(speaker[n_sketches:], return_index=True, return_inverse=True)
 
@@ -94,9 +94,9 @@ class DriftEvidence:
         times, is_new = np.array(self._times, dtype=np.int64), np.isfinite(np.array(self._p))
         n, n_new = summed(times), summed(times * is_new)
         of_model = np.bincount(speaker[:n_sketches], known.sizes, minlength=len(speaker)).astype(np.int64)
-        # a known text may be unlike the one that speaks for its family in the model
+        # a known text may differ from the representative of its family in the model
         n_known = np.where(of_model[members] > 0, of_model[members], summed(~is_new))
-        if not known.has_all_words:  # a text of few words, which has no sketch, may be a copy of any other
+        if not known.has_all_words:  # a short text has no sketch, so it may be a copy of any short text
             is_short = np.asarray(~sketches.any(axis=1), dtype=np.bool_)
             n_known[is_short[members]] = known.sizes[is_short[:n_sketches]].sum()
         totals = np.concatenate([n + n_known, np.delete(of_model, members)])
@@ -108,11 +108,11 @@ class DriftEvidence:
             Family(int(n[place]), int(n_known[place]), of_family, *self._name(first[place]))
             for place, of_family in zip(large, p.tolist(), strict=True)
         ]
-        has_new = (n_new[large] >= _LEAST_FAMILY).tolist()  # and not only what the model knows
+        has_new = (n_new[large] >= _LEAST_FAMILY).tolist()  # whether enough texts are unknown to the model
         pairs = zip(found, has_new, strict=True)
         shown = [family for family, is_large in pairs if family.is_sign or (family.is_new and is_large)]
         return sorted(shown, key=lambda family: (not family.is_sign, -family.n_documents))
 
     def _name(self, index: int) -> tuple[str, str, int]:
-        """Return the identifier and the beginning of a text, empty if they were not kept, and its row."""
+        """Return the identifier and the beginning of a text (empty if not kept), and its row."""
         return *(self._named[index] if index < len(self._named) else ("", "")), self._rows[index]

@@ -1,21 +1,22 @@
-"""Saves a model in a folder, and loads it without executing anything of it.
+"""Save a model in a folder, and load it without executing any code from the folder.
 
-The folder:
+The folder contains:
 
-``model.json``   the number of the format, and what saved it; name, package and settings of the detector, and
-                 of form if the model looks at it; digests of resources outside the folder, such as word
-                 vectors; how it was calibrated; facts about the training documents; the SHA-256 of the other
-                 file and of this
-``state.skops``  what the detectors have learned (see `state`), the calibration scores,
-                 digests of the documents, and sketches of one of each family of near-copies
+``model.json``   the format number and the version that saved it; name, package and settings of the
+                 detector, and of the detector of form if there is one; digests of resources outside the
+                 folder, such as word vectors; the method of calibration; facts about the training documents;
+                 the SHA-256 of both files
+``state.skops``  what the detectors learned (see `state`), the calibration scores, digests of the documents,
+                 and a MinHash of one document for each family of near-copies
 
-The training documents are not saved. A digest of 64 bits of each is, by which copies are known, 100 bytes by
-which near-copies are known, and its words, where a detector needs them. Some detectors also need the word
-counts of each document (``knn-words``) or its vector (``form`` and those of PyOD that look for neighbours).
-With an encoder in a file, up to 160 words that five documents share are saved, which recognise it.
+The training documents are not saved. For each document, the model keeps a digest of 64 bits to recognise
+copies, 100 bytes to recognise near-copies, and its words if a detector needs them. Some detectors also need
+word counts of each document (``knn-words``), or its vector (``form``, and PyOD's detectors that search
+neighbours). For an encoder in a file, the model keeps up to 160 words that five documents share. They check
+that the encoder is the same.
 
-Resources outside the folder are not copied. They are found again as in training, and must have the
-digest that they had then.
+Resources outside the folder are not copied. Loading finds them in the same way as training, and compares
+their digests.
 """
 
 import hashlib
@@ -48,13 +49,13 @@ from adbench_text.plugins import registry
 from adbench_text.text.languages import is_language
 from adbench_text.text.own_encoder import identify_by, is_same
 
-#: Number of the format. Raise it when a model that was saved before can no longer be loaded, or would give
-#: other scores (see CONTRIBUTING.md). `tests/documents/models/test_kept.py` fails if that is forgotten.
+#: Number of the format. Raise it if an older model can no longer be loaded, or would give other scores (see
+#: CONTRIBUTING.md). Otherwise `tests/documents/models/test_kept.py` fails.
 FORMAT = 3
 
 _KIND = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
-_KINDS: dict[str, Callable[[Any], bool]] = {  # of facts about the training, and of its options
+_KINDS: dict[str, Callable[[Any], bool]] = {  # checks of the facts about training, and of its options
     "n_documents": lambda value: type(value) is int,
     "digest": lambda value: isinstance(value, str),
     "source": lambda value: isinstance(value, str),
@@ -67,29 +68,29 @@ _KINDS: dict[str, Callable[[Any], bool]] = {  # of facts about the training, and
     "p_without_words": lambda value: type(value) in (int, float) and 0 < value <= 1,
     "probes": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
 }
-_VERSIONS = ("code", "libraries", "library")  # ends of names of resources: any version will do
+_VERSIONS = ("code", "libraries", "library")  # resources whose names end so may have any version
 
 
 def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
     """Save a model in a folder; return the path of the folder.
 
-    The folder is written beside its place and moved there when it is complete. If nothing has asked for the
-    scores of the training documents so far, the loaded detector has no ``threshold_``, ``labels_``,
-    ``predict`` and ``predict_proba``; its scores and the calibration are not concerned.
+    The files are written to a temporary folder, which is renamed when it is complete. If nothing has used the
+    scores of the training documents before, the loaded detector has no ``threshold_``, ``labels_``,
+    ``predict`` and ``predict_proba``. Its scores and the calibration do not change.
 
     Parameters
     ----------
     model : Model
     folder : path
     overwrite : bool, default False
-        Whether an existing model in this folder is replaced.
+        Whether to replace an existing model in this folder.
 
     Raises
     ------
     InvalidValueError
-        If `model` is a detector, which has no calibration, or its detector cannot be saved.
+        If `model` is not a `Model`, or its detector cannot be saved.
     DetectorError
-        If what it learned cannot be saved.
+        If the state of the detector cannot be saved.
     ModelError
         If the folder cannot be written, or contains something else.
     """
@@ -124,20 +125,20 @@ def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> 
 
 
 def load_model(folder: Path | str, encoder: str = "") -> Model:
-    """Load a model from a folder that `save_model` wrote; no code and no pickle in it is executed.
+    """Load a model from a folder that `save_model` wrote. No code and no pickle is executed.
 
     Parameters
     ----------
     folder : path
     encoder : str
-        The file of the encoder of a model that was fitted with one in a file: ``./mine.py:embed``. A model
-        does not lead to it, since it is code.
+        The file of the encoder, for a model that was fitted with an encoder in a file: ``./mine.py:embed``.
+        The file is code, so the model does not load it by itself.
 
     Raises
     ------
     ModelError
-        If there is no model, it is damaged, it needs something that is not installed, or `encoder` is not the
-        one that it was fitted with.
+        If the model is missing or damaged, it needs a package that is not installed, or `encoder` is not the
+        same as in training.
     """
     folder = Path(folder).expanduser()
     description = read_description(folder)
@@ -162,7 +163,7 @@ def load_model(folder: Path | str, encoder: str = "") -> Model:
         raise
     except AdbenchTextError as error:
         raise ModelError(f"The model in {folder} cannot be used: {error}") from error
-    except Exception as error:  # of a wrong description, or what a detector does with a wrong state
+    except Exception as error:  # a wrong description or state may cause any error
         raise _damaged(folder, f", or is of another version ({described(error):.200})") from error
 
 
@@ -196,12 +197,12 @@ def _description(folder: Path) -> dict[str, Any]:
 
 
 def _digest(description: Mapping[str, Any]) -> str:
-    """Return the digest of a description, which is kept in it beside those of the other files."""
+    """Return the digest of a description. ``model.json`` contains it."""
     return hashlib.sha256(json.dumps(description).encode()).hexdigest()
 
 
 def check_target(folder: Path, overwrite: bool) -> None:
-    """Raise ModelError if a folder must not be written."""
+    """Raise ModelError if a model must not be written to a folder."""
     is_empty = folder.is_dir() and not any(folder.iterdir())
     if is_empty or not (folder.exists() or folder.is_symlink()):
         return
@@ -216,7 +217,7 @@ def check_target(folder: Path, overwrite: bool) -> None:
 
 
 def _files(model: Model) -> dict[str, bytes]:
-    """Return the content of each file of a model, by its name; the description is the last."""
+    """Return the content of the files of a model, by name; the description comes last."""
     check_can_be_saved(model.name, model.detector)
     detectors = {model.name: model.detector} | ({} if model.form is None else {FORM: model.form})
     scores = {order: np.sort(check_scores(each, len(each))) for order, each in model.calibrations.items()}
@@ -252,21 +253,21 @@ def _files(model: Model) -> dict[str, bytes]:
         description["sha256"] = _digest(description)
         text = json.dumps(description, indent=1, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise DetectorError(f"{model.name} cannot be saved: one of its settings is no JSON value.") from error
+        raise DetectorError(f"{model.name} cannot be saved: a setting is not a JSON value.") from error
     return {_STATE: data, _DESCRIPTION: text.encode()}
 
 
 def check_can_be_saved(name: str, detector: TextDetector) -> None:
-    """Raise InvalidValueError if a detector cannot be saved: better before it is fitted than after."""
+    """Raise InvalidValueError if a detector cannot be saved. Call it before fitting."""
     is_named = False
     with suppress(UnknownNameError):
         is_named = registry.detector(name) is type(detector)
-    used = f"{name} {detector.get_params()}"  # it may have members
+    used = f"{name} {detector.get_params()}"  # an ensemble may have members from a file
     in_file = next((file for file in registry.loaded_files() if file in used), "")
     reasons = {
         "its scores are chosen by the test labels": detector.is_oracle,
         f"no model loads a file of code, put {in_file} into a package": bool(in_file),
-        "it has no name by which it could be loaded; names: adbench-text list detectors": not is_named,
+        "it has no name to load it by; names: adbench-text list detectors": not is_named,
         UNSAVED: detector.trusted_types is None,
     }
     for reason, is_true in reasons.items():
@@ -292,7 +293,7 @@ def _damaged(path: Path, reason: str = "") -> ModelError:
 def _content(path: Path) -> bytes:
     if not path.is_file():  # a pipe would wait for a writer
         raise ModelError(
-            f"There is no model at {path.parent}: {path.name} is missing or no file. Give the folder of a "
+            f"There is no model at {path.parent}: {path.name} is missing or not a file. Give the folder of a "
             "model."
         )
     try:
@@ -302,7 +303,7 @@ def _content(path: Path) -> bytes:
 
 
 def _training(saved: Any, folder: Path) -> TrainingFacts:
-    """Return the facts about the training documents; raise ModelError if one is of another kind."""
+    """Return the facts about the training documents; raise ModelError if one has a wrong type."""
     training = TrainingFacts(**saved)
     facts = {**saved["options"], **saved} if isinstance(training.options, dict) else saved
     for name, is_right in _KINDS.items():
@@ -312,7 +313,7 @@ def _training(saved: Any, folder: Path) -> TrainingFacts:
 
 
 def check_can_be_served(settings: Mapping[str, Any]) -> None:
-    """Raise InvalidValueError if a model cannot be registered: a server gives it no file of code."""
+    """Raise InvalidValueError if a model cannot be registered: a server has no file of code for it."""
     for file in own_file.written_in(settings):
         raise InvalidValueError(
             f"A model with the encoder {file!r} cannot be registered: it would need the file where it is "
@@ -321,7 +322,7 @@ def check_can_be_served(settings: Mapping[str, Any]) -> None:
 
 
 def _check_files(folder: Path, detectors: Iterable[Mapping[str, Any]], encoder: str) -> None:
-    """Raise ModelError unless the user gives the files of code that a model needs, and no other."""
+    """Raise ModelError unless the user gives exactly the files of code that a model needs."""
     needed = {file for detector in detectors for file in own_file.written_in(detector["settings"])}
     given = set(own_file.named(encoder).split(",")) if encoder else set()
     if not given <= needed or not needed <= own_file.known().keys():
@@ -331,7 +332,7 @@ def _check_files(folder: Path, detectors: Iterable[Mapping[str, Any]], encoder: 
 
 
 def _unfitted(detector: Mapping[str, Any], probes: Sequence[str]) -> TextDetector:
-    """Return the detector of a model; raise ModelError if it is not installed, or its resources changed."""
+    """Return the detector of a model; raise ModelError if it is missing, or its resources changed."""
     try:
         kind = registry.detector(detector["name"])
     except UnknownNameError as error:
@@ -346,9 +347,9 @@ def _unfitted(detector: Mapping[str, Any], probes: Sequence[str]) -> TextDetecto
 
 
 def _needed_resources(detector: TextDetector, probes: Sequence[str] = ()) -> dict[str, str]:
-    """Return the resources of a detector that must be the same where it is loaded.
+    """Return the resources of a detector that must be the same when it is loaded.
 
-    Its encoder, if it is in a file, is identified by `probes`.
+    The words in `probes` identify an encoder in a file.
     """
     for name in own_file.written_in(detector.get_params()):
         identify_by(own_file.without_folders(name), probes)
@@ -359,7 +360,7 @@ def _needed_resources(detector: TextDetector, probes: Sequence[str] = ()) -> dic
 def _check_resources(
     detector: TextDetector, name: str, saved: Mapping[str, str], probes: Sequence[str]
 ) -> None:
-    """Raise ModelError if a resource outside the folder is not that of the training."""
+    """Raise ModelError if a resource outside the folder is not the same as in training."""
     present, params = _needed_resources(detector, probes), detector.get_params()
     for resource in sorted({*saved, *present}):
         then, now = (found.get(resource, "none") for found in (saved, present))

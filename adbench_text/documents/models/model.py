@@ -1,4 +1,4 @@
-"""A model: a fitted detector and the scores of normal documents that it is judged by."""
+"""A model: a fitted detector, and scores of normal documents that calibrate it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,36 +23,36 @@ from adbench_text.reading.batch import check_length
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
 from adbench_text.text.words import digest, text_key
 
-#: Kind of the `keys` of cleaned texts.
+#: Kind of `keys` for cleaned texts.
 WORDS = b"words"
 
-#: The detector of the form of documents, beside one of their words.
+#: The name of the detector of form.
 FORM = "form"
 
 
 @dataclass(frozen=True)
 class TrainingFacts:
-    """Facts about the training documents, which a model does not contain."""
+    """Facts about the training documents. A model does not contain the documents themselves."""
 
     n_documents: int
-    digest: str  # of the documents and their order
+    digest: str  # depends on the documents and their order
     source: str  # name of the dataset or file
-    options: dict[str, Any] = field(default_factory=dict)  # how it was read, in values of JSON
+    options: dict[str, Any] = field(default_factory=dict)  # how the source was read, as JSON values
 
     @classmethod
     def of(cls, texts: list[str], source: str, options: dict[str, Any] | None = None) -> "TrainingFacts":
-        """Return the facts about these documents."""
+        """Return the facts about some documents."""
         return cls(len(texts), digest(texts), source, options or {})
 
 
-#: Words of the median document up to which those of a model are queries. Chosen on ROSTD (6) and one bot
-#: of HINT3 (5.5); the questions of BANKING77 have 10, text messages 11 or 12.
+#: Largest median number of words for which documents are called queries. Chosen on ROSTD (6) and one bot of
+#: HINT3 (5.5); the questions of BANKING77 have 10, text messages 11 or 12.
 MOST_WORDS_OF_QUERIES = 8
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted detector that is saved and read back by `save_model` and `load_model`.
+    """A fitted detector with its calibration. `save_model` saves it and `load_model` loads it.
 
     Attributes
     ----------
@@ -60,19 +60,20 @@ class Model:
     name : str
         The name of the detector in the registry.
     calibrations : mapping of str to float64 array of shape (n,)
-        Scores of normal documents in order: by ``"words"``; with `form` also by ``"form"`` and ``"both"``, as
-        `adbench_text.calibration.joined` joins them.
+        Sorted scores of normal documents by ``"words"``; with `form` also by ``"form"`` and ``"both"``, which
+        `adbench_text.calibration.joined` computes.
     calibrated_by : str
-        How the scores were found, for example ``"leave-one-out"``.
+        Method of these scores, for example ``"leave-one-out"``.
     training : TrainingFacts
     form : TextDetector or None
-        Fitted on the form of documents as they were written; None if the detector reads them so itself.
+        Detector of form, fitted on raw documents; None if `detector` reads raw documents itself.
     known : uint64 array of shape (n_known,)
-        `keys` of the texts that the model was given, in order.
+        Sorted `keys` of the texts that the model was fitted on.
     sketches : uint8 array of shape (n_families, 100)
-        Of one document of each family of near-copies that was learned, or has several documents.
+        MinHash of one document of each family of near-copies. Single documents outside the sample are
+        missing.
     sizes : int64 array of shape (n_families,)
-        Numbers of documents of these families.
+        Number of documents of each family.
     """
 
     detector: TextDetector
@@ -86,7 +87,7 @@ class Model:
     sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
-        """Return one line: the arrays of a model are long."""
+        """Return one line, without the arrays."""
         return f"<Model: {self.name}, fitted on {count(self.training.n_documents, 'document')}>"
 
     @property
@@ -96,7 +97,7 @@ class Model:
 
     @property
     def families(self) -> KnownFamilies:
-        """The families of near-copies of the documents."""
+        """The families of near-copies among the training documents."""
         facts = self.training.options
         n_documents = facts.get("n_documents", 0) - facts.get("n_empty", 0)
         n_different = n_documents - facts.get("n_copies", 0) - facts.get("n_near_copies", 0)
@@ -105,21 +106,21 @@ class Model:
 
 
 def default_order(model: Model) -> Order:
-    """Return the order by which a model calls documents odd unless it is asked for another one."""
+    """Return the order that decides by default which documents are odd."""
     is_short = model.training.options.get("median_words", np.inf) <= MOST_WORDS_OF_QUERIES
     return "words" if model.form is None or is_short else "both"
 
 
 def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:
-    """Return a number for each text, by which copies are known: texts as they were written, or cleaned."""
+    """Return a number for each text, raw or cleaned. Copies have the same number."""
     return np.array([text_key(text.strip(), kind) for text in texts], dtype=np.uint64)
 
 
 class Scorer:
-    """Scores documents as they were written.
+    """Scores raw documents.
 
-    Nothing is odd about a text that the model was fitted on: its p-values are 1. Those of a new text are its
-    ranks among the normal documents.
+    A text that the model was fitted on is never odd: its p-values are 1. The p-values of a new text are
+    relative ranks among the normal documents.
 
     Parameters
     ----------
@@ -128,12 +129,12 @@ class Scorer:
     alpha : float
         Share of normal documents that may be called odd, in (0, 1).
     by : {"words", "form", "both"}, optional
-        Which p decides. By default both, if the model has a part for form; but words, if the documents of the
-        model are queries of few words, whose form depends on who writes them. With ``"words"`` given, form is
-        not looked at.
+        Which p decides. The default is both if the model has a detector of form, and words otherwise. It is
+        also words if the training documents are short queries, because their form depends on the writer. If
+        ``"words"`` is given, form is not scored.
     fdr : float, optional
-        Share of false alarms among the odd documents of one call of `score`, on average at most, in (0, 1).
-        It takes the place of alpha there, by the procedure of Benjamini and Hochberg.
+        False discovery rate, in (0, 1): the largest expected share of false alarms among the odd documents of
+        one call of `score`. It replaces alpha, by the procedure of Benjamini and Hochberg.
 
     Examples
     --------
@@ -165,27 +166,27 @@ class Scorer:
 
     @property
     def looks_at_form(self) -> bool:
-        """Whether the form of documents is looked at, even if another p decides."""
+        """Whether documents are scored by form, even if another p decides."""
         return self._form is not None
 
     def score(self, texts: Iterable[str]) -> pd.DataFrame:
-        """Return a table with a row for each document, in their order.
+        """Return a table with a row for each document, in the order of the texts.
 
         - ``score``: abnormality of its words; missing without words
-        - ``p``: share of normal documents that score at least as high by words; of a document without words,
-          such as ``"??"``, the share of those without words, one more counted. Missing if it is empty
-        - ``odd``: whether the p that decides is at most alpha, or small enough for fdr
+        - ``p``: share of normal documents that score at least as high by words. For a document without words,
+          such as ``"??"``: share of documents without words, plus one. Missing for an empty document
+        - ``odd``: whether the deciding p is at most alpha, or small enough for fdr
         - ``why``: the words that make an odd document odd, the strongest first
-        - ``p_form``, ``p_both``: the same share by form, and by words and form together; missing where a
-          document shows nothing, or the model does not look at form
-        - ``why_form``: the facts that make the form of an odd document odd, the strongest first
-        - ``key``: the same for copies; missing for a text that the model knows
-        - ``sketch``: 100 bytes, most of them the same for near-copies
+        - ``p_form``, ``p_both``: the same share by form, and by words and form together; missing for an empty
+          document, or without form
+        - ``why_form``: the facts about form that make an odd document odd, the strongest first
+        - ``key``: equal for copies; missing for a text that the model knows
+        - ``sketch``: MinHash of 100 bytes; most bytes are equal for near-copies
 
         Raises
         ------
         InvalidValueError
-            If `texts` holds anything but strings.
+            If `texts` contains anything but strings.
         DataError
             If a text has more than 10 million characters.
         DetectorError
@@ -197,7 +198,7 @@ class Scorer:
         cleaned = [self._cleaner(text) for text in texts]
         rows = [row for row, text in enumerate(cleaned) if text.strip()]
         text_keys = keys(texts)
-        is_known = self._are_known(text_keys)  # the same words may be known in another form
+        is_known = self._are_known(text_keys)  # by raw text; the words alone may be known, too
         text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
         knows_words = is_known | self._are_known(text_keys)
         by_form = None if self._form is None else self._form.decision_function
@@ -225,12 +226,12 @@ class Scorer:
         is_known: NDArray[np.bool_],
         is_wordless: NDArray[np.bool_],
     ) -> pd.DataFrame:
-        """Return the score by words and each p; a text that the model knows has a p of 1."""
+        """Return the score by words and every p. A text that the model knows has a p of 1."""
         calibrations, by_words = self._model.calibrations, scores["words"]
         p, p_form, p_both = np.full((3, len(by_words)), np.nan)
         shows = ~np.isnan(by_words)
         p[shows] = np.where(knows_words[shows], 1, p_values(by_words[shows], calibrations["words"]))
-        of_wordless = self._model.training.options.get("p_without_words", np.nan)  # not in older models
+        of_wordless = self._model.training.options.get("p_without_words", np.nan)  # older models lack it
         p[is_wordless] = np.where(is_known[is_wordless], 1, of_wordless)
         if (by_form := scores.get("form")) is not None:
             shows = ~np.isnan(by_form)
@@ -243,20 +244,20 @@ class Scorer:
         return np.searchsorted(known, text_keys, "right") > np.searchsorted(known, text_keys)
 
     def evidence(self, table: pd.DataFrame, before: DriftEvidence | None = None) -> DriftEvidence:
-        """Return what a table of `score` shows of drift, together with what was shown `before`, which grows.
+        """Return the evidence of drift in a table of `score`. Evidence from `before` grows in place.
 
-        Texts that the model was fitted on look too normal, and copies are no further evidence.
+        Texts that the model was fitted on look too normal, so they do not count. Copies count once.
         """
         found = DriftEvidence() if before is None else before
         found.add(table, self.p_name)
         return found
 
     def drift(self, evidence: DriftEvidence) -> Drift:
-        """Return whether documents, taken together, look like normal ones, given their `evidence`.
+        """Return whether documents together look like normal documents, given their `evidence`.
 
-        One of each family of near-copies is compared, and none like a document of the model, which looks too
-        normal. Folds of a detector that cannot leave single documents out have learned from fewer of them
-        than the detector itself: only the highest scores are compared.
+        It compares one document of each family of near-copies. Families with a document of the model look too
+        normal and are skipped. A cross-fitted detector calibrates with folds, which learned from fewer
+        documents than the detector itself: then only the highest scores are compared.
         """
         with_distance = self.by == "form" or self._model.detector.leaves_out_self
         wave = evidence.wave(self._model.families)
@@ -264,9 +265,9 @@ class Scorer:
         return found._replace(families=wave.families)
 
     def explain(self, texts: Sequence[str]) -> list[Explanation]:
-        """Return what makes documents odd: words with their scores, and facts about their form.
+        """Explain documents: words with their scores, and facts about form.
 
-        Where the detector has no scores of words, its own facts replace them.
+        If the detector has no scores of words, its own facts replace them.
         """
         if not texts:
             return []
@@ -284,7 +285,7 @@ class Scorer:
         return [each._replace(why_form=facts) for each, facts in zip(found, of_form, strict=True)]
 
     def explain_scored(self, documents: pd.DataFrame) -> list[Explanation]:
-        """Return the same of rows of `score` with their ``text``; an odd one has a reason."""
+        """Explain rows of `score`, which also have the column ``text``. An odd document has a reason."""
         found = self.explain(documents["text"].tolist())
         if self._cleaner.language is None:
             return found

@@ -1,6 +1,6 @@
-"""A saved model as a model of MLflow's flavour pyfunc: a table of texts in, a table of scores out.
+"""Serve a saved model as an MLflow pyfunc: it takes a table of texts and returns a table of scores.
 
-MLflow calls `_load_pyfunc` of this module with the folder of the model, so that it needs no pickle.
+MLflow calls `_load_pyfunc` with the folder of the model, so it needs no pickle.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.01
 
-#: The columns of the answer with the types of MLflow; those of numbers may be None.
+#: The columns of the answer with their MLflow types. Numbers may be None.
 RESULTS = {
     "score": "double",
     "p": "double",
@@ -33,14 +33,14 @@ class Predictor:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        # MLflow's server calls from several threads, and detectors are not made for them
+        # MLflow's server has several threads, and detectors are not thread-safe
         self._lock = Lock()
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
-        """Return scores, p-values, whether one is odd, and why, for each text in the column ``text``.
+        """Return for each text in the column ``text`` its score, its p-values, whether it is odd, and why.
 
-        `params` may have ``alpha``. A text without words has None as its score, and an empty one None as each
-        p. See `Scorer` for the p that decides what is odd.
+        `params` may have ``alpha``. The score of a text without words is None, and every p of an empty text
+        is None. See `Scorer` for the p that decides.
         """
         import pandas as pd
 
@@ -50,9 +50,9 @@ class Predictor:
             if "text" not in model_input:
                 listed = ", ".join(map(str, model_input.columns))
                 raise InvalidValueError(f"The input needs a column 'text', got: {listed or 'no column'}.")
-            # MLflow's server makes one row of all texts of {"inputs": [...]}
+            # MLflow's server puts all texts of {"inputs": [...]} into one row
             texts = model_input["text"].explode()
-            # a missing text has no words, as an empty one
+            # a missing text counts as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
         with self._lock:
             table = Scorer(self._model, alpha).score(model_input)
@@ -64,5 +64,5 @@ class Predictor:
 
 
 def _load_pyfunc(path: str) -> Predictor:
-    """Return what predicts with the model in a folder; MLflow calls this function."""
+    """Return the predictor for the model in a folder. MLflow calls this function."""
     return Predictor(load_model(Path(path)))

@@ -1,4 +1,4 @@
-"""Saved models that are registered in MLflow, so that they can be listed, aliased and served."""
+"""Register saved models in MLflow, which can list, alias and serve them."""
 
 import re
 import shutil
@@ -24,23 +24,23 @@ from adbench_text.store.run import KIND, Run
 from adbench_text.store.writing import DESCRIPTION, run_tags, write_run
 from adbench_text.text import pretrained, vectors
 
-#: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
+#: The experiment for runs of models. Experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
 _OURS = "adbench-text"
-_NO_PACKAGE = re.compile(r"[^\w.-]")  # what follows the name of a package that is required
+_NO_PACKAGE = re.compile(r"[^\w.-]")  # the first character after the name of a required package
 _NAME = re.compile(r"[^/:.%\"']+")
 
 
 def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | None = None) -> str:
     """Register the model in a folder as a new version of a registered model.
 
-    MLflow stores a copy of the folder, the name of our function that loads it, and the code of this package:
-    no pickle. The model loads with ``MLFLOW_ALLOW_PICKLE_DESERIALIZATION=false``. Its requirements are the
-    packages that it needs, in the versions that are installed here.
+    MLflow stores a copy of the folder, the name of our function that loads it, and the code of this package.
+    It stores no pickle: the model loads with ``MLFLOW_ALLOW_PICKLE_DESERIALIZATION=false``. The requirements
+    are the packages that it needs, in the versions that are installed here.
 
-    The version belongs to a run in the experiment ``adbench-text models``, with the command line, the
-    dataset and the settings. An alias points to this version from now on. The address of the
-    version is returned: ``models:/name@alias`` or ``models:/name/version``.
+    The version belongs to a run in the experiment ``adbench-text models``. The run has the command line, the
+    dataset and the settings. From now on the alias points to this version. The function returns the address
+    of the version: ``models:/name@alias`` or ``models:/name/version``.
     """
     folder = Path(folder).expanduser()
     description = read_description(folder)
@@ -56,7 +56,7 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
         saved = _as_mlflow_model(folder, description["detectors"][0]["package"], Path(temporary))
         run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
         client.log_artifacts(run_id, str(saved), saved.name)
-    with suppress(TrackingError):  # there is one already
+    with suppress(TrackingError):  # the name may exist already
         client.create_registered_model(name)
     source = f"{client.get_run(run_id).info.artifact_uri}/{saved.name}"
     text = logged.tags[DESCRIPTION]
@@ -67,11 +67,11 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
 
 
 def _as_mlflow_model(folder: Path, package: str, temporary: Path) -> Path:
-    """Write the model in a folder as one of MLflow into a temporary folder; return its path."""
+    """Write the model of a folder as an MLflow model into a temporary folder; return its path."""
     import mlflow
 
     path = temporary / "model"
-    # MLflow asks for an example although there is a signature
+    # MLflow warns about a missing input example, although there is a signature
     with warnings.catch_warnings(), redirect_stderr(StringIO()):
         warnings.simplefilter("ignore")
         try:
@@ -89,32 +89,32 @@ def _as_mlflow_model(folder: Path, package: str, temporary: Path) -> Path:
 
 
 def _copied_code(folder: Path) -> Path:
-    """Copy the code of this package to a folder; return its path there."""
+    """Copy the code of this package to a folder; return the path of the copy."""
     package = Path(adbench_text.__file__).parent
-    # results of reports are not installed; a model needs no example
+    # a model needs neither the results of reports nor the example
     ignored = shutil.ignore_patterns("__pycache__", "results", "example*")
     copied = shutil.copytree(package, folder / package.name, ignore=ignored)
     for name in () if (package / "detectors").is_dir() else ("detectors", "datasets", "reports"):
-        shutil.copytree(package.parent / name, copied / name, ignore=ignored)  # of a checkout
+        shutil.copytree(package.parent / name, copied / name, ignore=ignored)  # a checkout has them outside
     return copied
 
 
 def _requirements(package: str) -> list[str]:
-    """Return what a model needs, each with its installed version, if any.
+    """Return the packages that a model needs, with their installed versions.
 
-    That is what this package depends on, the package of its detector, and all encoders and word vectors that
-    are installed.
+    These are the dependencies of this package, the package of the detector, and all installed encoders and
+    word vectors.
     """
     declared = [_NO_PACKAGE.split(each)[0] for each in requires(_OURS) or () if "extra ==" not in each]
     wheels = [wheel.package for wheel in (pretrained.MINILM, vectors.WHEEL) if wheel.find()]
     names = [*declared, package, *wheels, *filter(installed, pretrained.LIBRARIES)]
-    # the local part of a version, as in 2.13.0+cpu, is on no index
+    # no package index has the local part of a version, as in 2.13.0+cpu
     versions = {name: installed(name).partition("+")[0] for name in names if name != _OURS}
     return [f"{name}=={number}" if number else name for name, number in versions.items()]
 
 
 def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
-    """Return the run of a model: everything in its description except its state."""
+    """Return the MLflow run of a model: everything in its description."""
     detector, calibration = description["detectors"][0], description["calibration"]
     training = TrainingFacts(**description["training"])
     source = training.source or "documents"

@@ -1,13 +1,12 @@
-"""What a model has learned, in a file of skops: a ZIP archive of arrays and a JSON tree of objects.
+"""Save the state of a model in a file of skops: a ZIP archive of arrays and a JSON tree of objects.
 
-Nothing from a file is executed. Before anything is made of it, its tree is read as plain JSON and compared
-with the classes that the detector trusts, listed by full name, and with those below. skops itself trusts
-more, such as all classes of scikit-learn, and makes partial functions, bound methods and calls of
-constructors; all of these are refused. skops makes an object of a listed class without calling its
-constructor, and sets its attributes.
+Loading executes nothing from the file. First its tree is read as plain JSON. All classes in it must be in the
+detector's list of trusted classes, or in the list below. skops itself trusts more: all classes of
+scikit-learn, partial functions, bound methods and calls of constructors. All of these are refused. skops
+makes an object of a listed class without calling its constructor, and sets its attributes.
 
-What remains: detectors believe the numbers in their arrays and trees. A file that was made to harm may crash
-the process.
+One risk remains: detectors trust the numbers in their arrays and trees. A malicious file may crash the
+process.
 """
 
 import io
@@ -22,12 +21,12 @@ from adbench_text.errors import DetectorError, ModelError
 from adbench_text.failures import described
 from adbench_text.text.vocabulary import Vocabulary
 
-# How skops makes an object. Other ways call functions, look up methods, or follow an older protocol.
+# Allowed loaders of skops. Other loaders call functions, look up methods, or follow an older protocol.
 _LOADERS = frozenset(
     "CachedNode DictNode DTypeNode JsonNode ListNode NdArrayNode ObjectNode RandomStateNode SetNode"
     " SparseMatrixNode TreeNode TupleNode TypeNode".split()
 )
-# What attributes of any detector may be: data, words and encoders.
+# Classes that any detector may use in its attributes: data, words and encoders.
 _DATA = frozenset(
     [f"builtins.{name}" for name in "bool dict float int list set str tuple".split()]
     + [f"numpy.{name}" for name in "bool dtype float32 float64 int32 int64 intp ndarray".split()]
@@ -45,7 +44,7 @@ _DATA = frozenset(
 
 
 def dump(state: Mapping[str, Any], name: str, trusted: Set[str]) -> bytes:
-    """Return the file of a state; raise DetectorError if it could not be read back."""
+    """Return the content of the file of a state; raise DetectorError if it could not be loaded again."""
     try:
         data = bytes(_skops_io().dumps(dict(state)))
     except Exception as error:  # skops and the objects themselves raise anything
@@ -56,7 +55,10 @@ def dump(state: Mapping[str, Any], name: str, trusted: Set[str]) -> bytes:
 
 
 def load(data: bytes, path: str, trusted: Set[str]) -> Any:
-    """Return the state in a file; raise ModelError if a class is not trusted, any error if it is damaged."""
+    """Return the state in a file.
+
+    Raise ModelError if a class is not trusted. A damaged file may raise any error.
+    """
     if unknown := sorted(_untrusted(data, trusted)):
         raise ModelError(
             f"{path} contains {unknown[0]}, which the detector does not trust; it was not loaded."
@@ -67,9 +69,9 @@ def load(data: bytes, path: str, trusted: Set[str]) -> Any:
 
 
 def _skops_io() -> ModuleType:
-    """Return skops without its list of scikit-learn's estimators, which this module does not trust.
+    """Import skops without its list of scikit-learn's estimators, which this module does not trust.
 
-    To make it, skops would import all of scikit-learn, and torch with it.
+    For the list, skops would import all of scikit-learn, and torch with it.
     """
     import sklearn.utils
 
@@ -81,13 +83,13 @@ def _skops_io() -> ModuleType:
 
 
 def _check_sparse(value: Any) -> None:
-    """Raise ValueError if a sparse array has wrong indices, which would reach memory that is not its own."""
+    """Raise ValueError if a sparse array has wrong indices, which would read memory outside the array."""
     if hasattr(value, "check_format"):
         value.check_format(full_check=True)
     elif isinstance(value, list | tuple):
         for each in value:
             _check_sparse(each)
-    elif isinstance(value, Vocabulary):  # large, and without arrays
+    elif isinstance(value, Vocabulary):  # it is large and has no arrays
         return
     elif isinstance(value, dict) or type(value).__module__.startswith("adbench_text."):
         for each in (value if isinstance(value, dict) else vars(value)).values():
@@ -95,7 +97,7 @@ def _check_sparse(value: Any) -> None:
 
 
 def _untrusted(data: bytes, trusted: Set[str]) -> set[str]:
-    """Return the classes of a file that are not trusted, and the ways of making objects that are not."""
+    """Return the classes and the loaders of a file that are not trusted."""
     objects: list[dict[str, Any]] = []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         json.loads(archive.read("schema.json"), object_hook=objects.append)  # from the leaves to the root
