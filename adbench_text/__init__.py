@@ -16,8 +16,8 @@ from typing import Any
 
 __version__ = "0.2.0"
 
-# In a checkout the plug-in folders are beside this package, in an installation they are inside it.
-# In both cases they are imported as adbench_text.detectors, adbench_text.datasets, adbench_text.reports.
+# A checkout has the plug-in folders next to this package, an installation has them inside it.
+# Both import them as adbench_text.detectors, adbench_text.datasets, adbench_text.reports.
 _here = Path(__file__).parent
 if not (_here / "detectors").is_dir():
     __path__.append(str(_here.parent))

@@ -1,9 +1,9 @@
 """Conformal p-values: how unusual a score is among the scores of normal documents.
 
 A conformal p-value (Vovk, Gammerman and Shafer, 2005; for outliers: Bates et al., Annals of Statistics 2023)
-is the share of normal documents that score at least as high. Of new normal documents, a share of at most
-alpha has a p-value of at most alpha, up to chance, whatever the detector and its scale. With outliers among
-the documents that serve as normal ones, p-values become larger: fewer documents are called odd.
+is the share of normal documents that score at least as high. Whatever the detector and its scale, a share
+of at most alpha of new normal documents has a p-value of at most alpha, up to chance. Outliers among the
+normal documents make p-values larger: fewer documents are called odd.
 """
 
 from collections.abc import Sequence
@@ -13,27 +13,27 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: New documents differ if one of the p of `drift` is below this: by chance, 1 % of files do.
+#: New documents differ if a p-value of `drift` is below this. By chance, 1 % of files differ.
 LEAST_P = 0.005
 
-#: Near-copies that come together by chance, such as one mail that is sent four times.
+#: So many near-copies may come by chance, such as one mail that is sent four times.
 BURST = 4
 
 _NOTABLE_P = 0.05  # of a family
-_VARIATION = 0.5  # of the share of a family from file to file: standard deviation, relative to the mean
+_VARIATION = 0.5  # standard deviation of the share of a family from file to file, relative to the mean
 _N_NODES = 100  # of the integral over this variation
-_FEW_PAIRS = 10_000  # of a new and a normal document: with more, the exact p takes seconds
-_FORM_SHARE = 0.5  # of the p-value of form, beside 1 of the p-value of words, where nothing else is known
-_FORM_ODDS = 0.1  # of form before the first mark; those of words are 1
+_FEW_PAIRS = 10_000  # pairs of a new and a normal document: with more, the exact p takes seconds
+_FORM_SHARE = 0.5  # weight of the p-value of form without marks; the p-value of words weighs 1
+_FORM_ODDS = 0.1  # odds of form before the first mark; the odds of words are 1
 
 
 def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the p-value of each score: the chance of a normal document to score at least as high.
+    """Return the p-value of each score: the chance that a normal document scores at least as high.
 
     Parameters
     ----------
     scores : float64 array of shape (n_texts,)
-        Of documents that are not among the calibration.
+        Scores of documents outside the calibration.
     calibration : float64 array of shape (n_calibration,)
         Scores of normal documents, in any order.
 
@@ -53,7 +53,7 @@ def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> N
 
 
 def p_without_words(n_wordless: int, n_documents: int) -> float:
-    """Return the p by words of a new document without words: of those that are normal, few have none.
+    """Return the p by words of a new document without words: few normal documents have no words.
 
     >>> p_without_words(n_wordless=4, n_documents=999)
     0.005
@@ -62,9 +62,9 @@ def p_without_words(n_wordless: int, n_documents: int) -> float:
 
 
 def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of all scores that are at least as high, for each score; NaN is no score.
+    """Return for each score the share of all scores that are at least as high; NaN values do not count.
 
-    These are ranks, uniform with and without outliers: they do not show how many documents are outliers.
+    These are ranks. They are uniform with or without outliers, so they do not show the number of outliers.
 
     >>> p_values_within(np.array([1.0, 4.0, 2.0, 2.0]))
     array([1.  , 0.25, 0.75, 0.75])
@@ -77,13 +77,13 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def joined(
     p_words: NDArray[np.float64], p_form: NDArray[np.float64], weight: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return one score of two p-values, log(1 / p_words + 0.5 weight / p_form): the smaller one decides.
+    """Join two p-values into one score, log(1 / p_words + 0.5 weight / p_form): the smaller one decides.
 
-    A p_words of NaN counts as 1: no word of a document without words is odd. `weight` is that of form
-    beside words, where something is known of what is looked for; see `form_weight`.
+    A p_words of NaN counts as 1: a document without words has no odd word. Marked documents change the
+    `weight` of form; see `form_weight`.
 
-    It is the weighted harmonic mean of p-values (Wilson, PNAS 2019), turned round so that a higher score is
-    more abnormal. Only its order counts: its own p-value is computed among the scores of other documents.
+    The score is the inverse of the weighted harmonic mean of p-values (Wilson, PNAS 2019), so that a higher
+    score is more abnormal. Only its order counts: its p-value is computed among the scores of others.
 
     >>> joined(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(2)
     array([1.1 , 4.62])
@@ -94,16 +94,16 @@ def joined(
 def form_weight(
     p_words: NDArray[np.float64], p_form: NDArray[np.float64], is_odd: NDArray[np.bool_]
 ) -> float:
-    """Return the weight of form beside words from the p-values of marked documents, before any mark.
+    """Return the weight of form from the p-values that marked documents had before any mark.
 
-    Form joins where marks speak for it, and counts at most as much as without marks, so that it does not
-    drown words. The weight is the ratio of the odds of both lists, form to words, but at most 1. With r the
+    Form counts only if marks speak for it, and never more than without marks, so that it does not
+    drown words. The weight is the odds of form divided by the odds of words, but at most 1. With r the
     share of form in 1 / p_words + 0.5 / p_form, the odds are
 
-        words  (sum of 1 - r over documents marked odd + 1) / (sum of 1 - r over those marked fine + 1)
-        form   (sum of r^2 over documents marked odd + 0.1) / (sum of r^2 over those marked fine + 1)
+        words  (sum of 1 - r over documents marked odd + 1) / (sum of 1 - r over documents marked fine + 1)
+        form   (sum of r^2 over documents marked odd + 0.1) / (sum of r^2 over documents marked fine + 1)
 
-    r is squared since documents with odd words have a small p_form, too, by chance.
+    r is squared because documents with odd words may have a small p_form by chance.
 
     >>> form_weight(np.array([0.5, 0.01]), np.array([0.001, 0.5]), np.array([True, False]))
     1.0
@@ -120,11 +120,11 @@ def form_weight(
 
 
 def largest_p(p: NDArray[np.float64], fdr: float) -> float:
-    """Return the largest p-value that is called odd if on average a share `fdr` of these may be false alarms.
+    """Return the largest p-value to call odd, so that on average a share `fdr` of them are false alarms.
 
-    The procedure is that of Benjamini and Hochberg. Conformal p-values of one calibration depend on each
-    other in a way that it allows (Bates et al.). `p` are of all documents that are judged together, of shape
-    (n_texts,); NaN is no document. If nothing is called odd, 0 is returned.
+    This is the procedure of Benjamini and Hochberg. Conformal p-values of one calibration depend on each
+    other, in a way that the procedure allows (Bates et al.). `p` has the p-values of all documents that are
+    judged together, of shape (n_texts,); NaN values do not count. If nothing is called odd, return 0.
 
     >>> largest_p(np.array([0.02, 0.5, 0.04, 0.9]), fdr=0.1)
     0.04
@@ -139,15 +139,15 @@ class Family(NamedTuple):
     """New documents that are near-copies of each other."""
 
     n_documents: int
-    n_known: int  # documents of the model like them
+    n_known: int  # documents of the model that are near-copies of them
     p: float  # see `p_of_families`
-    id: str  # of the first; empty if that is not known
-    text: str  # its beginning
-    row: int  # of the first, from 0 on
+    id: str  # of the first document; empty if unknown
+    text: str  # the beginning of the first document
+    row: int  # of the first document, counted from 0
 
     @property
     def is_new(self) -> bool:
-        """Whether the documents of the model have one like these at most."""
+        """Whether the model has at most one document of this family."""
         return self.n_known <= 1
 
     @property
@@ -164,15 +164,15 @@ class Family(NamedTuple):
 class Drift(NamedTuple):
     """Whether new documents, taken together, look like normal ones."""
 
-    n_new: int  # different ones: no copies, and none that the model was fitted on
-    n_odd: int  # of them that are called odd
-    n_expected: float  # normal documents of this number that are called odd on average
+    n_new: int  # unique documents that the model was not fitted on
+    n_odd: int  # new documents that are called odd
+    n_expected: float  # documents that would be called odd on average if all were normal
     p_odd: float  # chance that at least `n_odd` normal documents are called odd
-    # Kolmogorov-Smirnov: the largest difference between the shares of new and of normal documents that have
-    # at most some p-value, and the chance of such a distance among normal documents
+    # Kolmogorov-Smirnov: the largest difference between the distribution functions of the p-values of new and
+    # of normal documents, and the chance of such a distance among normal documents
     distance: float | None
     p: float | None
-    families: Sequence[Family] = ()  # those that are new or a sign, the largest first
+    families: Sequence[Family] = ()  # families that are new or a sign, the largest first
 
     @property
     def p_family(self) -> float:
@@ -186,13 +186,13 @@ class Drift(NamedTuple):
 
 
 def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, with_distance: bool) -> Drift:
-    """Compare the p-values of new documents with the p-values of the calibration, of shape (n_calibration,).
+    """Compare the p-values of new documents with the scores of the calibration, of shape (n_calibration,).
 
-    All p-values depend on the same calibration, so that they are not quite uniform even without
-    drift. Both tests are of two samples, which takes that into account: how many new documents score higher
-    than the k-th highest normal one (hypergeometric), and Kolmogorov-Smirnov. The latter needs
-    `with_distance`: that all scores can be compared with the calibration, and not only the highest. Documents
-    with a p of at most alpha are called odd.
+    All p-values depend on the same calibration, so they are not quite uniform even without drift. Two
+    two-sample tests take this into account. The first counts the new documents that score higher than the
+    k-th highest normal one (hypergeometric). The second is Kolmogorov-Smirnov. It runs only `with_distance`,
+    if all scores can be compared with the calibration, not only the highest. Documents with a p of at most
+    alpha are called odd.
 
     >>> normal = np.arange(100.0)
     >>> found = drift(p_values(np.arange(50.5, 100.5), normal), normal, alpha=0.05, with_distance=True)
@@ -204,12 +204,12 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     new, n = np.asarray(p, dtype=np.float64), len(calibration)
     n_odd = int((new <= alpha).sum())
     k = int((np.arange(1, n + 1) / (n + 1) <= alpha).sum())
-    # among the highest n_odd + k - 1 scores of both, fewer than k belong to normal documents
+    # fewer than k of the highest n_odd + k - 1 scores of both samples belong to normal documents
     p_odd = float(hypergeom.cdf(k - 1, n + len(new), n, n_odd + k - 1)) if n_odd else 1.0
     found = Drift(len(new), n_odd, len(new) * k / (n + 1), p_odd, None, None)
     if not (len(new) and with_distance):
         return found
-    # "asymp" has no p for a pair, and 0 for few new documents that are all odd
+    # "asymp" has no p for one pair, and p = 0 for few new documents that are all odd
     method: Literal["exact", "asymp"] = "exact" if len(new) * n < _FEW_PAIRS else "asymp"
     test = ks_2samp(new, p_values(calibration, calibration), method=method)
     return found._replace(distance=float(test.statistic), p=float(test.pvalue))
@@ -220,23 +220,23 @@ def p_of_families(
 ) -> NDArray[np.float64]:
     """Return for each family of near-copies the chance of so large a share among new documents.
 
-    The share of a family is compared with its own share among the normal documents, which is 0 for a new
-    one. Both shares vary around the same mean, as form letters do from file to file: they follow a gamma
-    distribution with a standard deviation of half the mean. Given how many documents a family has in both
-    files, p is the chance that so many or more are among the new ones (beta-binomial, if both files have the
-    same size). The first four near-copies do not count, since a document may be sent again.
+    The share of a family among the new documents is compared with its share among the normal ones, which is
+    0 for a new family. Both shares vary around the same mean, as form letters do from file to file: they
+    follow a gamma distribution with a standard deviation of half the mean. Given how many documents a family
+    has in both files, p is the chance that so many or more are new (beta-binomial, if both files have the
+    same size). The first four near-copies do not count, because a document may be sent again.
 
-    p is multiplied by the number of families that are large enough for such a p (Tarone, Biometrics 1990), so
-    that the smallest p of all families is below 0.005 in at most 0.5 % of files.
+    p is multiplied by the number of families that are large enough for such a p (Tarone, Biometrics 1990).
+    So the smallest p of all families is below 0.005 in at most 0.5 % of files.
 
     Parameters
     ----------
     new, known : int64 arrays of shape (n_families,)
-        New documents and normal ones of each family.
+        Numbers of new and of normal documents in each family.
     totals : int64 array of shape (n_all_families,)
-        Documents of each family of both files, also of families without new documents.
+        Numbers of documents in each family of both files, also in families without new documents.
     n_new, n_known : int
-        Numbers of new documents and of normal ones.
+        Numbers of all new and of all normal documents.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def p_of_families(
 def _chances(
     new: NDArray[np.int64], known: NDArray[np.int64], n_new: int, n_known: int
 ) -> NDArray[np.float64]:
-    """Return for each family the chance that so many or more of its documents are new."""
+    """Return for each family the chance that at least so many of its documents are new."""
     from scipy.stats import binom
 
     odds, weights = _odds()
@@ -268,7 +268,7 @@ def _chances(
 
 @cache
 def _odds() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return ratios of two shares of a family that vary, and how much each ratio weighs."""
+    """Return possible ratios of the two shares of a family, and the weight of each ratio."""
     from scipy.special import roots_jacobi
 
     shape = 1 / _VARIATION**2

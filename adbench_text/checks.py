@@ -1,4 +1,4 @@
-"""The values that hyper-parameters may have, and the shapes of arrays; messages quote what is wrong.
+"""Check the values of hyper-parameters; messages quote the wrong value.
 
 A detector declares one range for each hyper-parameter (`TextDetector.ranges`).
 
@@ -28,11 +28,11 @@ _WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # for i
 class Range:
     """The values that a hyper-parameter may have; it may be None if `nullable`.
 
-    A subclass implements `_accepts`, or `check` with a message of its own.
+    A subclass implements `_accepts`, or overrides `check` to write another message.
     """
 
     text: str = ""  # what follows "must be" in a message
-    choices: Sequence[str] = ()  # the names that it may have; empty if the values are no names
+    choices: Sequence[str] = ()  # the names to choose from; empty for other values
 
     def __init__(self, *, nullable: bool = False) -> None:
         self.nullable = nullable
@@ -41,7 +41,7 @@ class Range:
         raise NotImplementedError
 
     def check(self, name: str, value: Any) -> None:
-        """Raise InvalidValueError if a value, of any type, is not one of them."""
+        """Raise InvalidValueError if a value, of any type, is outside the range."""
         if (value is None and self.nullable) or self._accepts(value):
             return
         none = "None or " if self.nullable else ""
@@ -49,7 +49,7 @@ class Range:
 
 
 class Number(Range):
-    """Finite numbers in an interval: ``"(0, 1]"`` excludes 0 and includes 1. A boolean is no number."""
+    """Finite numbers in an interval: ``"(0, 1]"`` excludes 0 and includes 1. Booleans are refused."""
 
     def __init__(self, interval: str = "[0, inf)", *, nullable: bool = False) -> None:
         super().__init__(nullable=nullable)
@@ -70,7 +70,7 @@ class Number(Range):
 
 
 class Whole(Range):
-    """Whole numbers, of any size unless `most` is given. A boolean is no number."""
+    """Whole numbers, of any size unless `most` is given. Booleans are refused."""
 
     def __init__(self, least: int = 0, most: int | None = None, *, nullable: bool = False) -> None:
         super().__init__(nullable=nullable)
@@ -101,7 +101,7 @@ class Text(Range):
 
 
 class Names(Range):
-    """Sets and lists of names. A bare string is refused: its letters would be the names."""
+    """Sets and lists of names. A string is refused, because its letters would be the names."""
 
     text = "a set of names"
 
@@ -133,8 +133,8 @@ class Named(Range):
 class Choice(Range):
     """Names, for example ``Choice(("rbf", "linear"))``.
 
-    `names` may be a function that returns them. For names beside which something else is possible, such as a
-    path, `look_up` takes a value, and raises InvalidValueError if it is neither; `text` describes it.
+    `names` may be a function that returns them. If another value is possible, such as a path, `look_up` takes
+    the value, and raises InvalidValueError if it is neither a name nor such a value. `text` describes both.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Choice(Range):
         return list(self._names() if callable(self._names) else self._names)
 
     def check(self, name: str, value: Any) -> None:
-        """Raise UnknownNameError if a value, of any type, is none of them."""
+        """Raise UnknownNameError if a value, of any type, is not one of the names."""
         if value is None and self.nullable:
             return
         if self._look_up:
@@ -173,7 +173,7 @@ def declared_ranges(kind: Any) -> dict[str, Range]:
     ranges: dict[str, Range] = {}
     for base in reversed(getattr(kind, "__mro__", ())):
         declared = vars(base).get("ranges")
-        if isinstance(declared, Mapping):  # a class of another package may call something else so
+        if isinstance(declared, Mapping):  # in other packages, `ranges` may be something else
             ranges |= {name: values for name, values in declared.items() if isinstance(values, Range)}
     return ranges
 

@@ -34,16 +34,16 @@ _PACKAGE = "adbench-text"
 class Cluster(Workers):
     """The workers of a Dask cluster; each of their threads makes one call at a time.
 
-    AdbenchTextError is raised if no scheduler answers, and by a call if the scheduler is lost, or a worker
+    Raise AdbenchTextError if no scheduler answers. A call raises it if the scheduler is lost, or if a worker
     has another version.
     """
 
     def __init__(self, address: str) -> None:
         self.address = without_password(address)
-        self.n_gpus = 0.0  # that workers declared, ``--resources GPU=1``, when there were any
-        self._there: dict[Future[Any], Any] = {}  # the futures of Dask, which ends a task without one
-        for name in ("distributed", "distributed.client"):  # the others have the level of the first
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are one line here
+        self.n_gpus = 0.0  # GPUs that the workers declared, as ``--resources GPU=1``
+        self._there: dict[Future[Any], Any] = {}  # the futures of Dask: it ends a task without a future
+        for name in ("distributed", "distributed.client"):  # the other loggers inherit the level of the first
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # we print one line for an error
         check(address)
         try:
             self._client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -52,16 +52,16 @@ class Cluster(Workers):
             raise AdbenchTextError(reason) from error
 
     def size(self) -> int:
-        """Return the number of threads of all workers; 0 if there is none now."""
+        """Return the number of threads of all workers; 0 without a worker."""
         try:
             workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        except Exception as error:  # of many kinds, none of which names the scheduler
+        except Exception as error:  # of many kinds, and without the address of the scheduler
             raise self._lost() from error
         self.n_gpus = sum(worker["resources"].get("GPU", 0) for worker in workers.values()) or self.n_gpus
         return sum(worker["nthreads"] for worker in workers.values())
 
     def wait_for_a_worker(self) -> None:
-        """Return when there is a worker; raise AdbenchTextError if none comes in some time."""
+        """Wait for a worker; raise AdbenchTextError if none comes in time."""
         try:
             self._client.wait_for_workers(1, timeout=_WORKER_PATIENCE)
         except Exception as error:  # of many kinds
@@ -71,15 +71,15 @@ class Cluster(Workers):
         """Send a value to the scheduler, which hands it to each worker that needs it."""
         shared = _Shared(pickled(value, name), name)
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            # not `scatter`: what is scattered is lost with the last worker that has it
+            # not `scatter`: it loses the value when the last worker with it ends
             return self._client.submit(_kept, shared, pure=False)
 
     def submit(  # type: ignore[override]
         self, function: Callable[..., Any], /, *arguments: Any, gpus: float = 0
     ) -> "Future[Any]":
-        """Let a worker call a function; with `gpus`, one that declares as much of a GPU.
+        """Let a worker call a function. If `gpus` is given, take a worker that declares so many GPUs.
 
-        The future raises CallError if worker after worker was lost that ran it.
+        The future raises CallError if the call lost worker after worker.
         """
         there = self._client.submit(
             *(_called, version(_PACKAGE), function, *arguments),
@@ -92,7 +92,7 @@ class Cluster(Workers):
         return future
 
     def _pass_on(self, future: "Future[Any]") -> None:
-        """Pass on what became of a task of Dask."""
+        """Pass the result or the error of a Dask task to our future."""
         try:
             result = self._there.pop(future).result()
         except AdbenchTextError as error:
@@ -120,7 +120,7 @@ class Cluster(Workers):
         """Cancel all calls and disconnect from the cluster; both arguments are ignored."""
         ending = Thread(target=self._end, daemon=True)
         ending.start()
-        ending.join(10)  # a scheduler that is lost never answers
+        ending.join(10)  # a lost scheduler never answers
 
     def _end(self) -> None:
         with suppress(Exception):  # a lost scheduler raises many kinds
@@ -130,8 +130,8 @@ class Cluster(Workers):
 
 def check(address: str) -> None:
     """Raise AdbenchTextError if no scheduler answers in some seconds."""
-    refusals = ["what answers is no scheduler."]
-    # a thread: `connect` waits for ever for a server that speaks another protocol
+    refusals = ["another program answers."]
+    # in a thread, because `connect` waits for ever for a server with another protocol
     greeting = Thread(target=lambda: refusals.append(_refusal(address)), daemon=True)
     greeting.start()
     greeting.join(_PATIENCE + 1)
@@ -140,7 +140,7 @@ def check(address: str) -> None:
 
 
 def _refusal(address: str) -> str:
-    """Return why no connection to a scheduler can be made; an empty string if it can."""
+    """Return why a connection to a scheduler fails; an empty string if it does not."""
 
     async def greet() -> None:
         arguments = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
@@ -149,12 +149,12 @@ def _refusal(address: str) -> str:
 
     try:
         asyncio.run(greet())
-    except Exception as error:  # a wrong address, nobody there, or a certificate; what others answer, too
+    except Exception as error:  # wrong address, no answer, wrong certificate, or another kind of server
         return described(error)
     return ""
 
 
-# What follows runs in the workers of the cluster.
+# The rest runs in the workers of the cluster.
 
 
 class _Shared:
@@ -183,18 +183,18 @@ def _called(expected: str, function: Callable[..., Any], *arguments: Any) -> Any
             f"The Dask worker {without_password(worker.address)} has {_PACKAGE} {found}, this command has "
             f"{expected}; install the same version there."
         )
-    # a worker below a nanny is a daemon, which may have no processes of its own; ours end with it
+    # Under a nanny, a worker is a daemon, and a daemon may not start processes. Our processes end with it.
     current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     return function(*(each.value if isinstance(each, _Shared) else each for each in arguments))
 
 
 def is_wanted() -> bool:
-    """Return whether the client still waits for the present call."""
+    """Return whether the client still waits for the current call."""
     worker = get_worker()
     task = worker.state.tasks.get(worker.get_current_task())
     return task is not None and task.state == "executing"
 
 
 def n_threads() -> int:
-    """Return the number of calls that this worker makes at the same time."""
+    """Return how many calls this worker makes at the same time."""
     return int(get_worker().state.nthreads)

@@ -1,12 +1,12 @@
-"""What identifies code: the version of the protocol, the digest of a plug-in's files, and its libraries.
+"""The version of code: of the harness, of the files of a plug-in, and of the libraries that it imports.
 
 The code of a plug-in is a set of complete files, without their comments and docstrings:
 
-- Our own plug-ins: the file or folder of the plug-in, and those of ``detectors/`` and ``datasets/`` that it
-  imports.
-- Other plug-ins: the package of the plug-in, or its file if it is in no package. The same holds for each
-  package that these import, if it belongs to no installed release. Examples are a module beside the plug-in,
-  and an installation from a folder or a repository.
+- Our own plug-ins: the file or folder of the plug-in, and the files in ``detectors/`` and ``datasets/`` that
+  it imports.
+- Other plug-ins: the package of the plug-in, or its file if it is not in a package. It imports packages that
+  are not an installed release, such as a module in the same folder, or an installation from a folder or a
+  repository. Their files count, too.
 
 A release (from an index or a wheel file) is identified by its version, the harness by `HARNESS_VERSION`.
 
@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 #: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
-#: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there changes results:
-#: all stored cells are outdated then, and corpora are cleaned again.
-#: `tests/test_harness_version.py` fails if that is forgotten.
+#: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there changes results.
+#: Then all stored cells are outdated, and corpora are cleaned again.
+#: `tests/test_harness_version.py` fails if you forget it.
 HARNESS_VERSION = 5
 
 _OURS = "adbench_text"
@@ -40,7 +40,7 @@ _CODE = {".py", ".so", ".pyd"}  # suffixes; the last two are compiled
 
 
 class Code(NamedTuple):
-    """The files of a plug-in by their modules, and the top-level packages of other people that it imports."""
+    """The files of a plug-in by module, and the top-level packages of others that it imports."""
 
     files: dict[str, Path]
     libraries: set[str]
@@ -66,7 +66,7 @@ def libraries(*plugin: Any, declared: Collection[str] = ()) -> str:
 
 
 def releases(*packages: str) -> str:
-    """Return the major and minor releases of packages, sorted, without those that are not installed."""
+    """Return the major and minor releases of the packages that are installed, sorted."""
     return ", ".join(sorted({f"{name} {minor(number)}" for name, number in map(_release, packages) if name}))
 
 
@@ -76,10 +76,10 @@ def minor(number: str) -> str:
 
 
 def installed(distribution: str) -> str:
-    """Return the version of an installed distribution; empty if there is none."""
+    """Return the version of a distribution; empty if it is not installed."""
     try:
         return version(distribution)
-    except (PackageNotFoundError, ValueError):  # ValueError: of an empty name
+    except (PackageNotFoundError, ValueError):  # ValueError: the name is empty
         return ""
 
 
@@ -110,7 +110,7 @@ def _module(kind: Any) -> str:
 
 
 def _roots(kind: Any) -> Iterator[str]:
-    """Yield the modules that define a class, the classes it inherits from, and those it wraps."""
+    """Yield the modules that define a class, its bases, and the classes that it wraps."""
     yield _module(kind)
     for base in getattr(kind, "__mro__", ())[1:]:
         if not base.__module__.startswith(_INTERFACES):
@@ -130,14 +130,14 @@ def _place(module: str) -> tuple[str, Path | None]:
         place = folder if folder.is_dir() else folder.with_name(f"{inner[1]}.py")
         return ".".join([_OURS, *inner[:2]]), place
     own = file_of(top)
-    file = own or file_of(module)  # the parts of a namespace may come from several places
+    file = own or file_of(module)  # a namespace may have parts in several folders
     if file is None or (_RELEASES.intersection(file.parts) and _is_release(top)):
         return top, None
     return top, own if own and own.stem != "__init__" else file.parent
 
 
 def file_of(module: str) -> Path | None:
-    """Return the file of a module that is loaded, or of a top-level one; None if it has none."""
+    """Return the file of a loaded or top-level module; None if it has no file."""
     if loaded := getattr(sys.modules.get(module), "__file__", None):
         return Path(loaded)
     with suppress(ImportError, ValueError):  # ValueError: a loaded module without a spec
@@ -157,7 +157,7 @@ def _imports(module: str, path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            with suppress(ImportError):  # a relative import from above the top-level package
+            with suppress(ImportError):  # a relative import beyond the top-level package
                 base = resolve_name("." * node.level + (node.module or ""), package)
                 yield base
                 yield from (f"{base}.{alias.name}" for alias in node.names)
@@ -165,21 +165,21 @@ def _imports(module: str, path: Path) -> Iterator[str]:
 
 @cache
 def _is_release(top: str) -> bool:
-    """Return whether a package is installed, and not from a folder or a repository, which change alone."""
+    """Return whether a package is a release: a folder or a repository changes without a new version."""
     if not (name := _release(top)[0]):
         return False
     found = distribution(name)
     origin = found.read_text("direct_url.json") or ""
-    by_conda = (found.read_text("INSTALLER") or "").strip() == "conda"  # it names the folder of its own build
+    by_conda = (found.read_text("INSTALLER") or "").strip() == "conda"  # it records its build folder
     return by_conda or ("dir_info" not in origin and "vcs_info" not in origin)
 
 
 @cache
 def _release(top: str) -> tuple[str, str]:
-    """Return the name and the version of the distribution that has a package; empty if there is none."""
+    """Return the name and the version of the distribution that has a package; empty if not installed."""
     names = [{"sklearn": "scikit-learn"}.get(top, top)]
     if not installed(names[0]):
-        names = packages_distributions().get(top, [])  # it reads all metadata, which takes a second
+        names = packages_distributions().get(top, [])  # this reads all metadata, and takes a second
     return next(((name, installed(name).partition("+")[0]) for name in names), ("", ""))
 
 
@@ -192,7 +192,7 @@ def _parsed(path: Path) -> ast.Module | None:
 
 @cache
 def _meaning(path: Path, changed: int) -> str:
-    """Return the source of a file without comments, docstrings and layout; of another file, its digest."""
+    """Return the source without comments, docstrings and layout; the digest for a file that is not Python."""
     tree = _parsed(path)
     if tree is None:
         return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,13 +1,13 @@
 """The exceptions that this package raises on purpose: one tree, each class with its exit code.
 
 Exit codes: 1 missing or damaged files and unreachable servers, 2 wrong names, values or
-options, 3 some cells failed, 4 drift and 130 interrupted (both by the command line itself).
+options, 3 some cells failed. The command line itself exits with 4 for drift and 130 if interrupted.
 """
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_LONGEST = 1000  # characters of a name that is suggested
+_LONGEST = 1000  # characters; for a longer name, no other name is suggested
 
 
 class AdbenchTextError(Exception):
@@ -30,9 +30,9 @@ def listing(names: Iterable[str], most: int = 30) -> str:
 
 
 class UnknownNameError(InvalidValueError):
-    """A name is not known; the message suggests the nearest known name, or lists them if none is near.
+    """A name is unknown; the message suggests a similar known name, or lists the known names.
 
-    A name that begins with it is near, as ``deu_Latn`` is to ``deu``.
+    A known name that begins with the unknown one is similar, as ``deu_Latn`` to ``deu``.
 
     >>> print(UnknownNameError("detector", "lrr", ["cvdd", "date", "llr"]))
     No detector named 'lrr'. Did you mean 'llr'?
@@ -44,7 +44,7 @@ class UnknownNameError(InvalidValueError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
         self.kind, self.name, self.known, self.advice = kind, name, sorted(known), advice
-        # if nothing is close, the list helps more; long names take quadratic time
+        # if no name is similar, the list helps more; long names take quadratic time
         short = [each for each in self.known if len(each) <= _LONGEST]
         near = get_close_matches(name.lower(), short, n=1) if len(name) <= _LONGEST else []
         near = near or [known for known in self.known if len(name) > 1 and known.startswith(name.lower())]
@@ -80,10 +80,10 @@ class NoResultsError(TrackingError):
 
 
 class RefusedError(TrackingError):
-    """The MLflow store can be reached, and does not take what it is given."""
+    """The MLflow store answers, but refuses the data."""
 
 
 class DetectorError(AdbenchTextError):
-    """A detector raised an error or returned unusable scores; one cell fails, the sweep goes on."""
+    """A detector raised an error or returned unusable scores. The cell fails, and the sweep goes on."""
 
     exit_code = 3

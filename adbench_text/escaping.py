@@ -1,4 +1,4 @@
-"""Text for people: untrusted text made safe for terminals, tables and file names, numbers with nouns."""
+"""Make untrusted text safe for terminals, tables and file names; write numbers with nouns."""
 
 import hashlib
 import os
@@ -9,26 +9,26 @@ from typing import Any
 _SPACE = re.compile(r"\s+")
 _FORMULA = ("=", "+", "-", "@")  # see CSV injection at owasp.org, also for the spaces
 _SPACES_OF_CELLS = ("\t", "\r", "\n")
-_EQUALS, _SIGNS = "=＝﹦⁼₌⩵⩶@＠﹫", r"\-－﹣+＋﹢⁺₊﬩"  # also those that are plain ones in NFKC
+_EQUALS, _SIGNS = "=＝﹦⁼₌⩵⩶@＠﹫", r"\-－﹣+＋﹢⁺₊﬩"  # also characters that NFKC turns into these
 _INVISIBLE = r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _SKIPPED = rf'(?:[^\S\t\r\n]|["{_INVISIBLE}])*+'
-_NUMBER = r"(?:\d++(?:[.,]\d++)?+|[.,]\d++)[^\S\t\r\n]*+(?:[;\t|\r\n]|$)"  # all of a cell
-# Some spreadsheets separate cells by semicolons, tabs or bars, and then ignore quotes around line breaks: a
-# cell, and so a formula, can begin within a text. A sign before a number begins no formula. After a line
-# break, neither does a sign before a space (an item of a list) or before another sign (a horizontal rule).
-# What is skipped, and a number, are matched in one way: to try several takes quadratic time and longer.
+_NUMBER = r"(?:\d++(?:[.,]\d++)?+|[.,]\d++)[^\S\t\r\n]*+(?:[;\t|\r\n]|$)"  # fills the cell
+# Some spreadsheets separate cells by semicolons, tabs or bars, and then ignore quotes around line breaks. So
+# a cell, and a formula, can begin within a text. A sign before a number is harmless. After a line break, a
+# sign is also harmless before a space (an item of a list) or before another sign (a horizontal rule).
+# Skipped characters and numbers match in one way only: a pattern that tries several takes quadratic time.
 _FORMULA_INSIDE = re.compile(
     rf"(?<=[;\t|]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?!{_NUMBER}))"
     rf"|(?<=[\r\n]){_SKIPPED}(?=[{_EQUALS}]|[{_SIGNS}](?![\s{_SIGNS}]|{_NUMBER}))"
 )
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
-_HARMLESS = "\n\t\u200c\u200d"  # among these; words of Persian and emoji have joiners
-# what a terminal obeys, HTML forbids, or UTF-8 lacks
+_HARMLESS = "\n\t\u200c\u200d"  # exceptions; Persian words and emoji have joiners
+# control characters of terminals, characters that HTML forbids, and lone surrogates
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # On Windows "a:b" is a hidden part of a file "a".
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*' + (":" if os.name == "nt" else ""))
-# User and password, which may contain / and @; after a colon, a number before a / is a port. A text without
-# An @ alone names no login. It is matched all the same, so that no part of the text is read twice.
+# User and password, which may contain / and @. After a colon, a number before a / is a port.
+# Text without an @ has no login. The pattern matches it all the same, so that no part is read twice.
 _LOGIN = re.compile(r"://(?:[^/\s]*(@)|[^/\s:@]*:(?!\d+/)[^\s@]*(@?))")
 _OF_SECRET = (
     "(?:pass|pwd|token|secret|signature|credential|auth|"
@@ -39,16 +39,16 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LONGEST_NAME = 100  # bytes of a name of a file, which gets prefixes and suffixes
+_LONGEST_NAME = 100  # bytes of a file name, before prefixes and suffixes
 
 
 def one_line(text: str) -> str:
-    r"""Return a text for a terminal: in one line, without control characters and changes of direction."""
+    r"""Return a text as one line for a terminal, without control characters and changes of direction."""
     return printable(_SPACE.sub(" ", text).strip())
 
 
 def printable(text: str) -> str:
-    r"""Return a text for a terminal: like `one_line`, but line ends, tabs and spaces are kept."""
+    r"""Return a text for a terminal, like `one_line`, but keep line ends, tabs and spaces."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -57,7 +57,7 @@ def printable(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    r"""Return a text as Markdown of one line that shows it as it is: no link, no picture, no HTML.
+    r"""Return one line of Markdown that shows a text literally, without links, pictures and HTML.
 
     >>> print(markdown("ocsvm(svd_components=50) on [news](http://here)"))
     ocsvm(svd\_components=50) on \[news\](http://here)
@@ -69,7 +69,7 @@ def markdown(text: str) -> str:
 
 
 def without_password(text: str) -> str:
-    """Return an address, or a text with addresses, without users, passwords and secrets of a query.
+    """Return a text without the users, passwords and secrets that its addresses have.
 
     >>> without_password("report --tracking-uri postgresql://me:s3cret@host/db?sslmode=require")
     'report --tracking-uri postgresql://***@host/db?sslmode=require'
@@ -79,7 +79,7 @@ def without_password(text: str) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    """Return a text with U+FFFD in place of lone surrogates, which have no UTF-8."""
+    """Return a text with U+FFFD in place of lone surrogates, which UTF-8 cannot encode."""
     try:
         text.encode()  # ten times as fast as the pattern
     except UnicodeEncodeError:
@@ -88,30 +88,30 @@ def without_surrogates(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Return a text for a file: with U+FFFD in place of control characters and lone surrogates.
+    """Return a text for a file, with U+FFFD in place of control characters and lone surrogates.
 
-    Line ends, form feeds and tabs are kept.
+    Keep line ends, form feeds and tabs.
     """
     return _CONTROL.sub("\ufffd", text)
 
 
 def encodable(text: str) -> str:
-    """Return a text that databases accept: without lone surrogates and NUL."""
+    """Return a text without lone surrogates and NUL, so that databases accept it."""
     return without_surrogates(text).replace("\0", "\ufffd")
 
 
 def utf8(text: str) -> bytes:
-    """Return a text in UTF-8 that is read back by `from_utf8`, also with lone surrogates."""
+    """Encode a text as UTF-8, also lone surrogates; `from_utf8` decodes it."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def from_utf8(data: bytes | memoryview) -> str:
-    """Return the text that `utf8` encoded."""
+    """Decode a text that `utf8` encoded."""
     return str(data, "utf-8", "surrogatepass")
 
 
 def file_name(name: str) -> str:
-    """Return a name as the name of a file or folder in its folder, never a path; different names stay so.
+    """Turn a name into the name of a file or folder, never a path; different names stay different.
 
     >>> file_name("files:own tickets.csv"), file_name("../../evil")
     ('files:own tickets.csv', '_.._evil-0fbfd372')
@@ -124,9 +124,9 @@ def file_name(name: str) -> str:
 
 
 def no_formula(value: Any) -> Any:
-    """Return a value for a cell of CSV: no formula of a spreadsheet, and no command of a terminal.
+    """Return a value for a cell of CSV, without spreadsheet formulas and terminal commands.
 
-    Some spreadsheets separate cells by semicolons or tabs, so that a formula may begin within a text.
+    Some spreadsheets separate cells by semicolons or tabs, so a formula may begin within a text.
 
     >>> no_formula("=1+1"), no_formula("-3.5"), no_formula("a;=1+1"), no_formula(None)
     ("'=1+1", '-3.5', "a;'=1+1", '')
@@ -138,7 +138,7 @@ def no_formula(value: Any) -> Any:
     if not isinstance(value, str) or not value or (value.isascii() and value.isalnum()):
         return value
     value = _FORMULA_INSIDE.sub(lambda skipped: f"'{skipped.group()}", without_controls(value))
-    # spreadsheets skip spaces, and take full-width signs for plain ones
+    # spreadsheets skip spaces, and read full-width signs as plain ones
     first = next((c for c in value if not c.isspace() and unicodedata.category(c) not in _HARMFUL), "")
     is_formula = unicodedata.normalize("NFKC", first).startswith(_FORMULA)
     if (is_formula or value.startswith(_SPACES_OF_CELLS)) and not _is_number(value):
@@ -147,7 +147,7 @@ def no_formula(value: Any) -> Any:
 
 
 def from_formula(text: str) -> str:
-    """Return the value of a cell of CSV as it was before `no_formula`.
+    """Return the value that a cell of CSV had before `no_formula`.
 
     >>> from_formula("'=1+1"), from_formula("'tis")
     ('=1+1', "'tis")

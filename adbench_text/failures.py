@@ -8,7 +8,7 @@ from pathlib import Path
 from adbench_text.errors import AdbenchTextError, PluginError
 from adbench_text.escaping import one_line
 
-#: What a plug-in raises when it fails. Others do not come from it: Ctrl-C, or a skipped test.
+#: The exceptions of a plug-in that fails. Ctrl-C or a skipped test does not come from a plug-in.
 FAILURES = (Exception, SystemExit)
 
 
@@ -23,13 +23,13 @@ def place_of_error(error: BaseException, module: str) -> str:
 
 
 def described(error: BaseException, module: str = "") -> str:
-    """Return an error in one line: its type, its message and, if `module` is given, file and line there."""
+    """Return an error in one line: its type, its message, and its file and line in `module`, if given."""
     place = place_of_error(error, module) if module else ""
     return one_line(": ".join(filter(None, (type(error).__name__, message_of(error))))) + place
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an error in one line; a plug-in's error may fail to print itself."""
+    """Return the message of an error in one line, even if the error of a plug-in cannot print itself."""
     try:
         return one_line(str(error))
     except FAILURES:
@@ -38,7 +38,7 @@ def message_of(error: BaseException) -> str:
 
 @contextmanager
 def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = PluginError) -> Iterator[None]:
-    """Turn `FAILURES` of a plug-in into an error of one line; errors of this package stay as they are."""
+    """Turn the failure of a plug-in into an error of one line; errors of this package pass unchanged."""
     try:
         yield
     except AdbenchTextError:

@@ -1,4 +1,4 @@
-"""Signals that end a program: turned into KeyboardInterrupt, and delayed where they would do harm."""
+"""Turn signals that end a program into KeyboardInterrupt, and delay them where they would do harm."""
 
 import signal
 import threading
@@ -9,12 +9,12 @@ from typing import Any
 
 Handler = Callable[[int, FrameType | None], Any]
 
-#: Ctrl-C, the request of a system to end, and the end of a terminal (which Windows does not send).
+#: Ctrl-C, a request of the system to end, and a closed terminal (Windows does not send the last).
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Ended(KeyboardInterrupt):
-    """A signal asks the program to end; its exit code is 128 and the number of the signal, as in shells."""
+    """A signal asks the program to end. The exit code is 128 plus the signal's number, as in shells."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -35,7 +35,7 @@ def _handled(handlers: dict[int, Any]) -> Iterator[None]:
 def raised() -> Iterator[None]:
     """Raise `Ended` when a signal asks the program to end; a second signal ends the process at once."""
     is_main = threading.current_thread() is threading.main_thread()
-    # a signal that is ignored, as SIGHUP under nohup, stays ignored
+    # an ignored signal stays ignored, as SIGHUP under nohup
     heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     with _handled(dict.fromkeys(heard, _raise) if is_main else {}):
         yield
@@ -49,7 +49,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 
 def _active() -> dict[int, Handler]:
-    """Return the handlers that raise KeyboardInterrupt in this thread, by their signals."""
+    """Return the handlers that raise KeyboardInterrupt in this thread, by signal."""
     if threading.current_thread() is not threading.main_thread():
         return {}
     handlers: dict[int, Any] = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -59,16 +59,16 @@ def _active() -> dict[int, Handler]:
 
 @contextmanager
 def ignored() -> Iterator[None]:
-    """Ignore Ctrl-C; processes started in the block inherit this and ignore it as long as they live."""
+    """Ignore Ctrl-C in a block. Processes that start in it ignore Ctrl-C as long as they live."""
     is_main = threading.current_thread() is threading.main_thread()
-    is_ours = is_main and signal.getsignal(signal.SIGINT) is not None  # None: a handler of a C library
+    is_ours = is_main and signal.getsignal(signal.SIGINT) is not None  # None: a C library handles it
     with _handled({signal.SIGINT: signal.SIG_IGN} if is_ours else {}):
         yield
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Delay Ctrl-C and the other signals until the block is done; a second one interrupts at once."""
+    """Delay Ctrl-C and the other signals until the block is done; a second signal interrupts at once."""
     active = _active()
     pending: list[int] = []
 

@@ -1,7 +1,7 @@
-"""Puts back what code of a plug-in changes in its process, after its import and after its cell.
+"""Undo the changes that a plug-in makes in its process, after its import and after its cell.
 
-This is for comfort. A plug-in of another package can change anything, so its process ends after its cell:
-see `adbench_text.run.engine`.
+This is only for comfort. A plug-in of another package can change anything, so its process ends after its
+cell: see `adbench_text.run.engine`.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 def preserved() -> Iterator[None]:
     """Restore the environment and the working directory after a block."""
     folder = None
-    with suppress(OSError):  # it was deleted
+    with suppress(OSError):  # the folder was deleted
         folder = Path.cwd()
     try:
         with environment_with({}):
@@ -29,7 +29,7 @@ def preserved() -> Iterator[None]:
 
 @contextmanager
 def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables in a block, also for processes that it starts; restore all afterwards."""
+    """Set environment variables in a block, also for processes that start in it; then restore them."""
     previous = dict(os.environ)
     os.environ.update(variables)
     try:
@@ -41,7 +41,7 @@ def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def seed_generators(seed: int) -> None:
-    """Seed the global random generators of Python, numpy and torch; none of them is imported for this."""
+    """Seed the global random generators of Python, and of numpy and torch if they are imported."""
     random.seed(seed)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(seed)

@@ -1,8 +1,8 @@
-"""Remembered values that detectors and cells share, and a stopwatch that adds their cost back.
+"""Remember values that detectors and cells share, and add their cost to each use.
 
 Word counts and document vectors are computed once and used by many cells. A later detector must not
-look faster because of that. So the seconds of each remembered value are stored with it, and
-`Stopwatch` adds them whenever the value is used again.
+look faster because of that. So a value is remembered with the seconds that it took, and `Stopwatch` adds
+these seconds whenever the value is used again.
 """
 
 import time
@@ -30,13 +30,13 @@ class Stopwatch:
 
 
 def credit(seconds: float) -> None:
-    """Add seconds of work that is not done again, such as that of vectors that were kept on disk."""
+    """Add the seconds of work that is not done again, because its result was kept, as vectors on disk."""
     global _saved
     _saved += seconds
 
 
 def remember(size: int) -> Callable[[Callable[[Key], Value]], Callable[[Key], Value]]:
-    """Remember the last `size` values of a function of one hashable argument."""
+    """Remember the last `size` values of a function with one hashable argument."""
 
     def decorate(function: Callable[[Key], Value]) -> Callable[[Key], Value]:
         @lru_cache(size)

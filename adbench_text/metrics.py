@@ -1,7 +1,6 @@
-"""The metrics, one entry each in `METRICS`. Scores measure abnormality: higher is more abnormal.
+"""The metrics: `METRICS` has one entry for each. Higher scores are more abnormal.
 
-The command line reads the names of this table at its start, so slow libraries are imported where they
-are used.
+The command line reads this table when it starts, so slow libraries are imported where they are used.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,10 +32,10 @@ class Metric:
 
     name: str  # in the store and on the command line
     title: str  # in tables and figures, where values are in percent
-    # of labels (True for an outlier, both kinds are there) and scores, both (n,); returns a value in [0, 1]
+    # takes labels (True for an outlier; both kinds occur) and scores, both (n,); returns a value in [0, 1]
     function: "Callable[[Labels, Scores], float]"
     positive: Literal["outliers", "inliers"]  # the positive class
-    # that it is the area under; by chance it is 0.5, or the share of the positive class in the test set
+    # the metric is the area under this curve: by chance 0.5 (ROC), or the share of the positive class
     curve: Literal["ROC", "precision-recall"] | None = None
     higher_is_better: bool = True  # False for an error rate
 
@@ -47,7 +46,7 @@ class Metric:
 
 @cache
 def library() -> tuple[Any, Any, Any, Any]:
-    """Return the functions of scikit-learn; the first call keeps them, whatever replaces them later."""
+    """Return the functions of scikit-learn; the first call keeps them, so nobody can replace them later."""
     from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
     return roc_auc_score, precision_recall_curve, auc, average_precision_score
@@ -70,15 +69,15 @@ def aupr_out(outlier: "Labels", scores: "Scores") -> float:
 
 
 def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
-    # The trapezoid area, as in the released code of CVDD and DATE. Average precision is the more
-    # careful estimate, but could not be compared with the published figures.
+    # The trapezoid area, as in the released code of CVDD and DATE. Average precision is a more
+    # careful estimate, but nobody could compare it with the published figures.
     _, precision_recall_curve, auc, _ = library()
     precision, recall, _ = precision_recall_curve(positive, scores)
     return float(auc(recall, precision))
 
 
 def average_precision(outlier: "Labels", scores: "Scores") -> float:
-    """Return the average precision with outliers as the positive class, as publications on words do."""
+    """Return the average precision with outliers as the positive class. Publications on words use it."""
     *_, average_precision_score = library()
     return float(average_precision_score(outlier, scores))
 
@@ -87,11 +86,11 @@ def fpr95(outlier: "Labels", scores: "Scores") -> float:
     """Return the false positive rate at a true positive rate of 95 %, with outliers as the positive class.
 
     It is the smallest share of inliers at or above a threshold that at least 95 % of the outliers reach.
-    Texts of equal score are on the same side of every threshold; nothing is interpolated.
+    Texts with equal scores are on the same side of every threshold; nothing is interpolated.
 
     Source: Hendrycks, Mazeika and Dietterich, "Deep Anomaly Detection with Outlier Exposure", ICLR 2019
     (FPR95). In Liang, Li and Srikant, "Enhancing the Reliability of Out-of-distribution Image
-    Detection in Neural Networks" (ODIN), ICLR 2018, the positive class is the inliers.
+    Detection in Neural Networks" (ODIN), ICLR 2018, inliers are the positive class.
     """
     of_outliers = scores[outlier]  # a copy
     of_outliers.sort()
@@ -99,7 +98,7 @@ def fpr95(outlier: "Labels", scores: "Scores") -> float:
     return float((scores[~outlier] >= threshold).mean())
 
 
-#: All metrics by their names, in the order of the tables. The rest of the program reads them from here.
+#: All metrics by name, in the order of the tables. The rest of the program reads them from here.
 METRICS = {
     metric.name: metric
     for metric in (
@@ -111,8 +110,8 @@ METRICS = {
 }
 #: Metrics of words, see `adbench_text.run.words`; all words of a test set are pooled.
 WORD_METRICS = {"auroc": auroc, "ap": average_precision, "fpr95": fpr95}
-#: What their names begin with: words cut alike, words as a publication splits documents; then ``max_`` for
-#: documents that are scored by their highest word.
+#: Prefixes of metrics of words: all detectors have the same words, or the words of a publication. Then
+#: ``max_`` follows if a document is scored by its highest word.
 ALIKE, AS_PUBLISHED, HIGHEST = "word_", "published_word_", "max_"
 OF_WORDS = tuple(
     f"{edition}{of_documents}{name}"
@@ -120,18 +119,19 @@ OF_WORDS = tuple(
     for of_documents in ("", HIGHEST)
     for name in WORD_METRICS
 )
-#: AUROC on the outliers of the classes of known outliers, and on those of other classes.
+#: AUROC on outliers from the classes of known outliers, and on outliers from other classes.
 OF_KNOWN = ("auroc_seen", "auroc_unseen")
-#: Share of test documents that are `tied`; areas by trapezoids are too high for them.
+#: Share of test documents that are `tied`. Ties make trapezoid areas too high.
 TIED = "tied"
-_MANY_TIES = 0.1  # have a note
-#: The first metric: reports, charts and progress show it unless another one is asked for.
+_MANY_TIES = 0.1  # a higher share gets a note
+#: The first metric: reports, charts and progress show it by default.
 MAIN = next(iter(METRICS.values()))
 
-#: What a cell takes, at least 0; scores that another program made may have no known costs.
+#: The costs of a cell, at least 0. They may be unknown for the scores of another program.
 COSTS = ("fit_seconds", "score_seconds")
 
-#: Equal results differ by less: the order of sums moves a metric by half of it. Tables show tenths of points.
+#: Smaller differences do not count: the order of sums moves a metric by up to half of this. Tables show
+#: tenths of points.
 ROUNDING = 1e-4
 
 
@@ -141,12 +141,12 @@ def is_possible(value: float) -> bool:
 
 
 def is_lower_better(name: str) -> bool:
-    """Return whether a metric, of documents or of words, is an error rate."""
+    """Return whether lower is better for a metric of documents or words."""
     return any(name.endswith(metric.name) for metric in METRICS.values() if not metric.higher_is_better)
 
 
 def tied(outlier: "Labels", scores: "Scores") -> float:
-    """Return the share of test documents that have the score of a document of the other kind, in [0, 1].
+    """Return the share of test documents whose score a document of the other kind has, too, in [0, 1].
 
     >>> import numpy as np
     >>> tied(np.array([True, True, False, False]), np.array([0.9, 0.4, 0.4, 0.1]))
@@ -161,7 +161,7 @@ def tied(outlier: "Labels", scores: "Scores") -> float:
 
 
 def note_on_ties(shares: Mapping[str, float]) -> str:
-    """Return a note on the detectors that have many ties, by the share of tied documents; empty without."""
+    """Return a note on detectors with many ties, given their shares of tied documents; empty without any."""
     many = [f"{name} ({share:.0%})" for name, share in shares.items() if share > _MANY_TIES]
     if not many:
         return ""

@@ -1,4 +1,4 @@
-"""An option as data: click's option and the value of a key in the file of a sweep both come from it."""
+"""An option, declared once: it becomes an option of click, and reads a key in the file of a sweep."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -12,20 +12,20 @@ _FLAG = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Option:
-    """An option of commands, which is also a key of the file of a sweep."""
+    """An option of a command, and a key in the file of a sweep."""
 
     name: str  # in a file, and after two dashes on the command line
     help: str = ""
     _: KW_ONLY
     field: str = ""  # name of the value in Python; by default `name` with underscores
     short: str = ""  # a short name, as ``-d``
-    metavar: str | None = None  # stands for the value in the help; None for click's name of the type
-    kind: type = str  # of a value: str, int, float or bool
+    metavar: str | None = None  # placeholder for the value in the help; None for click's name of the type
+    kind: type = str  # type of a value: str, int, float or bool
     least: int | None = None  # the smallest number
     choices: Sequence[str] = ()  # the only values; empty if others are possible
     names: str = ""  # kind of the names that a shell completes, as ``datasets``
     is_several: bool = False  # whether it may have several values
-    # returns the numbers of a list such as ``0,0.05``
+    # splits a list such as ``0,0.05`` into its numbers
     separate: Callable[[str], Sequence[Any]] = methodcaller("split", ",")
 
     def __post_init__(self) -> None:
@@ -33,23 +33,23 @@ class Option:
 
     @property
     def default(self) -> Any:
-        """The value if none is given."""
+        """The value without the option."""
         return () if self.is_several else None
 
     @property
     def is_list(self) -> bool:
-        """Whether one text may be a list of numbers; lists of names are read where the names are known."""
+        """Whether one text may be a list of numbers. Lists of names are split where the names are known."""
         return self.is_several and self.kind is not str
 
     @property
     def is_negated(self) -> bool:
-        """Whether it is a flag that turns its field off."""
+        """Whether this flag turns its field off."""
         return self.name == f"no-{self.field}"
 
     def value(self, texts: Sequence[str]) -> Any:
-        """Return the value that texts of a file stand for, or the list of values.
+        """Return the value, or the list of values, that the texts in a file stand for.
 
-        Raise InvalidValueError if a text is wrong, or if there are none, or too many.
+        Raise InvalidValueError if a text is wrong, or if there are no texts or too many.
         """
         if not texts:
             raise InvalidValueError(f"{self.name} must have at least one entry, got an empty list.")

@@ -1,10 +1,10 @@
-"""What documents are called odd by; the command line reads it without NumPy."""
+"""The lists of odd documents: by words, by form, or by both. The command line reads this without NumPy."""
 
 from typing import Literal, get_args
 
-#: By a detector of their words, of their form, or by both joined.
+#: A detector of words ranks the documents, a detector of form, or both joined.
 Order = Literal["words", "form", "both"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-#: The column of the p of each order.
+#: The column that has the p-value of each order.
 P_OF_ORDER: dict[str, str] = dict(zip(ORDERS, ("p", "p_form", "p_both"), strict=True))

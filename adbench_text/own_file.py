@@ -1,11 +1,12 @@
-"""Objects in files of the user's own: the detector ``./mine.py:Mine``, the encoder ``./mine.py:embed``.
+"""Objects in the user's files: the detector ``./mine.py:Mine``, the encoder ``./mine.py:embed``.
 
-The name of such an object has no folder, ``mine.py:Mine``: its results are the same on another machine. Only
-what a user wrote leads to a file (`named`), so that a name in a saved model does not lead to code.
+The name of such an object, ``mine.py:Mine``, has no folder, so that results keep their name on another
+machine. Only a path that the user writes makes a file known (`named`). So the name in a saved model alone
+never runs code.
 
-The file is imported as a module, like one beside a script: its folder goes to the end of Python's path. So it
-may import the modules beside it, and worker processes find what they unpickle. If two modules have one name,
-the second is refused.
+The file is imported as a module: its folder goes to the end of Python's path. So it may import the modules in
+its folder, and worker processes can unpickle its objects. If two modules have the same name, the second is
+refused.
 """
 
 import re
@@ -19,21 +20,21 @@ from typing import Any
 from adbench_text.code_version import code_of, file_of
 from adbench_text.errors import InvalidValueError, PluginError, listing
 
-#: The path of a file, and what follows of its object: ``./mine.py``, ``:Mine``.
+#: The path of a file and the name of its object: ``./mine.py``, ``:Mine``.
 WRITTEN = re.compile(r"([^\s():,=][^():,=]*\.py)(?![\w.])((?::\w+)?)")
-# The same within a text. What leads to no file is matched, too, so that no part of it is read again.
+# The same within a text. It also matches other text, so that no part is read twice.
 _PARTS = re.compile(rf"{WRITTEN.pattern}|\s+|[^():,=]+")
 
-_paths: dict[str, Path] = {}  # of the files that are known, by the names of their objects
+_paths: dict[str, Path] = {}  # the known files, by the names of their objects
 
 
 def named(text: str) -> str:
-    """Make the files known that a text of the user names; return it with the names of their objects."""
+    """Make the files in a text of the user known; return the text with names of objects for their paths."""
     return _replaced(text, _add)
 
 
 def _add(found: re.Match[str]) -> str:
-    if found[0] in _paths:  # a name, and no path
+    if found[0] in _paths:  # a name, not a path
         return found[0]
     name, path = name_and_path(found)
     if _paths.setdefault(name, path) != path:
@@ -42,18 +43,18 @@ def _add(found: re.Match[str]) -> str:
 
 
 def name_and_path(found: re.Match[str]) -> tuple[str, Path]:
-    """Return the name of an object that is `WRITTEN`, and the path of its file, absolute without links."""
+    """Return the name of an object that is `WRITTEN`, and the absolute path of its file, without links."""
     path = Path(found[1]).expanduser().resolve()
     return f"{path.name}{found[2]}", path
 
 
 def without_folders(text: str) -> str:
-    """Return a text with the names of the objects in files that it has; nothing becomes known by it."""
+    """Return a text with names of objects for their paths, without making the files known."""
     return _replaced(text, lambda found: name_and_path(found)[0])
 
 
 def names_in(text: str) -> Iterator[str]:
-    """Yield the objects in files that a text names, as the text writes them."""
+    """Yield the objects in files that a text names, with their paths as in the text."""
     return (found[0] for found in _PARTS.finditer(text) if found[1])
 
 
@@ -62,18 +63,18 @@ def _replaced(text: str, by: Callable[[re.Match[str]], str]) -> str:
 
 
 def written_in(settings: Mapping[str, Any]) -> list[str]:
-    """Return the objects in files that the settings of a detector name, as the settings write them."""
+    """Return the objects in files that the settings of a detector name, with the paths as given there."""
     texts = (value for value in settings.values() if isinstance(value, str))
     return [name for text in texts for name in names_in(text)]
 
 
 def known() -> dict[str, Path]:
-    """Return the files that are known, by the names of their objects."""
+    """Return the known files by the names of their objects."""
     return dict(_paths)
 
 
 def make_known(paths: Mapping[str, Path]) -> None:
-    """Make files known that another process knows."""
+    """Take over the files that another process knows."""
     _paths.update(paths)
 
 
@@ -85,17 +86,18 @@ def find(name: str) -> Path:
 
 
 def load(path: Path, name: str = "") -> Any:
-    """Import a file, and return the object of this name; without one, the only class or function.
+    """Import a file, and return the object `name`; without a name, the only class or function.
 
-    `path` is absolute, without links. Raise PluginError if there is no such file or object, or if the file or
-    a module beside it has the name of another module. The code of the file may raise anything.
+    `path` is absolute, without links. Raise PluginError if the file or the object does not exist, or if the
+    file or another module in its folder has the name of another module. The code of the file may raise
+    anything.
     """
     module, folder = path.stem, str(path.parent)
     if not path.is_file():
-        raise PluginError(f"There is no file {path} on this machine.")
+        raise PluginError(f"The file {path} does not exist on this machine.")
     if folder not in sys.path:
         sys.path.append(folder)
-    invalidate_caches()  # it may have been written just now
+    invalidate_caches()  # the file may be new
     found = file_of(module) if "." not in module else None
     if found is None or found.resolve() != path:
         named = found or "no file or another module"

@@ -1,10 +1,10 @@
-"""Calls functions elsewhere, with the interface of `concurrent.futures`.
+"""Call functions elsewhere, with the interface of `concurrent.futures`.
 
-`Processes` calls them in processes that can be killed and limited, `adbench_text.cluster.Cluster` on the
-workers of a Dask cluster.
+`Processes` calls them in processes that can be killed and limited. `adbench_text.cluster.Cluster` calls them
+on the workers of a Dask cluster.
 
-A process guards against accidents of the code that it runs: a crash, a hang, an appetite for memory, a
-library that is patched. It does not guard against malice.
+A process guards against accidents of the code that it runs: a crash, a hang, too much memory, a patched
+library. It does not guard against malice.
 """
 
 import gc
@@ -37,21 +37,21 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import environment_with
 
-_LOOK_SECONDS = 0.2  # between two looks at limits
+_LOOK_SECONDS = 0.2  # between two checks of the limits
 _LONGEST_FOLDER = 75  # bytes: multiprocessing puts a socket two folders below, whose path has at most 107
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a call may use; None for no limit."""
+    """The time and memory that a call may use; None for no limit."""
 
     seconds: float | None = None  # wall time
     # resident memory of its process, with libraries and data, in 10^6 bytes
     megabytes: float | None = None
 
 
-#: How the process of a call may end before the call.
+#: Why a process may end before its call is done.
 STOPPED = "killed", "timed out", "out of memory"
 
 
@@ -67,12 +67,12 @@ class CallError(AdbenchTextError):
 
 
 class Workers(Executor):
-    """Calls functions somewhere; leaving its block ends what still runs."""
+    """Calls functions somewhere. The end of its block ends the calls that still run."""
 
     def share(self, value: Any, name: str) -> Any:
-        """Return what stands for a large value among the arguments of `submit`; it is sent only once.
+        """Return a handle for a large value, to pass to `submit`; the value is sent only once.
 
-        `name` is what an error calls it. Raise AdbenchTextError if it cannot be sent.
+        Errors call the value `name`. Raise AdbenchTextError if it cannot be sent.
         """
         raise NotImplementedError
 
@@ -80,8 +80,8 @@ class Workers(Executor):
 class Processes(Workers):
     """Calls functions in processes of this machine.
 
-    They start when they are needed, and one that has ended is replaced. On Linux, they are forked from a
-    process that has loaded the module `preload`, which the functions need.
+    They start when they are needed, and a new one replaces a process that has ended. On Linux, they are
+    forked from a process that has loaded the module `preload`, which the functions need.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Processes(Workers):
         n: int,
         preload: str,
         *,
-        limits: Limits = Limits(),  # of each call; a process that exceeds them is killed
-        variables: Sequence[Mapping[str, str]] = ({},),  # of the environment, for each process in turn
-        on_notice: Callable[[Any], object] = lambda value: None,  # of what a function notifies; in a thread
-        is_spent: Callable[[], bool] | None = None,  # whether a process ends after a call; called there
+        limits: Limits = Limits(),  # for each call; a process that exceeds them is killed
+        variables: Sequence[Mapping[str, str]] = ({},),  # environment variables, for the processes in turn
+        on_notice: Callable[[Any], object] = lambda value: None,  # takes notices of a function, in a thread
+        is_spent: Callable[[], bool] | None = None,  # called in a process: must it end after this call?
     ) -> None:
         self._n, self._preload = n, preload
         self._limits, self._variables = limits, variables
@@ -103,7 +103,7 @@ class Processes(Workers):
         self._idle: SimpleQueue[int] = SimpleQueue()
 
     def share(self, value: Any, name: str) -> Any:
-        """Write a value to a temporary file, from which each process reads it once."""
+        """Write a value to a temporary file; each process reads it once."""
         content = pickled(value, name)
         with _starting():
             folder = self._files.enter_context(TemporaryDirectory())
@@ -112,29 +112,29 @@ class Processes(Workers):
         return file
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "Future[Any]":  # type: ignore[override]
-        """Let a process call a function; starts one in this thread, if there are too few.
+        """Let a process call a function. If there are too few processes, start one in this thread.
 
-        The future raises CallError if the process ends, and AdbenchTextError if it does not start. What the
-        function raises is an AdbenchTextError too.
+        The future raises CallError if the process ends, and AdbenchTextError if it does not start. An error
+        of the function becomes an AdbenchTextError, too.
         """
         free = set(range(self._n)) - self._processes.keys()
         if free:
             number = min(free)
             variables = self._variables[number % len(self._variables)]
-            # what has begun is one of those that `shutdown` ends
+            # a process that has begun must be known, so that `shutdown` ends it
             with _starting(), interrupts.held_back():
                 self._processes[number] = _Process(self._preload, variables, self._is_spent)
             self._idle.put(number)
         return self._threads.submit(self._call, pickle.dumps((function, arguments)))
 
     def _call(self, payload: bytes) -> Any:
-        """Let the next process that is idle make a call; return what the function returns."""
+        """Let the next idle process make a call; return the result of the function."""
         number = self._idle.get()
         process = self._processes.get(number)
-        if process is None:  # of `shutdown`
+        if process is None:  # `shutdown` has ended it
             raise CallError("the processes have ended", "killed")
         try:
-            process.wait_for_start()  # it is not part of the time of the call
+            process.wait_for_start()  # the time of the call begins afterwards
             begin = time.monotonic()
             process.send(payload)
             while (message := process.received(_LOOK_SECONDS)) is None or not message.is_answer:
@@ -166,7 +166,7 @@ class Processes(Workers):
         self._threads.shutdown(wait=False, cancel_futures=True)
         for process in list(self._processes.values()):
             process.kill()
-        for _ in range(self._n):  # for threads that wait for a process
+        for _ in range(self._n):  # release threads that wait for a process
             self._idle.put(-1)
         self._threads.shutdown()
         self._files.close()
@@ -174,7 +174,7 @@ class Processes(Workers):
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Turn errors of the system in the block into one line."""
+    """Turn an error of the system in the block into one line."""
     try:
         yield
     except (OSError, EOFError) as error:
@@ -183,22 +183,22 @@ def _starting() -> Iterator[None]:
 
 
 def n_threads(n_processes: int) -> int:
-    """Return the number of threads of each of some processes that share the cores."""
+    """Return the number of threads for one of `n_processes` that share the cores."""
     return max(1, int(cpu_count()) // n_processes)
 
 
 def threads(n_processes: int, is_override: bool = False) -> dict[str, str]:
-    """Return environment variables that let processes share the cores.
+    """Return the environment variables that let processes share the cores.
 
-    Keep variables that are already set unless `is_override`.
+    Leave out variables that are already set, unless `is_override`.
     """
     n = str(n_threads(n_processes))
     return {name: n for name in _THREADS if is_override or name not in os.environ}
 
 
-# Processes, seen from the one that starts them
+# Processes, seen from the process that starts them
 
-_lock = threading.RLock()  # a start changes the environment, and also looks how other processes ended
+_lock = threading.RLock()  # a start changes the environment, and also checks how other processes ended
 
 
 class _Process:
@@ -212,11 +212,11 @@ class _Process:
             environment = {**os.environ, **variables}
             self._process = context.Process(target=_work, args=(far, environment, is_spent))
             self._process.start()
-        far.close()  # so that the end of the process is the end of what it sends
+        far.close()  # so that the pipe ends when the process ends
         self._is_ready = self.is_over = False
 
     def wait_for_start(self) -> None:
-        """Return when the process is ready; raise AdbenchTextError if it ends before that."""
+        """Wait until the process is ready; raise AdbenchTextError if it ends before that."""
         try:
             while not self._is_ready:
                 self._is_ready = self.received(_LOOK_SECONDS) is not None
@@ -230,10 +230,13 @@ class _Process:
             self._pipe.send_bytes(payload)
 
     def received(self, timeout: float) -> "_Message | None":
-        """Return the next message, None if none comes in time; raise CallError if the process has ended."""
+        """Return the next message, or None if it does not come in time.
+
+        Raise CallError if the process has ended.
+        """
         connection.wait([self._pipe, self._process.sentinel], timeout)
         with _lock:
-            has_ended = not self._process.is_alive()  # before its last message is read
+            has_ended = not self._process.is_alive()  # checked before its last message is read
         try:
             if self._pipe.poll():
                 message: _Message = pickle.loads(self._pipe.recv_bytes())
@@ -242,7 +245,7 @@ class _Process:
                 return message
         except (EOFError, OSError):
             has_ended = True
-        except Exception as error:  # its result holds an object of a class that is not here
+        except Exception as error:  # the class of an object in its result cannot be imported here
             self.kill()
             raise CallError(f"its result cannot be read: {described(error)}") from error
         if has_ended:  # a process that it left behind may hold the pipe open
@@ -272,7 +275,7 @@ class _Process:
         return f"it ended its process (exit code {code})"
 
     def kill(self) -> None:
-        """End the process, its children, and what these left behind, at once."""
+        """Kill the process, its children, and the processes that these left behind."""
         with _lock:
             if self.is_over:
                 return
@@ -292,15 +295,16 @@ class _Process:
 
 @contextmanager
 def _context(preload: str) -> Iterator[Any]:
-    """Yield the context of `multiprocessing` to start processes with, which all need a module.
+    """Yield a context of `multiprocessing`, to start processes that all need the module `preload`.
 
-    On Linux they are forked from one that has loaded it: they start at once and share its memory. On other
-    systems, and if the path of the folder of temporary files is too long for that, each loads it by itself.
-    They ignore Ctrl-C. This process ignores it only while one begins, not while it loads the module.
+    On Linux they are forked from a process that has loaded it: they start at once and share its memory. On
+    other systems each process loads the module, and also if the path for temporary files is too long for a
+    fork server. The processes ignore Ctrl-C. This process ignores it only while it starts one, not while the
+    module is loaded.
     """
     is_forked = sys.platform == "linux" and len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER
     context: Any = get_context("forkserver" if is_forked else "spawn")
-    # no adbench_text of the working directory, and not the script of the user once more
+    # import no adbench_text from the working directory, and do not run the user's script again
     with environment_with({"PYTHONSAFEPATH": "1"}), _without_main(), ExitStack() as stack:
         stack.enter_context(interrupts.ignored())
         if is_forked:
@@ -314,7 +318,7 @@ def _context(preload: str) -> Iterator[Any]:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Hide the script of the user: a process that is started in the block does not run it once more."""
+    """Hide the script of the user, so that processes that start in the block do not run it again."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -327,7 +331,7 @@ def _without_main() -> Iterator[None]:
 
 
 def pickled(value: Any, name: str) -> bytes:
-    """Return a value for another process; `name` is what an error calls it."""
+    """Pickle a value for another process; errors call it `name`."""
     try:
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # of many kinds, also of plug-ins
@@ -335,7 +339,7 @@ def pickled(value: Any, name: str) -> bytes:
 
 
 def unpickled(content: bytes, name: str) -> Any:
-    """Return a value that was `pickled`."""
+    """Return the value that `pickled` has pickled."""
     try:
         return pickle.loads(content)
     except Exception as error:  # of many kinds, also of plug-ins
@@ -361,12 +365,12 @@ def _read(file: _File) -> Any:
     return unpickled(Path(file.path).read_bytes(), file.name)
 
 
-# What follows runs in the processes.
+# The rest runs in the processes.
 
 
 @dataclass(frozen=True)
 class _Message:
-    """What a process sends: that it is ready, a notice of a call, or the answer to a call."""
+    """A message of a process: it is ready, a notice during a call, or the answer to a call."""
 
     value: Any = None
     error: AdbenchTextError | None = None
@@ -374,11 +378,11 @@ class _Message:
     is_last: bool = False  # the process is killed after this answer
 
 
-_pipes: dict[int, Connection] = {}  # by process: one that a call forked has none
+_pipes: dict[int, Connection] = {}  # by process id: a process that a call has forked has no pipe
 
 
 def notify(value: Any) -> None:
-    """Send a value to the process that waits for the present call, if there is one."""
+    """Send a value to the process that waits for the current call, if there is one."""
     if os.getpid() in _pipes:
         _pipes[os.getpid()].send_bytes(pickle.dumps(_Message(value)))
 
@@ -388,7 +392,7 @@ def _work(pipe: Connection, environment: Mapping[str, str], is_spent: Callable[[
     _prepare(environment)
     _pipes[os.getpid()] = pipe
     notify(None)
-    with suppress(EOFError, OSError):  # the process that waits has ended
+    with suppress(EOFError, OSError):  # the waiting process has ended
         while True:
             payload = pipe.recv_bytes()
             value, error = None, None
@@ -397,41 +401,41 @@ def _work(pipe: Connection, environment: Mapping[str, str], is_spent: Callable[[
                 value = function(*(_read(each) if isinstance(each, _File) else each for each in arguments))
             except AdbenchTextError as raised:
                 error = raised
-            except FAILURES as raised:  # a plug-in's own exception may not survive the way
+            except FAILURES as raised:  # the exception of a plug-in may not be picklable
                 error = AdbenchTextError(f"Another process failed: {described(raised)}")
             if os.getpid() not in _pipes:  # the function forked
                 os._exit(0)
             is_last = is_spent is not None and is_spent()
             try:
                 answer = pickle.dumps(_Message(value, error, True, is_last), pickle.HIGHEST_PROTOCOL)
-            except Exception as raised:  # a result that holds something that cannot be sent
+            except Exception as raised:  # the result cannot be pickled
                 error = CallError(f"its result cannot be passed on: {described(raised)}")
                 answer = pickle.dumps(_Message(None, error, True, is_last))
             pipe.send_bytes(answer)
 
 
 def _prepare(environment: Mapping[str, str]) -> None:
-    """Make this process one that ends with the process that started it, and has an environment."""
+    """Set the environment of this process, and let it end with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     if hasattr(os, "setsid"):
-        os.setsid()  # a group of its own, which ends with it
-    os.environ.clear()  # a forked process has the environment of the server
+        os.setsid()  # a new group, so that its children end with it
+    os.environ.clear()  # a forked process has the environment of the fork server
     os.environ.update(environment)
-    gc.freeze()  # a collection would copy the memory that it shares with what it was forked from
+    gc.freeze()  # garbage collection would copy the memory that it shares with the fork server
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    threadpool_limits(_limits(environment))  # libraries that are loaded already have read other values
+    threadpool_limits(_limits(environment))  # loaded libraries have read the old values
 
 
 def _limits(environment: Mapping[str, str]) -> dict[str, int]:
     """Return the numbers of threads that environment variables set, by kinds of libraries."""
-    openmp = environment.get("OMP_NUM_THREADS", "")  # perhaps a list: a number for each level
+    openmp = environment.get("OMP_NUM_THREADS", "")  # may be a list, with a number for each level
     given = {"openmp": openmp, "blas": environment.get("OPENBLAS_NUM_THREADS", openmp)}
     first = {kind: text.partition(",")[0].strip() for kind, text in given.items()}
     return {kind: int(text) for kind, text in first.items() if text.isdecimal() and int(text)}
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it ends, even in the middle of a call."""
+    """End this process when its parent ends, even in the middle of a call."""
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -16,13 +16,13 @@ from adbench_text.escaping import printable, without_password
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "tokenizers", "mlflow", "wordfreq")
 
-#: The commit of an installed package; setup.py writes this file when it builds from a checkout.
+#: The file with the commit of an installed package; setup.py writes it when it builds from a checkout.
 COMMIT = Path(__file__).with_name("commit.txt")
 
 
 @cache
 def environment() -> dict[str, str]:
-    """Return the versions of the libraries, and the machine."""
+    """Return the versions of the libraries, and a description of the machine."""
     record = {"adbench-text": __version__, "python": platform.python_version()}
     record |= {name: installed(name) or "none" for name in _LIBRARIES}
     record["platform"] = f"{platform.system()} {platform.machine()}, {_processor()}"
@@ -54,7 +54,7 @@ print(json.dumps({
 
 
 def devices() -> dict[str, Any]:
-    """Return what torch sees in another process, as its import takes seconds; ``problem`` if it fails."""
+    """Return the GPUs that torch sees, or a ``problem``. Another process imports torch: it takes seconds."""
     done = subprocess.run([sys.executable, "-c", _DEVICES], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
@@ -73,7 +73,7 @@ def visible_gpus() -> list[str]:
 
 @cache
 def git_commit() -> str:
-    """Return the commit of this code, or that an installed package was built from; in words if unknown."""
+    """Return the commit of this checkout or of the installed package, or the reason why it is unknown."""
     root = Path(__file__).resolve().parents[1]
     if not (root / ".git").exists():
         return COMMIT.read_text().strip() if COMMIT.is_file() else "unknown (installed without git)"
@@ -92,5 +92,5 @@ def git_commit() -> str:
 
 
 def command_line() -> str:
-    """Return the command line of this process, with the program's name for its path, without passwords."""
+    """Return the command line of this process, without the program's path and without passwords."""
     return printable(without_password(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])))

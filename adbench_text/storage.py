@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
 
-_SECONDS_UNTIL_LOCKED = 1  # after a temporary file is made, at most
+_SECONDS_UNTIL_LOCKED = 1  # at most, from the creation of a temporary file
 
 
 def data_dir() -> Path:
@@ -62,7 +62,7 @@ def forbid_downloads() -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a file exists; False also where ``Path.is_file`` raises for lack of permission."""
+    """Return whether a file exists; without permission, return False where ``Path.is_file`` raises."""
     try:
         return path.is_file()
     except OSError:
@@ -72,37 +72,37 @@ def is_file(path: Path) -> bool:
 def content_of(path: Path) -> bytes:
     """Return the bytes of a file, or of a pipe that something writes to, such as ``<(command)`` in a shell.
 
-    OSError is raised for what would be read for ever: a device, or a pipe without a writer.
+    Raise OSError for a device, or for a pipe without a writer: reading would never end.
     """
     with open(path, "rb", buffering=0, opener=_open_at_once) as stream:
         mode, first = os.fstat(stream.fileno()).st_mode, b""
         if stat.S_ISFIFO(mode):
-            first = stream.read(1)  # None if there is a writer that has not written yet
+            first = stream.read(1)  # None if a writer has not written yet
             if first == b"":
                 raise OSError(errno.EINVAL, "nothing writes to this pipe", str(path))
             os.set_blocking(stream.fileno(), True)
         elif not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "it is a device, and no file", str(path))
+            raise OSError(errno.EINVAL, "it is a device, not a file", str(path))
         return (first or b"") + stream.readall()
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # else a pipe waits for a writer
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # or else a pipe waits for a writer
 
 
 def check_files(folder: Path) -> None:
-    """Raise DataError if a folder has a pipe or a device: a library would read it for ever."""
+    """Raise DataError if a folder has a pipe or a device: a library would never finish reading it."""
     for path in folder.rglob("*"):
         if path.is_fifo() or path.is_char_device() or path.is_block_device():
-            raise DataError(f"{path} is a pipe or a device, and no file; delete it.")
+            raise DataError(f"{path} is a pipe or a device, not a file; delete it.")
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` to write to; move it to `path` only if the block succeeds.
+    """Yield a temporary path in the folder of `path`; move it to `path` only if the block succeeds.
 
-    The folder is created. DataError is raised if the file cannot be written; an older one is kept then. What
-    a killed process has left of the same path is removed, and what another process still writes is not.
+    Create the folder. Raise DataError if the file cannot be written, and keep an older file. Remove temporary
+    files for the same path that a killed process has left, but not one that another process still writes.
 
     >>> path = Path(tempfile.mkdtemp()) / "results.csv"
     >>> with atomic_path(path) as temporary:
@@ -133,18 +133,18 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def _lock(handle: int) -> bool:
-    """Lock a file until it is closed, or its process has ended; return whether no other has locked it."""
+    """Lock a file until it is closed or its process ends; return False if another process has locked it."""
     try:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):  # Windows has no such lock, and some file systems
+    except (ImportError, OSError):  # Windows and some file systems have no such lock
         return False
     return True
 
 
 def _remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
-    """Remove temporary files that no process has locked, as a killed one leaves them."""
+    """Remove temporary files that no process has locked: a killed process left them."""
     with suppress(OSError):
         for file in folder.iterdir():
             if file.name.startswith(prefix) and file.suffix == suffix and file.is_file():
@@ -156,7 +156,7 @@ def _remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the system in the block into a DataError: no permission, a full disk, a folder."""
+    """Turn an error of the system, such as no permission or a full disk, into a DataError."""
     try:
         yield
     except OSError as error:
@@ -167,7 +167,7 @@ _is_reported = False
 
 
 def write_cache(path: Path, write: Callable[[Path], object]) -> None:
-    """Let a function write a file of the cache; if that fails, print a line once, not in worker processes."""
+    """Let a function write a file of the cache. If it fails, print one line, once, and not in workers."""
     global _is_reported
     try:
         with atomic_path(path) as temporary:
@@ -179,7 +179,7 @@ def write_cache(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def read_cache(path: Path, read: Callable[[Path], Any]) -> Any:
-    """Return what a function reads from a file of the cache; None if it is missing or damaged."""
+    """Let a function read a file of the cache; return None if the file is missing or damaged."""
     with suppress(Exception):
         return read(path) if path.is_file() else None
     return None
@@ -190,7 +190,7 @@ def write_array(path: Path, array: "NDArray[Any]") -> None:
     import numpy as np
 
     def write(temporary: Path) -> None:
-        # not "wb": numpy would write past Python, and hide that a disk is full
+        # not "wb": numpy would then write without Python, and hide that a disk is full
         with temporary.open("w+b") as stream:
             np.save(stream, array, allow_pickle=False)
 
@@ -198,7 +198,7 @@ def write_array(path: Path, array: "NDArray[Any]") -> None:
 
 
 def read_array(path: Path) -> "NDArray[Any] | None":
-    """Return an array of the cache, mapped read-only; None if it is missing or damaged."""
+    """Return a read-only memory map of an array in the cache; None if it is missing or damaged."""
     import numpy as np
 
     array: NDArray[Any] | None = read_cache(path, partial(np.load, mmap_mode="r", allow_pickle=False))
@@ -207,7 +207,7 @@ def read_array(path: Path) -> "NDArray[Any] | None":
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A published file: downloaded once, and refused if it is another one.
+    """A published file, which is downloaded once; a file with another digest is refused.
 
     >>> file = RemoteFile("mine/train.csv", "https://example.org/train.csv", md5=32 * "0")
     >>> file.path
@@ -215,12 +215,12 @@ class RemoteFile:
     """
 
     path: str  # relative to the data directory
-    url: str = ""  # to download it from; empty if a person has to get it
-    # digest of the published file, in hexadecimal: one of the two
+    url: str = ""  # empty if a person has to get the file
+    # digest of the published file in hexadecimal: either md5 or sha256
     md5: str = ""
     sha256: str = ""
     page: str = ""  # for a person who gets the file by hand; needed without `url`
-    others: tuple[str, ...] = ()  # digests of other editions that are used as well, such as another archive
+    others: tuple[str, ...] = ()  # digests of other versions that are accepted, such as another archive
 
     @property
     def local(self) -> Path:
@@ -243,10 +243,10 @@ class RemoteFile:
         return self.md5 or self.sha256
 
     def fetch(self) -> Path:
-        """Return the local file, which is verified; download it first if it is missing.
+        """Return the verified local file; download it first if it is missing.
 
-        DataError is raised if the file cannot be downloaded, or is not the published one. A download that is
-        not the published file is not kept.
+        Raise DataError if the file cannot be downloaded, or is not the published one. Such a download is not
+        kept.
         """
         local = self.local
         if not self.is_here:
@@ -255,7 +255,7 @@ class RemoteFile:
         return local
 
     def read_bytes(self) -> bytes:
-        """Return the content of the file, verified without a remembered digest: a pickle may be loaded."""
+        """Return the content, verified without a cached digest, so that a pickle in it may be loaded."""
         content = self.fetch().read_bytes()
         self._check(hashlib.new(self.algorithm, content).hexdigest())
         return content
@@ -291,7 +291,7 @@ class RemoteFile:
                 fname=local.name,
                 downloader=pooch.HTTPDownloader(sys.stderr.isatty()),
             )
-        except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
+        except (OSError, ValueError) as error:  # `requests` raises OSErrors; a wrong hash is a ValueError
             reason = without_password(message_of(error))
             raise DataError(
                 f"Could not download {url}: {reason}. "
@@ -300,11 +300,11 @@ class RemoteFile:
 
 
 def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> str:
-    """Return the digest of a file, by a name of `hashlib`; it is cached until the file changes.
+    """Return the digest of a file, by an algorithm of `hashlib`; it is cached until the file changes.
 
-    A change shows in the size, the inode, or the times of modification and of the last change of the file's
-    status. The last one cannot be set back by a program. With `unpack` it is the digest of the content of a
-    gzipped file: it stays the same if the file is packed again.
+    The size, the inode, the time of modification or the time of the last status change shows that a file has
+    changed. A program cannot set the last one back. With `unpack`, return the digest of the content of a
+    gzipped file, which stays the same if the file is packed again.
     """
     try:
         resolved = path.resolve()

@@ -21,7 +21,7 @@ _WORDS = re.compile(r"\S+")
 
 
 class WordSpan(NamedTuple):
-    """A word of the cleaned document, ``cleaned[start:end]``, and where it comes from in the original."""
+    """A word of the cleaned document, ``cleaned[start:end]``, and its place in the original."""
 
     start: int
     end: int
@@ -30,25 +30,24 @@ class WordSpan(NamedTuple):
 
 
 class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
-    """Cleans documents; the first step of a pipeline that a detector ends.
+    """Cleans documents; it is the first step of a pipeline, and a detector is the last.
 
-    Of an English document, words of three letters and more are left, in lower case, without digits,
-    punctuation and stop words; of another language its words without the most frequent ones. Everything but
-    letters, their marks and digits separates words, such as emoji; characters that nobody sees, such as soft
-    hyphens, and the colours of a terminal are left out. Words are spelled as in wordfreq's lists: ligatures
-    and letters of full width are plain letters, and case is folded. A word that its language spells in two
-    ways is one word, such as ``Häuser`` and ``Haeuser``; English words stay.
+    An English document keeps words of at least three letters, in lower case, without digits, punctuation and
+    stop words. In another language, a document keeps all words but the most frequent ones of the language.
+    Every character except letters, their marks and digits separates words, even emoji. Invisible characters,
+    such as soft hyphens, and the colours of a terminal are removed. Words are spelled as in wordfreq's lists:
+    ligatures and full-width letters become plain letters, and case is folded. If a language spells a word in
+    two ways, such as ``Häuser`` and ``Haeuser``, both become one word. English words have one spelling.
 
     Parameters
     ----------
     language : str or None, default "en"
-        Tag of the language of the documents, such as ``"de"`` or ``"pt-BR"``; None leaves them as they are.
+        Tag of the language of the documents, such as ``"de"`` or ``"pt-BR"``; None does not clean them.
     as_papers : bool, default False
-        Whether English documents are cleaned as those of the benchmark's corpora, as the papers do: only
-        punctuation of ASCII, and some quotes and dashes, separate words. Of ASCII texts, the same words are
-        left.
+        Whether to clean English documents as the papers do, like the corpora of the benchmark: only ASCII
+        punctuation, and some quotes and dashes, separate words. An ASCII text has the same words either way.
     all_words : bool, default False
-        Whether frequent and short words stay, too; `as_papers` then has no effect.
+        Whether to keep frequent and short words; `as_papers` then has no effect.
 
     Examples
     --------
@@ -76,7 +75,7 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     @property
     def cleans_as_papers(self) -> bool:
-        """Whether documents are English, and cleaned as the papers do."""
+        """Whether documents are English and cleaned as in the papers."""
         if self.language is None or not self.as_papers or self.all_words:
             return False
         return standard(self.language) == "en"
@@ -91,11 +90,11 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         return True
 
     def transform(self, texts: Iterable[str]) -> list[str]:
-        """Return the cleaned documents, in their order; one without words becomes empty."""
+        """Return the cleaned documents in order; a document without words becomes empty."""
         return list(map(self.fit(), check_texts(texts, may_be_empty=True)))
 
     def __call__(self, text: str) -> str:
-        """Return the words that are left of a document, joined by single spaces; may be empty."""
+        """Return the words that a document keeps, joined by single spaces; may be empty."""
         if self.language is None:
             return text
         if self.cleans_as_papers:
@@ -103,7 +102,7 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         return " ".join((all_words_of if self.all_words else words_of)(text, standard(self.language)))
 
     def spans(self, text: str) -> list[WordSpan]:
-        """Return the span of each word of the cleaned document, in its order."""
+        """Return the span of each word of the cleaned document, in order."""
         if self.language is None:
             return [WordSpan(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
         if self.cleans_as_papers:

@@ -1,7 +1,7 @@
-"""The dataset contract: raw documents, their classes, and which edition they are.
+"""The dataset contract: documents as written, their classes, and the version of the data.
 
 A dataset may use these functions of `adbench_text.storage`: `data_dir` (the folder of corpora), `RemoteFile`
-(a published file in it, which is downloaded if it is missing, and verified), `file_digest` (for the edition),
+(a published file in it, which is downloaded if missing, and verified), `file_digest` (for `Edition`),
 `is_offline`, `cache_dir` and `atomic_path`. ``adbench-text check NAME`` checks a dataset.
 """
 
@@ -18,11 +18,11 @@ from adbench_text.contract.protocols import ONE_VS_REST, PROTOCOLS, REDRAWN, Pro
 from adbench_text.storage import RemoteFile, file_digest
 from adbench_text.text.languages import check_language
 
-Spans = Sequence[tuple[int, int]]  # start and end of each, in the order of the text
+Spans = Sequence[tuple[int, int]]  # start and end of each span, in the order of the text
 
 
 class OddWords(NamedTuple):
-    """Which words of a document are odd; the document is ``text[start:end]`` at each span.
+    """The odd words of a document; each is ``text[start:end]``.
 
     >>> OddWords([(4, 10)]).check("the xq7zz9 ship")
     >>> OddWords([(4, 10), (8, 12)]).check("the xq7zz9 ship")
@@ -30,16 +30,18 @@ class OddWords(NamedTuple):
     ValueError: the spans [4, 10] and [8, 12] overlap; join them
     """
 
-    odd: Spans  # those that are odd
-    published: Spans = ()  # all words as a publication splits the document; empty if there is none
+    odd: Spans  # of the odd words
+    published: Spans = ()  # of all words, if a publication says how to split the document; empty otherwise
 
     def check(self, text: str) -> None:
-        """Raise ValueError if a span is outside a document, or two overlap."""
+        """Raise ValueError if a span is outside the document, or two spans overlap."""
         for spans in self:
             last = (0, 0)
             for start, end in sorted(spans):
                 if not 0 <= start < end <= len(text):
-                    raise ValueError(f"[{start}, {end}] is no span of a document of {len(text):,} characters")
+                    raise ValueError(
+                        f"the span [{start}, {end}] is outside a text of {len(text):,} characters"
+                    )
                 if start < last[1]:
                     raise ValueError(f"the spans {[*last]} and {[start, end]} overlap; join them")
                 last = start, end
@@ -47,23 +49,23 @@ class OddWords(NamedTuple):
 
 @dataclass(frozen=True, init=False)
 class Documents:
-    """Texts of documents and the class of each: ``labels[i]`` is an index into the corpus's class names.
+    """Texts of documents and their classes: ``labels[i]`` is an index into the class names of the corpus.
 
     Parameters
     ----------
     texts : iterable of str
     labels : sequence of int
-        They become an array.
+        Indices of the classes; they become an array.
     words : sequence of OddWords or None, default ()
-        Which words of each document are odd, None where that is not known; empty if nothing is known. The
-        benchmark then measures whether detectors find them. It looks at the test part only.
+        The odd words of each document, or None if they are unknown; empty if no document has them. The
+        benchmark then measures whether detectors find the odd words of the test part.
 
     Raises
     ------
     TypeError
         If a text is not a string.
     ValueError
-        If a label is not a whole number, there are not as many labels as texts, or words are not of a text.
+        If a label is not a whole number, if the number of labels is wrong, or if a word is outside its text.
 
     Examples
     --------
@@ -109,21 +111,21 @@ class Documents:
         return len(self.texts)
 
     def take(self, rows: NDArray[np.int64]) -> "Documents":
-        """Return the documents of these row numbers, in this order."""
+        """Return the documents with these row numbers, in this order."""
         words = [self.words[row] for row in rows] if self.words else ()
         return Documents([self.texts[row] for row in rows], self.labels[rows], words)
 
 
 @dataclass(frozen=True)
 class Edition:
-    """The edition of a corpus.
+    """The version of the data of a corpus.
 
     Parameters
     ----------
     name : str
-        For people: ``"published"``, or in which way this edition differs from it.
+        For people: ``"published"``, or the difference from the published version.
     digest : str
-        Of its sources.
+        Digest of the sources.
     is_published : bool, default False
         Whether the sources are the published ones.
     """
@@ -135,61 +137,59 @@ class Edition:
 
 @dataclass(frozen=True)
 class Redraw:
-    """How each seed draws documents anew, where a publication names the sizes of its draw, or its seeds."""
+    """How each seed draws documents anew, if a publication gives the sizes or the seeds of its draws."""
 
-    # share of the normal documents of the test part that are for training instead, in [0, 1); with 0 the
-    # training part is that of `Dataset.read`
+    # share of the normal documents of the test part to move to the training part, in [0, 1); with 0 the
+    # training part comes from `Dataset.read`
     train_share: float = 0.0
-    n_outliers: int | None = None  # among the test documents; None for all
-    # outliers of each class, if `train_share` is 0: the rows that ``sample(n_of_class, random_state=seed)``
-    # of pandas draws from the documents of the class
+    n_outliers: int | None = None  # number of outliers in the test part; None for all
+    # number of outliers from each class, if `train_share` is 0; the method
+    # ``sample(n_of_class, random_state=seed)`` of pandas draws them from the documents of the class
     n_of_class: int | None = None
 
     def training(self, normal: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-        """Return the rows for training that are drawn from the normal ones."""
+        """Draw rows for training from the normal ones."""
         return random.permutation(normal)[: int(self.train_share * len(normal))]
 
 
 class Dataset(ABC):
-    """A corpus as a plug-in: facts as class attributes, and how to read the raw documents.
+    """A corpus as a plug-in: facts as class attributes, and a method that reads the documents as written.
 
     Attributes
     ----------
     name : str
-        Its name on the command line.
+        Name on the command line.
     classes : tuple of str
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     variants : tuple of str, default ()
-        Names of its variants, such as languages. ``mine:de`` is the dataset that the class makes of ``"de"``,
-        and its name; the bare name is the one that it makes of nothing.
+        Names of the variants, such as languages. The dataset ``mine:de`` is ``Mine("de")``, and has this name;
+        the dataset ``mine`` is ``Mine()``.
     source, licence, citation : str
-        Where it comes from, its terms of use, and the publications to cite, each as
+        The origin, the terms of use, and the publications to cite, each as
         ``"A. Author, B. Author: Title. Venue 2026."`` (a journal with its volume: ``"Journal 7, 2026."``).
     language : str, default "en"
-        Code of the language of its documents, such as ``"de"``: they are cleaned for it, and detectors that
-        know languages are configured for it.
+        Code of the language of the documents, such as ``"de"``. It decides how documents are cleaned, and
+        detectors that know languages are configured for it.
     is_cleaned : bool, default True
-        Whether detectors read cleaned documents: the words that are left of them. If not, they read documents
-        as they were written.
+        Whether detectors read cleaned documents (the words that cleaning keeps) or documents as written.
     as_papers : bool, default True
-        Whether English documents are cleaned as the papers do, or else by Unicode, as those of other
-        languages are. See `Cleaner`.
+        Whether English documents are cleaned as in the papers, or by Unicode like other languages. See
+        `Cleaner`.
     files : tuple of RemoteFile, default ()
-        The published files that it reads.
+        The published files that the dataset reads.
     inliers : tuple of str, default ()
-        The classes that are normal together, if only these can be: then there is one split. The other
-        classes need no training documents.
+        The classes that are normal together, if no other class can be normal. Then there is one split, and
+        the other classes need no training documents.
     outliers : tuple of str, default ()
-        The classes that are never normal, also without `inliers`. They need no training documents.
+        The classes that are never normal, with or without `inliers`. They need no training documents.
     protocol : str, default "one-vs-rest"
-        How its splits are made if nothing else is asked for: a name of
-        `adbench_text.contract.protocols`. With ``"rank-all"`` it needs no training documents.
+        The default way to make splits: a name of `adbench_text.contract.protocols`. With ``"rank-all"`` a
+        dataset needs no training documents.
     contamination : tuple of float, default ()
-        The shares of outliers in the training data that are run if none are asked for; empty for 0, 5, 10
-        and 15 %.
+        The default shares of outliers in the training data; empty for 0, 5, 10 and 15 %.
     redraw : Redraw or None, default None
         How each seed draws documents anew, with the protocol ``"redrawn"``. If it draws training documents,
-        all documents are in the test part that `read` returns, and the training part is empty.
+        `read` returns all documents in the test part, and an empty training part.
 
     Examples
     --------
@@ -226,10 +226,10 @@ class Dataset(ABC):
     redraw: ClassVar[Redraw | None] = None
 
     def edition(self) -> Edition:
-        """Download the files if they are missing, and return which edition they are.
+        """Download missing files, and return the version of the data.
 
-        Its name is ``"published"`` if each is the published one, otherwise it lists the other editions. A
-        dataset without `files` has a method of its own.
+        Its name is ``"published"`` if all files are the published ones; otherwise it lists the other files. A
+        dataset without `files` overrides this method.
         """
         digests = [file_digest(file.fetch(), file.algorithm) for file in self.files]
         others = [
@@ -242,11 +242,11 @@ class Dataset(ABC):
 
     @abstractmethod
     def read(self) -> tuple[Documents, Documents]:
-        """Return the raw documents of the training and of the test part."""
+        """Return the documents of the training part and of the test part, as written."""
 
 
 def check_facts(dataset: Dataset) -> None:
-    """Raise ValueError if an optional attribute of a dataset is not what `Dataset` says."""
+    """Raise ValueError if an optional attribute of a dataset breaks the rules of `Dataset`."""
     inliers, levels, protocol = dataset.inliers, dataset.contamination, dataset.protocol
     check_language(dataset.language)
     if protocol not in PROTOCOLS:

@@ -1,7 +1,6 @@
-"""The detector contract: PyOD's, over raw text.
+"""The detector contract: PyOD's, for texts.
 
-The sign convention: **a higher score is more abnormal**. A detector whose
-library scores normality negates it where it calls that library.
+**A higher score is more abnormal.** If a library scores normality, the detector negates its scores.
 """
 
 import math
@@ -27,24 +26,25 @@ __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "
 
 
 class NotFittedError(InvalidValueError, exceptions.NotFittedError):  # type: ignore[misc]  # scikit-learn has no type hints
-    """A detector was not fitted; this is also scikit-learn's error of that name."""
+    """A detector is not fitted; also an instance of scikit-learn's error of the same name."""
 
 
 class Observer(Protocol):
     """Receives the losses of a training; a detector that trains in steps calls its ``observer``.
 
-    It answers nothing, and holds no label.
+    It returns nothing, and knows no label.
     """
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Receive the mean losses since the last call, by name; `steps` is the number of all steps.
 
-        Both are whole numbers of at least 0; otherwise InvalidValueError is raised, and the cell fails.
+        `step` and `steps` are whole numbers of at least 0. Otherwise raise InvalidValueError, and the cell
+        fails.
         """
 
 
 def report_losses(observer: Observer | None, step: int, steps: int, losses: Mapping[str, float]) -> None:
-    """Tell an observer the losses since the last report; raise DetectorError if their total is not finite."""
+    """Report the losses since the last report; raise DetectorError if their total is not finite."""
     if not math.isfinite(losses["total"]):
         raise DetectorError(
             f"The loss must be finite, got {losses['total']} at step {step}; lower learning_rate."
@@ -54,76 +54,76 @@ def report_losses(observer: Observer | None, step: int, steps: int, losses: Mapp
 
 
 class SharedParams(TypedDict, total=False):
-    """The hyper-parameters that a detector passes on to `TextDetector`; see there."""
+    """The hyper-parameters that a detector passes to `TextDetector`; see there."""
 
     contamination: float
     random_state: int | None
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
-    """A PyOD detector that is fitted on documents instead of a matrix.
+    """A PyOD detector that learns from documents instead of a matrix.
 
-    A subclass stores its keyword-only hyper-parameters as given, passes those it shares to its
-    base (``**shared``), and implements `_fit` and `_score`; it may offer `token_scores`. Everything
-    else (`predict`, `predict_proba`, `decision_scores_`, `threshold_`, `labels_`, ``get_params``,
-    ``clone``) is PyOD's.
+    A subclass stores its keyword-only hyper-parameters as given, and passes shared ones to its base
+    (``**shared``). It implements `_fit` and `_score`, and may offer `token_scores`. PyOD has the rest:
+    `predict`, `predict_proba`, `decision_scores_`, `threshold_`, `labels_`, ``get_params``, ``clone``.
 
     Parameters
     ----------
     contamination : float, default 0.1
-        Share of the training documents above the decision threshold, in (0, 0.5]. It moves
-        ``threshold_`` and the labels only, never a score, and has nothing to do with the
-        share of outliers that the benchmark mixes into the training data.
+        Share of the training documents above the decision threshold, in (0, 0.5]. It changes
+        ``threshold_`` and the labels, but no score. It is not the share of outliers that the benchmark
+        mixes into the training data.
     random_state : int or None, default None
-        Seed of everything random.
+        Seed of all random numbers.
 
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training documents; computed when first asked for.
+        Scores of the training documents; computed at the first access.
     threshold_ : float
         Score above which a document is called an outlier.
     labels_ : int array of shape (n_train,)
-        1 where a training text is called an outlier.
+        1 for each training text that is called an outlier.
     observer : Observer or None
         Watches the training of a detector that trains in steps; set it before ``fit``.
     others : OtherWords or None
-        The words of documents of other groups, if the training documents are those of one group; it is set
-        before ``fit``. A detector that knows the language judges its documents against them.
+        The words of documents from other groups, if the training documents are one group. It is set before
+        ``fit``. A detector that knows the language judges its documents against them.
     ran_on_ : mapping of str to str
-        Device and precision of the last fit, for a detector that has a choice of them. ``steps`` describes a
-        training that was shorter than its settings say; the command line prints it.
+        Device and precision of the last fit, if the detector has a choice. ``steps`` describes a
+        training that was shorter than the settings say; the command line prints it.
     is_timed : bool
-        Whether the harness measures its costs; not those of another program. Of the class.
+        Whether the harness measures the costs; it cannot measure another program. Class attribute.
     kept_ : bool array of shape (n_train,), or None
-        Training documents that a robust detector learned from in the end; None for one that uses all.
+        Training documents that a robust detector used in the end; None if the detector uses all.
     ranges : mapping of str to Range
-        The values that each hyper-parameter may have, for those that the class adds to its bases; see
-        `adbench_text.checks`. Of the class.
+        The values that each hyper-parameter may have, for the hyper-parameters that the class adds to its
+        bases; see `adbench_text.checks`. Class attribute.
     computes_with : frozenset of str
-        Packages that decide its scores besides those that its own code imports; their releases are part of
-        the identity of its results. Of the class.
+        More packages that decide the scores, which the code of the detector does not import. Their releases
+        are part of the identity of the results. Class attribute.
     threshold_params : frozenset of str
-        Hyper-parameters that move the threshold and never a score. Of the class.
+        Hyper-parameters that move the threshold but change no score. Class attribute.
     leaves_out_self : bool
-        Whether no training document has a part in its own score in ``decision_scores_``. Of the class.
+        Whether ``decision_scores_`` scores each training document without itself. Class attribute.
     default_preset : str
-        Preset that the name of the detector means in a benchmark, ``"default"`` unless stated. Of the class.
+        Preset that a benchmark uses for the bare name of the detector; by default ``"default"``. Class
+        attribute.
     faster : mapping of str to float
         Presets, and ``"GPU"``, that are faster than `default_preset`, with their share of its time, for a
-        note on a long sweep. Of the class.
+        note on a long sweep. Class attribute.
     takes_labels : bool
-        Whether ``fit`` learns from `y`, the labels of some training documents. Of the class.
+        Whether ``fit`` learns from `y`, the labels of some training documents. Class attribute.
     reads_raw : bool
-        Whether it reads documents as they were written; the others get cleaned ones. Of the class.
+        Whether the detector reads documents as written; other detectors read cleaned ones. Class attribute.
     trusted_types : frozenset of str, or None
-        Full names of the classes that its fitted attributes contain, besides data; empty if there are none.
-        None, the default, if it cannot be saved.
+        Full names of the classes that the fitted attributes contain, besides data; may be empty. None, the
+        default, if the detector cannot be saved.
     not_saved : frozenset of str
-        Names of attributes that are not saved: what only a fit needs. Of the class.
+        Names of attributes that only a fit needs; they are not saved. Class attribute.
     test_settings : mapping of str to object
-        Hyper-parameters with which the contract test makes the detector, so that it learns eighty
-        short documents in seconds. An attribute of the class; empty by default.
+        Hyper-parameters with which the contract test learns eighty short documents in seconds. Class
+        attribute; empty by default.
 
     Examples
     --------
@@ -166,13 +166,13 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
         TextDetector.ranges["contamination"].check("contamination", contamination)  # before PyOD does
-        # PyOD takes NumPy's short floats for thresholders
+        # PyOD mistakes NumPy's short floats for thresholders
         super().__init__(contamination=float(contamination))
         self.random_state = random_state
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # scikit-learn reads only a class's own __init__; ours pass shared parameters on as **shared
+        # scikit-learn reads only the __init__ of a class; ours pass shared parameters as **shared
         names: set[str] = set()
         for kind in cls.__mro__:
             if "__init__" in vars(kind):
@@ -194,7 +194,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return named configurations for a dataset; one of several settings is a grid.
+        """Return named configurations for a dataset; a preset with several configurations is a grid.
 
         ``"default"`` always exists and need not be listed.
         """
@@ -207,16 +207,16 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Parameters
         ----------
         preset : str
-            Name of a preset of one configuration, such as ``"robust"`` of `LLR`; see `presets`.
+            Name of a preset with one configuration, such as ``"robust"`` of `LLR`; see `presets`.
         dataset : str, optional
-            Name of the dataset that the preset is for, if it differs between datasets.
+            Name of the dataset, if the preset differs between datasets.
         **settings
             Hyper-parameters that override the preset.
 
         Raises
         ------
         InvalidValueError
-            If there is no such preset, or it has several configurations.
+            If the preset does not exist, or has several configurations.
         """
         grids = {"default": [{}], **cls.presets(dataset)}
         if preset not in grids:
@@ -235,20 +235,20 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     ) -> tuple[str, Mapping[str, Any]]:
         """Return the name and the settings of the configuration for a user's own documents.
 
-        `language` is a code such as ``"en"``; `settings` are those that the user gives, which override the
-        configuration; `normal` is True if all training documents are normal. It may raise InvalidValueError.
+        `language` is a code such as ``"en"``. The user's `settings` override the configuration. `normal` is
+        True if all training documents are normal. The method may raise InvalidValueError.
         """
         return "default", {}
 
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
-        """Return the values that each hyper-parameter may have, of the class and of its bases."""
+        """Return the values that each hyper-parameter of the class and its bases may have."""
         return declared_ranges(cls)
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of its range (fit calls it first).
+        """Raise InvalidValueError if a hyper-parameter is out of its range; `fit` calls this first.
 
-        A subclass may add a check of several hyper-parameters together; it calls this method first.
+        A subclass may check several hyper-parameters together, after it has called this method.
         """
         params = self.get_params(deep=False)
         for name, values in self.parameter_ranges().items():
@@ -256,52 +256,52 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 values.check(name, params[name])
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up resources that are not learned (word vectors) for all documents of a corpus at once.
+        """Look up resources that are not learned, such as word vectors, for all documents of a corpus.
 
-        The harness calls it once per corpus, before any split, so that the splits share one
-        pass over a large file. Nothing may be learned here: the test documents are among them.
+        The harness calls it once per corpus, before any split, so that all splits share one
+        pass over a large file. Do not learn here: test documents are among the texts.
         """
 
     def resources(self) -> dict[str, str]:
-        """Return a digest or version of everything outside the code that the scores depend on."""
+        """Return the digests or versions of all files and data, outside the code, that decide the scores."""
         return {}
 
     @property
     def regime(self) -> str | None:
-        """What it knows besides the training texts: one of `adbench_text.contract.scores.REGIMES`."""
+        """Knowledge besides the training texts: one of `adbench_text.contract.scores.REGIMES`."""
         return FROM_SCRATCH
 
     @property
     def is_oracle(self) -> bool:
-        """Whether the scores are chosen by the test labels.
+        """Whether the test labels choose the scores.
 
-        The benchmark then asks for ``oracle_scores(texts, outlier)`` instead of
-        ``decision_function(texts)``, and marks what it reports.
+        The benchmark then calls ``oracle_scores(texts, outlier)`` instead of
+        ``decision_function(texts)``, and marks the results.
         """
         return False
 
     def oracle_scores(self, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Scores:
-        """Return scores that are chosen by the test labels; only of a detector with `is_oracle`."""
+        """Return scores that the test labels choose; only for a detector with `is_oracle`."""
         raise DetectorError(f"{type(self).__name__} has no scores that are chosen by the test labels.")
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of the words of each text; raise DetectorError if the method has none."""
+        """Return the scores of the words of each text; raise DetectorError if the detector has none."""
         raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of the words of training documents, as they add up to ``decision_scores_``."""
+        """Return the scores of the words of training documents that add up to ``decision_scores_``."""
         texts = self._texts_of_training()
         return self.token_scores([texts[place] for place in places])
 
     def reasons(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return facts that make each document odd, the strongest first; none if the method has none.
+        """Return the facts that make each document odd, the strongest first, or empty lists.
 
-        Those of a document are such as ``["41 % digits (others 1 %)"]``.
+        An example for one document: ``["41 % digits (others 1 %)"]``.
         """
         return [[] for _ in texts]
 
     def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
-        """Return the `reasons` of training documents, as they fit ``decision_scores_``."""
+        """Return the `reasons` of training documents that fit ``decision_scores_``."""
         texts = self._texts_of_training()
         return self.reasons([texts[place] for place in places])
 
@@ -320,7 +320,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """Score documents; higher is more abnormal."""
 
     def _score_training(self, texts: list[str]) -> Scores:
-        """Score the training documents; by default as any others."""
+        """Score the training documents; by default like other documents."""
         return self._score(texts)
 
     def fit(self, texts: Iterable[str], y: object = None) -> Self:
@@ -331,9 +331,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         texts : iterable of str
             Training documents, assumed to be mostly normal.
         y : sequence of float of shape (n_train,), optional
-            Labels of a detector that `takes_labels`: 1 for a known outlier, 0 for a document known to be
-            normal, NaN for any other. Others ignore it, as in PyOD. Known outliers are not among the
-            documents that ``kept_`` and `training_token_scores` are about.
+            Labels for a detector that `takes_labels`: 1 for a known outlier, 0 for a document known to be
+            normal, NaN for any other. Other detectors ignore it, as in PyOD. ``kept_`` and
+            `training_token_scores` leave out known outliers.
 
         Returns
         -------
@@ -342,7 +342,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Raises
         ------
         InvalidValueError
-            If a value is out of range, or no document is left that is not a known outlier.
+            If a value is out of range, or if all documents are known outliers.
         """
         checked = check_texts(texts)
         self.check_params()
@@ -351,7 +351,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         if y is not None and self.takes_labels:
             self._is_odd, self._known_labels = split_known(checked, y)
             checked = list(compress(checked, ~self._is_odd))
-        # set before _fit: a detector may score while it trains
+        # before `_fit`, because a detector may score while it trains
         self._training_texts: list[str] | None = checked
         try:
             self._fit(checked)
@@ -359,7 +359,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             del self._training_texts  # an interrupted fit leaves the detector unfitted
             raise
         finally:
-            for name in OF_TRAINING:  # it may have computed them before the end
+            for name in OF_TRAINING:  # they may have been computed during the fit
                 self.__dict__.pop(name, None)
         return self
 
@@ -369,7 +369,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Parameters
         ----------
         texts : iterable of str
-            Any documents; each is scored for itself.
+            Any documents; each is scored by itself.
 
         Returns
         -------
@@ -384,7 +384,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return check_scores(self._score(checked), len(checked))
 
     def _check_fitted(self, texts: Iterable[str]) -> list[str]:
-        """Return documents to be scored as a list; raise NotFittedError, or InvalidValueError for others."""
+        """Return the documents to score as a list; raise NotFittedError, or InvalidValueError for wrong texts."""
         checked = check_texts(texts)
         self._check_is_fitted()
         return checked
@@ -397,17 +397,18 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             raise NotFittedError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
     def learned(self) -> dict[str, Any]:
-        """Return the attributes of the fitted detector, to be saved.
+        """Return the attributes of the fitted detector to save.
 
-        The hyper-parameters, the training documents and what `not_saved` lists are no part of it. A subclass
-        overrides this method and `restore` if it has an attribute that skops cannot save, such as a network.
+        Leave out the hyper-parameters, the training documents and the attributes that `not_saved` lists. A
+        subclass overrides this method and `restore` if it has an attribute that skops cannot save, such as a
+        network.
         """
         self._check_is_fitted()
         left_out = self._not_learned()
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Take over what `learned` returned for a detector with these hyper-parameters; return this one."""
+        """Set the attributes that `learned` returned, with the same hyper-parameters; return this detector."""
         left_out = self._not_learned()
         self.__dict__.update({name: value for name, value in learned.items() if name not in left_out})
         self._training_texts = None
@@ -417,11 +418,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         of_training = "_training_texts", "_known_labels", "_is_odd"
         return {*of_training, "observer", *self.not_saved, *self.get_params(deep=False)}
 
-    if not TYPE_CHECKING:  # or else a type checker would know every name
+    if not TYPE_CHECKING:  # or else a type checker would accept every name
 
         def __getattr__(self, name: str) -> Any:
-            # Scores of the training documents cost as much as any; a benchmark never asks for them.
-            # A detector that was read back has no training documents.
+            # Scoring the training documents takes time, and a benchmark never needs these scores.
+            # A loaded detector has no training documents.
             texts: list[str] | None = self.__dict__.get("_training_texts")
             if name in OF_TRAINING and texts is not None:
                 self.decision_scores_ = self._of_all_training(texts)
@@ -434,7 +435,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _of_all_training(self, texts: list[str]) -> Scores:
-        """Return the scores of all training documents; known outliers are scored as any others."""
+        """Return the scores of all training documents; known outliers are scored like other documents."""
         scores = check_scores(self._score_training(texts), len(texts))
         if not self._known_labels.odd:
             return scores
@@ -455,17 +456,17 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
 
 def made_again(adapter: Callable[..., Any], *arguments: Any) -> Any:
-    """Return a detector that is unpickled; `adapter` makes its class, which cannot be found by a name."""
+    """Unpickle a detector; `adapter` makes its class again, because the class has no importable name."""
     kind = adapter(*arguments)
     return kind.__new__(kind)
 
 
-#: Attributes about the scores of the training documents, computed when one is first asked for.
+#: Attributes for the scores of the training documents, computed at the first access to one of them.
 OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")
 
 
 class _Shaped(list[str]):
-    """Documents with the ``shape`` that PyOD's methods ask of their input."""
+    """Documents with a ``shape``, which PyOD's methods need."""
 
     @property
     def shape(self) -> tuple[int]:

@@ -1,4 +1,4 @@
-"""What is known besides the training documents: labels of some of them."""
+"""Labels that a detector may know: some documents are known to be odd, others to be fine."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -15,13 +15,13 @@ Mask = NDArray[np.bool_]
 
 
 class KnownLabels(NamedTuple):
-    """What is known besides training documents that may be normal or not."""
+    """Known outliers, and training documents that are known to be normal."""
 
     odd: Sequence[str] = ()  #: outliers, besides the training documents
-    is_fine: Mask | None = None  #: (n_train,), those that are known to be normal; None for none
+    is_fine: Mask | None = None  #: (n_train,), documents that are known to be normal; None without any
 
     def fit(self, detector: Any, texts: Sequence[str], kept: Mask | None = None) -> Any:
-        """Fit a detector on the training documents that are kept, and on what is known if it takes labels."""
+        """Fit a detector on the training documents that are kept, and on the labels if it takes them."""
         kept = np.ones(len(texts), dtype=np.bool_) if kept is None else kept
         learned = list(compress(texts, kept))
         if not getattr(detector, "takes_labels", False) or (not self.odd and self.is_fine is None):
@@ -36,9 +36,9 @@ NOTHING_KNOWN = KnownLabels()
 
 
 def split_known(texts: Sequence[str], y: object) -> tuple[Mask, KnownLabels]:
-    """Return which documents are known outliers, and what is known besides the others.
+    """Return which documents are known outliers, and the known labels for a fit on the others.
 
-    Raise InvalidValueError if `y` does not have 1, 0 or NaN for each document, or all are known outliers.
+    Raise InvalidValueError if `y` has not 1, 0 or NaN for each document, or if all are known outliers.
 
     >>> split_known(["ship", "court", "crew"], [0, 1, float("nan")])
     (array([False,  True, False]), KnownLabels(odd=['court'], is_fine=array([ True, False])))

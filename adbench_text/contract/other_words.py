@@ -1,7 +1,7 @@
-"""The words of other documents of the same kind: a language that a detector may judge its documents against.
+"""The words of other documents of the same kind: a detector may judge its documents against them.
 
-With m(w) the number of times that the other documents have a word, M the sum of m, q(w) its frequency in the
-language at large and A = 100,000 words, the frequency that a document is judged against becomes
+m(w) counts a word in the other documents, M is the sum of m, q(w) is the frequency of the word in the
+language at large, and A = 100,000 words. A document is then judged against the frequency
 
     q'(w) = (m(w) + A q(w)) / (M + A)
 """
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, parts_of
 
-_WEIGHT = 1e5  # of the language at large, in words
+_WEIGHT = 1e5  # A: the weight of the language at large, in words
 
 
 class OtherWords:
-    """How often documents of all groups have each word, for a detector that learns from one of the groups.
+    """The word counts of the documents of all groups, for a detector that learns from one group.
 
     >>> others = OtherWords(["ship crew", "ship storm"])
     >>> others.mixed(np.array(["ship", "court"]), np.array([1e-4, 1e-4])).round(6).tolist()
@@ -34,7 +34,7 @@ class OtherWords:
     def mixed(
         self, terms: NDArray[Any], frequency: NDArray[np.float64], characters: int | None = None
     ) -> NDArray[np.float64]:
-        """Return q' of terms, given q; with `characters` these are parts of words, as of `parts_of`."""
+        """Return q' of terms, given q. With `characters`, terms are the character n-grams of `parts_of`."""
         known, counts = self._terms(characters)
         m = np.append(counts, 0.0)[known.numbers(terms)]
         return np.asarray((m + _WEIGHT * frequency) / (counts.sum() + _WEIGHT))
@@ -50,7 +50,7 @@ class OtherWords:
 def _parts(
     words: Iterable[str], counts: NDArray[np.float64], characters: int
 ) -> tuple[Vocabulary, NDArray[np.float64]]:
-    """Return the parts of words and how often each occurs."""
+    """Return the character n-grams of words and their counts."""
     of_parts: dict[str, float] = {}
     for word, count in zip(words, counts.tolist(), strict=True):
         for part in parts_of(word, characters):

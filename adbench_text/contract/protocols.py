@@ -5,7 +5,7 @@ from typing import Literal, get_args
 ProtocolName = Literal["one-vs-rest", "leave-one-out", "rank-all", "redrawn"]
 PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 
-#: One class is normal, or those together that alone can be (CVDD, section 5.1).
+#: One class is normal, or the classes together that a dataset says are normal (CVDD, section 5.1).
 ONE_VS_REST: ProtocolName
 #: All classes but one are normal (NLP-ADBench, section 3).
 LEAVE_ONE_OUT: ProtocolName

@@ -1,6 +1,6 @@
-"""What detectors return and declare: scores of documents and of words, and regimes.
+"""The scores of documents and of words that detectors return, and the settings that they declare.
 
-It imports no library but numpy.
+This module imports only numpy.
 """
 
 import math
@@ -16,11 +16,11 @@ from adbench_text.escaping import without_surrogates
 
 Scores = NDArray[np.float64]
 
-# What detectors know besides the training texts, from less to more; comparisons are by these.
+# The knowledge of detectors besides the training texts, from less to more; reports compare within these.
 FROM_SCRATCH = "from scratch"
 WORDS = "word frequencies or vectors"
 PRE_TRAINED = "pre-trained"
-#: The scores of a text depend on the other texts of the test set: compare it with this kind only.
+#: Transductive: the score of a text depends on the other texts of the test set.
 TEST_BATCH = "unlabelled test batch"
 REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, TEST_BATCH
 
@@ -28,9 +28,9 @@ REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, TEST_BATCH
 UNSAVED = "it declares no trusted_types, or is a network of PyOD"
 
 N_WHY = 4  # words that explain a document
-#: A reason: no word is odd by itself, and yet the document is.
+#: A reason: the document is odd, although no word is odd by itself.
 TOGETHER = "its words together"
-N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
+N_TYPICAL = 30  # number of documents that give the scale of the scores of words
 
 
 class TokenScore(NamedTuple):
@@ -45,11 +45,11 @@ class TokenScore(NamedTuple):
 def check_texts(texts: Iterable[str], *, may_be_empty: bool = False) -> list[str]:
     """Return documents as a list, with U+FFFD in place of lone surrogates.
 
-    Raise InvalidValueError if they are none, or no sequence of strings.
+    Raise InvalidValueError if there are no documents, or if they are not a sequence of strings.
     """
     if isinstance(texts, str | bytes):
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
-    # a table would be read as the names of its columns
+    # iterating a table yields the names of its columns
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
         raise InvalidValueError(
             f"texts must be a sequence of strings, got a {type(texts).__name__}; give one column, as in "
@@ -132,7 +132,7 @@ def original_words(
 
 
 def centre(documents: Sequence[Sequence[TokenScore]]) -> float:
-    """Return the score above which a word speaks for odd: 0 if there are both signs, else the median."""
+    """Return the score above which a word is a sign of odd: 0 if scores have both signs, else the median."""
     scores = np.array([word.score for words in documents for word in words])
     if not len(scores) or (scores.min() < 0 < scores.max()):
         return 0.0

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
+from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded before a fit is timed
 
 from adbench_text.checks import Boolean, Choice, Range, Whole
 from adbench_text.contract.detector import SharedParams, TextDetector
@@ -18,7 +18,7 @@ from adbench_text.text.pretrained import PRECISIONS, EncoderPrecision
 
 
 class VectorParams(SharedParams, total=False):
-    """The hyper-parameters that a detector passes on to `VectorDetector`; see there."""
+    """The hyper-parameters that a detector passes to `VectorDetector`; see there."""
 
     encoder: str
     vectors: str
@@ -35,9 +35,9 @@ class VectorDetector(TextDetector):
     Parameters
     ----------
     encoder : str, default "tfidf"
-        How a document becomes a vector: a name that ``adbench-text list encoders`` shows, the folder of a
-        model of sentence-transformers or model2vec, ``sentence-transformers:NAME`` or ``model2vec:NAME``
-        with its name on Hugging Face, or ``./FILE.py:NAME``, a function that takes a list of texts and
+        How a document becomes a vector. A name that ``adbench-text list encoders`` shows; the folder of a
+        model of sentence-transformers or model2vec; ``sentence-transformers:NAME`` or ``model2vec:NAME``
+        with its name on Hugging Face; or ``./FILE.py:NAME``, a function that takes a list of texts and
         returns their vectors, of shape (n_texts, n_dimensions).
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, or a path. Some encoders need none.
@@ -46,12 +46,12 @@ class VectorDetector(TextDetector):
     svd_components : int, default 100
         Dimensions of the encoder ``svd``.
     max_pieces : int or None, default None
-        Number of word pieces, [CLS] and [SEP] included, after which an encoder of sentence-transformers
+        Number of word pieces, including [CLS] and [SEP], after which an encoder of sentence-transformers
         cuts off a document; None for the length of the model, which is 128 for ``minilm``.
     encoder_device : {"auto", "cpu", "cuda"}, default "auto"
-        Where an encoder of sentence-transformers is computed; ``auto`` is a GPU if there is one.
+        Device for an encoder of sentence-transformers; ``auto`` takes a GPU if there is one.
     encoder_precision : {"fp32", "bf16"}, default "fp32"
-        In which it is computed; bf16 takes a third of the time on processors that multiply in it.
+        Precision of this encoder; bf16 takes a third of the time on processors that multiply in it.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class VectorDetector(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return the defaults, whose word vectors are English; for other languages the user gives vectors."""
+        """Return the defaults with English word vectors; for another language the user must give vectors."""
         if language != "en" and not settings.keys() & {"vectors", "encoder"}:
             raise InvalidValueError(
                 f"The default word vectors of this detector are English, and the language is {language!r}. "
@@ -127,7 +127,7 @@ class VectorDetector(TextDetector):
         return WORDS if method.needs_vectors else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up what the encoder does not learn, for all documents of a corpus at once."""
+        """Look up resources that the encoder does not learn, for all documents of a corpus."""
         self._encoding.encoder().prepare(texts)
 
     def resources(self) -> dict[str, str]:

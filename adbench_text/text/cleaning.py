@@ -1,11 +1,10 @@
-"""Cleaning of texts: of the papers' corpora in one way, and of a user's own documents in many languages.
+"""Clean texts: the corpora of the papers in one way, the documents of a user in many languages.
 
-English corpora are cleaned as by CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al.,
-NAACL 2021, section 4): `clean`, which knows ASCII and some characters more. Own documents, and corpora in
-other languages, are cleaned by Unicode: `words_of`, see `adbench_text.text.letters`. English words lose their
-digits, and stop words and short ones go; in other languages, the most frequent words of the language go. An
-English text of ASCII characters has the same words either way. Both ways keep the way back to the text as it
-was written.
+`clean` treats English corpora like CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al.,
+NAACL 2021, section 4). It knows ASCII and a few more characters. `words_of` cleans a user's documents, and
+corpora in other languages, by Unicode; see `adbench_text.text.letters`. English words lose their digits, and
+stop words and short words are removed. In other languages, the most frequent words are removed. An English
+text of ASCII characters has the same words either way. Both ways can find each word in the text as written.
 """
 
 import re
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from adbench_text.text.languages import frequent_words
 from adbench_text.text.letters import letters_of
 
-#: NLTK's English stop words in the 179-word edition of the papers' time.
+#: NLTK's English stop words when the papers were written: 179 words.
 STOP_WORDS = frozenset(
     """
     i me my myself we our ours ourselves you you're you've you'll you'd your yours yourself
@@ -32,12 +31,12 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# Punctuation becomes a space and digits go. NLTK's tokenizer sets these quotes and dashes apart:
-# alone they are shorter than three characters, so they may as well be spaces at once.
+# Punctuation becomes a space, and digits are removed. NLTK's tokenizer makes each of these quotes and dashes
+# a token. Such a token is shorter than three characters and would be removed, so it becomes a space here.
 _SET_APART = "«»“”‘’„" + "\u2012\u2013\u2014\u2015"
 _DELETIONS = str.maketrans(dict.fromkeys(string.punctuation + _SET_APART, " ") | dict.fromkeys(string.digits))
 
-# The contractions that NLTK's word_tokenize splits and that are left once punctuation is gone.
+# The contractions without punctuation that NLTK's word_tokenize splits.
 _CONTRACTIONS = re.compile(
     r"\b(can|gim|gon|got|lem|wan)"
     r"((?<=can)not|(?<=[gl][ie]m)me|(?<=gon)na|(?<=got)ta|(?<=wan)na(?=\s|$))\b"
@@ -47,9 +46,9 @@ _CONTRACTIONS = re.compile(
 def clean(text: str) -> str:
     """Clean a document as the papers do.
 
-    Lower-case; every ASCII punctuation character becomes a space; digits are removed; split as
-    by NLTK's ``word_tokenize``; stop words and words of fewer than three characters are removed.
-    The words left are joined by single spaces.
+    Make the text lower-case, turn ASCII punctuation into spaces, remove digits, and split like NLTK's
+    ``word_tokenize``. Then remove stop words and words with fewer than three characters, and join the others
+    by single spaces.
 
     Examples
     --------
@@ -63,11 +62,11 @@ def clean(text: str) -> str:
 def english_words(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of `clean`; digits within a word lie between its start and its end."""
     letters = text.lower().translate(_DELETIONS)
-    # lower case may be longer
+    # lower case may be longer than the original
     places = [i for i, letter in enumerate(text) for each in letter.lower() if each not in string.digits]
     position = 0
     for word in _CONTRACTIONS.sub(r" \1 \2 ", letters).split():
-        # the substitution adds spaces and nothing else: the next letters are those of the word
+        # the substitution adds only spaces, so the next letters belong to the word
         while letters[position].isspace():
             position += 1
         start, position = position, position + len(word)
@@ -76,15 +75,15 @@ def english_words(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 _ENGLISH = "en"
-_LEAST_LETTERS = 3  # of an English word
-# What `_CONTRACTIONS` leaves of a word: the other part is short or a stop word.
+_LEAST_LETTERS = 3  # of an English word that is kept
+# The part of a contraction that is kept: the other part is short or a stop word.
 _CONTRACTED = {
     "cannot": "", "gimme": "gim", "gonna": "gon", "gotta": "got", "lemme": "lem", "wanna": "wan"
 }  # fmt: skip
 
 
 def all_words_of(text: str, language: str) -> list[str]:
-    """Return all words of a document by Unicode, frequent and short ones too.
+    """Return all words of a document by Unicode, also frequent and short ones.
 
     >>> all_words_of("Who hit the ball?", "en")
     ['who', 'hit', 'the', 'ball']
@@ -93,7 +92,7 @@ def all_words_of(text: str, language: str) -> list[str]:
 
 
 def words_of(text: str, language: str) -> list[str]:
-    """Return the words that are left of a document by Unicode; the language has its standard name.
+    """Return the words that cleaning by Unicode keeps; the language has its standard name.
 
     >>> words_of("Really\u2026 a \ufb01ne\u2122 caf\u0065\u0301!", "en")
     ['really', 'fine', 'café']

@@ -1,12 +1,13 @@
-"""Documents that share most of their words: one of them speaks for its family.
+"""Find families of near-copies: documents that share most of their words.
 
-Two documents are near-copies if they share about 80 % of their different words (Jaccard similarity). A
-document is known by one byte of each of 100 minimal hashes of its words (MinHash: Broder, 1997; a few bits of
-each: Li and Koenig, WWW 2010). The share of equal bytes estimates the similarity; its standard deviation is
-0.04 at 0.8. Documents with five equal bytes in one of 20 places are compared (locality-sensitive hashing),
-each with the first of them only, so that the time grows with the number of documents.
+Two documents are near-copies if they share about 80 % of their distinct words (Jaccard similarity). MinHash
+estimates the similarity (Broder, 1997): a document has 100 minimal hashes of its words, and one byte of every
+hash is kept (Li and Koenig, WWW 2010). The share of equal bytes estimates the similarity, with a standard
+deviation of 0.04 at 0.8. Documents are compared if five bytes are equal in one of 20 bands
+(locality-sensitive hashing). Each is compared only with the first of them, so the time is linear in the number
+of documents.
 
-Of a text without spaces, as in Chinese or a line of JSON, pieces of four characters stand for words.
+If a text has no spaces, as in Chinese or in a line of JSON, pieces of four characters replace words.
 """
 
 from collections.abc import Sequence
@@ -21,17 +22,17 @@ N_HASHES = 100
 _OF_A_BAND = 5
 #: Least similarity of near-copies.
 SHARED = 0.8
-#: The same in a model and between the parts of a split: similarities are estimated, and none may be missed.
+#: A lower value for a model and between the parts of a split: estimates vary, and no near-copy may be missed.
 OF_MODEL = 0.7
-_LEAST_WORDS = 4  # different ones: shorter documents are alike by chance
-_LONG = 20  # characters of a word on average: what has longer ones is not written in words
+_LEAST_WORDS = 4  # distinct words; documents with fewer are similar by chance
+_LONG = 20  # mean characters of a word; a text with longer words has no spaces between words
 _PIECE = 4  # characters
-_BLOCK = 2**16  # pairs that are compared at a time
+_BLOCK = 2**16  # pairs to compare at a time
 _SEED = 0
 
 
 def sketches(texts: Sequence[str]) -> Sketches:
-    """Return the sketch of each cleaned document; zeros for one of fewer than four different words."""
+    """Return the MinHash of each cleaned document; zeros if it has fewer than four distinct words."""
     from rensa import RMinHash
 
     found = np.zeros((len(texts), N_HASHES), dtype=np.uint8)
@@ -45,7 +46,7 @@ def sketches(texts: Sequence[str]) -> Sketches:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, or pieces of its characters if it is not written in words."""
+    """Return the words of a text, or pieces of characters if it has no spaces between words."""
     words = text.split()
     if len(text) < _LONG * max(len(words), 1):
         return words
@@ -53,7 +54,7 @@ def _words(text: str) -> list[str]:
 
 
 def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
-    """Return for each document the place of the one that speaks for it: a near-copy before it, or itself.
+    """Return for each document the place of its representative: an earlier near-copy, or itself.
 
     Near-copies of a near-copy belong to the same family. `shared` is the least similarity of near-copies.
     """
@@ -63,7 +64,7 @@ def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
         bytes_of = np.zeros((len(rest), 8), dtype=np.uint8)
         bytes_of[:, :_OF_A_BAND] = of_texts[rest, begin : begin + _OF_A_BAND]
         band = bytes_of.view(np.uint64).ravel()
-        is_shared = pd.Series(band).duplicated(keep=False).to_numpy()  # few are, and only these are sorted
+        is_shared = pd.Series(band).duplicated(keep=False).to_numpy()  # few, so `unique` sorts only these
         sharing = rest[is_shared]
         _, index, which = np.unique(band[is_shared], return_index=True, return_inverse=True)
         first = sharing[index[which]]
@@ -80,9 +81,9 @@ def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
 
 
 def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:
-    """Return a number for each cleaned document, the same for the documents of a family and their copies.
+    """Return a number for each cleaned document: copies and near-copies have the same number.
 
-    `shared` is the least similarity of near-copies; by default none of `SHARED` is missed.
+    `shared` is the least similarity of near-copies. The default is low enough to miss none of `SHARED`.
     """
     place_of: dict[str, int] = {}
     places = [place_of.setdefault(text, len(place_of)) for text in texts]

@@ -1,9 +1,9 @@
-"""Encoders, which turn texts into document vectors: one small class each, listed in `METHODS`.
+"""Encoders turn texts into document vectors. Each is a small class; `METHODS` lists them.
 
-To add an encoder, edit only this file: a subclass of `Encoder`, and its line in `METHODS`.
+To add an encoder, edit only this file: write a subclass of `Encoder`, and add a line to `METHODS`.
 
-Inverse document frequencies and the SVD are fitted on the training documents only. A fitted encoder and the
-vectors it made are remembered, so that all detectors and configurations of one split share them.
+Inverse document frequencies and the SVD are fitted on the training documents only. A fitted encoder and its
+vectors are remembered, so that all detectors and configurations of one split share them.
 """
 
 import os
@@ -29,13 +29,13 @@ from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words
 
 Matrix = NDArray[np.float32]
-#: The resource that lists the libraries of a pre-trained encoder; a saved model does not need the same.
+#: The resource that lists the libraries of a pre-trained encoder; a saved model works with other releases.
 LIBRARIES = "encoder.libraries"
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How documents become vectors; the hyper-parameters of an encoder."""
+    """The hyper-parameters of an encoder."""
 
     method: str
     vectors: str
@@ -47,30 +47,30 @@ class Encoding:
     precision: EncoderPrecision = "fp32"
 
     def encoder(self) -> "Encoder":
-        """Return the encoder, which is not fitted."""
+        """Return an unfitted encoder."""
         return find_method(self.method)(self)
 
 
 class Encoder(ABC):
-    """A way from texts to vectors, fitted on training texts; get one from `fit_encoder`.
+    """Turns texts into vectors after it was fitted on training texts; get one from `fit_encoder`.
 
-    Calling it with documents returns their vectors, float32 of shape (n_texts, n_dimensions). A document
-    without one known word is the zero vector.
+    A call with documents returns their vectors, float32 of shape (n_texts, n_dimensions). A document
+    without a known word gets the zero vector.
     """
 
-    description: ClassVar[str]  # in the help of the command line
-    needs_vectors: ClassVar[bool] = True  # of words
+    description: ClassVar[str]  # for the help of the command line
+    needs_vectors: ClassVar[bool] = True  # whether it needs word vectors
     is_pretrained: ClassVar[bool] = False
-    learns: ClassVar[bool] = False  # from the training documents
+    learns: ClassVar[bool] = False  # whether it learns from the training documents
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
 
     def prepare(self, texts: Sequence[str]) -> None:  # noqa: B027  # a subclass need not define it
-        """Look up what is not learned, for all documents of a corpus at once; by default nothing."""
+        """Look up resources that are not learned, for all documents of a corpus; by default nothing."""
 
     def resources(self) -> dict[str, str]:
-        """Return digests of the files that decide the vectors, by name; by default none."""
+        """Return the digests of the files that decide the vectors, by name; by default empty."""
         return {}
 
     def _fit(self, training: tuple[str, ...]) -> None:  # noqa: B027
@@ -92,7 +92,7 @@ def _weighted_mean(weights: Any, vectors: Matrix) -> NDArray[Any]:
 
 
 class Mean(Encoder):
-    """A word counts as often as it occurs in the document."""
+    """The mean of the word vectors; a word counts as often as it occurs in the document."""
 
     description = "mean of the word vectors"
 
@@ -118,7 +118,7 @@ class Mean(Encoder):
 
 
 class TFIDF(Mean):
-    """Inverse document frequencies are those of the training documents, smoothed as scikit-learn does."""
+    """The training documents give the inverse document frequencies, smoothed as in scikit-learn."""
 
     description = "mean of the word vectors, weighted by TF-IDF"
     learns = True
@@ -127,7 +127,7 @@ class TFIDF(Mean):
         self._n_training = len(training)
         counts, vocabulary = count_words(training)
         frequency = np.diff(counts.tocsc().indptr)
-        order = np.argsort(vocabulary)  # not that of the training documents
+        order = np.argsort(vocabulary)  # the order of the training documents must not matter
         self._vocabulary = Vocabulary(vocabulary[order])
         unseen = self._smooth_idf(np.zeros(1))
         self._idf = np.append(self._smooth_idf(frequency[order]), unseen)
@@ -141,7 +141,7 @@ class TFIDF(Mean):
 
 
 class SVD(Encoder):
-    """Both TF-IDF and the SVD are fitted on the training documents."""
+    """TF-IDF and a truncated SVD, both fitted on the training documents."""
 
     description = "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"
     needs_vectors = False
@@ -149,7 +149,7 @@ class SVD(Encoder):
 
     def __init__(self, encoding: Encoding) -> None:
         super().__init__(encoding)
-        # not above: the help of the command line reads the table and needs no scikit-learn
+        # imported here, because the help of the command line reads `METHODS` without scikit-learn
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -171,7 +171,7 @@ class SVD(Encoder):
         )
         weights = self._tfidf.fit_transform(csr_array(entries, shape=counts.shape))
         self._reduction.n_components = min(self.encoding.svd_components, *weights.shape)
-        with threadpool_limits(1):  # their number would change the last bits, and with them the cuts of trees
+        with threadpool_limits(1):  # more threads change the last bits, and with them the cuts of trees
             self._reduction.fit(weights)
 
     def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
@@ -180,9 +180,9 @@ class SVD(Encoder):
 
 
 class Pretrained(Encoder):
-    """A model of sentence-transformers or model2vec, or a function in a file; it learns from no documents.
+    """A model of sentence-transformers or model2vec, or a function in a file; it does not learn.
 
-    The mean of their vectors is the direction of the inlier class, and is not removed. On `pydocs` that costs
+    The mean of the vectors is the direction of the inlier class. It is not removed: on `pydocs` that costs
     6 to 21 points of AUROC (mean over the classes; 0 and 10 % of contamination; `pyod-knn` and `ocsvm`).
     """
 
@@ -201,7 +201,7 @@ class Pretrained(Encoder):
         self._model.prepare(texts)
 
     def resources(self) -> dict[str, str]:
-        """Return what identifies the model and its settings, and the libraries that compute with it."""
+        """Return the identity of the model with its settings, and the libraries that compute with it."""
         model = self._model
         return {"encoder": model.identity, LIBRARIES: model.libraries}
 
@@ -213,8 +213,8 @@ class WordLlama(Encoder):
     """Token vectors of LLaMA 2 70B, no network at run time: the mean over the tokens of a document.
 
     Miller (WordLlama, 2024) concatenated the token embeddings of LLaMA 2 70B, phi-3 medium and other models
-    that share the tokens, and trained a projection to 256 dimensions for sentence similarity. It reads the
-    lower-case words of a document. A word has the same tokens everywhere, so it is cut once.
+    that share the tokens, and trained a projection to 256 dimensions for sentence similarity. The encoder
+    reads the lower-case words of a document. A word has the same tokens everywhere, so it is cut once.
     """
 
     description = "token vectors of LLaMA 2 70B, no network at run time; from the package wordllama"
@@ -226,7 +226,7 @@ class WordLlama(Encoder):
         pretrained.word_pieces()
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of the files, which are verified, and the library that cuts words."""
+        """Return the digest of the verified files, and the library that cuts words."""
         pretrained.WORDLLAMA.locate("The encoder 'wordllama'")
         return {"encoder": pretrained.WORDLLAMA.digest, LIBRARIES: releases("tokenizers")}
 
@@ -235,14 +235,14 @@ class WordLlama(Encoder):
 
         counts, vocabulary = count_words(texts)
         matrix, cut = pretrained.word_pieces()
-        pieces_of = [cut(word) for word in vocabulary]  # no word of `count_words` has a lone surrogate
+        pieces_of = [cut(word) for word in vocabulary]  # words of `count_words` have no lone surrogates
         ends = np.cumsum([0, *map(len, pieces_of)])
         numbers = np.fromiter(chain.from_iterable(pieces_of), np.int64, count=ends[-1])
         ones = np.ones(len(numbers), dtype=np.float32)
         pieces = counts.astype(np.float32) @ csr_array(
             (ones, numbers, ends), shape=(len(vocabulary), len(matrix))
         )
-        pieces.sort_indices()  # a sum in another order, as other texts give it, has another last bit
+        pieces.sort_indices()  # the order depends on the other texts, and changes the last bit of a sum
         total = np.asarray(pieces.sum(axis=1)).reshape(-1, 1)
         mean = (pieces @ matrix) / np.where(total > 0, total, 1)
         return cast(NDArray[Any], mean)
@@ -264,7 +264,10 @@ METHODS: dict[str, type[Encoder]] = {
 
 
 def find_method(name: Any) -> type[Encoder]:
-    """Return a method by its name, or that of a model by its path or library; or raise UnknownNameError."""
+    """Return the class of an encoder by its name, or for the path or library of a model.
+
+    Raise UnknownNameError for any other value.
+    """
     if isinstance(name, str) and own_file.WRITTEN.fullmatch(name):
         return Pretrained
     if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep, ":")):
@@ -275,7 +278,7 @@ def find_method(name: Any) -> type[Encoder]:
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
     """Return an encoder fitted on training documents; the last few are kept and shared."""
-    own_file.named(encoding.method)  # who fits has written it: a saved model is not fitted
+    own_file.named(encoding.method)  # the user wrote this path: a saved model is not fitted again
     return _fit_encoder((encoding, tuple(training)))
 
 
@@ -287,7 +290,7 @@ def _fit_encoder(key: tuple[Encoding, tuple[str, ...]]) -> Encoder:
     return encoder
 
 
-@remember(16)  # training and test documents of each encoder; not in the encoder, which must stay picklable
+@remember(16)  # training and test documents of an encoder; kept here so that the encoder stays picklable
 def _encode(key: tuple[Encoder, tuple[str, ...]]) -> Matrix:
     encoder, texts = key
     encoded = encoder._encode(texts)
@@ -295,5 +298,5 @@ def _encode(key: tuple[Encoder, tuple[str, ...]]) -> Matrix:
         length = np.linalg.norm(encoded, axis=1, keepdims=True)
         encoded = encoded / np.where(length > 0, length, 1)
     encoded = encoded.astype(np.float32)
-    encoded.flags.writeable = False  # shared between detectors
+    encoded.flags.writeable = False  # detectors share it
     return encoded

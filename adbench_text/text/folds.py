@@ -1,10 +1,10 @@
-"""Letters that a language spells in two ways, and the one spelling by which words are compared.
+"""Fold letters that a language spells in two ways into one spelling, so that words can be compared.
 
-There is a row for each language whose search engines or readers hold two spellings for one word. Its comment
-names the source: an analyzer of Lucene (Elasticsearch has the same ones), a stemmer of Snowball, or the rules
-of an academy. Where an analyzer merges words that readers tell apart, the row has a part of its rules.
+A language has a row if its search engines or readers take two spellings for one word. A comment on the row
+names the source: an analyzer of Lucene (Elasticsearch has the same), a stemmer of Snowball, or the rules of an
+academy. If an analyzer merges words that readers distinguish, the row has only a part of its rules.
 
-- A letter becomes more letters, never fewer (``ä`` is ``ae``): words in ASCII stay.
+- A letter may become more letters, never fewer (``ä`` becomes ``ae``), so ASCII words do not change.
 - English has no row, and neither have languages whose analyzers keep all marks (Czech, Polish, Turkish, ...).
 - wordfreq itself folds case, cedillas, vowel marks of Arabic and Hebrew, and scripts; see
   `adbench_text.text.languages.prepared`.
@@ -20,11 +20,11 @@ _GRAVE, _ACUTE, _CIRCUMFLEX, _TILDE = "\u0300\u0301\u0302\u0303"
 _MACRON, _BREVE, _DIAERESIS, _CEDILLA = "\u0304\u0306\u0308\u0327"
 _ROMANCE = _GRAVE + _ACUTE + _CIRCUMFLEX + _DIAERESIS
 _GREEK = _GRAVE + _ACUTE + _MACRON + _BREVE + _DIAERESIS + "\u0313\u0314\u0342"  # breathings, perispomeni
-# Tones and lengths, as in dictionaries.
+# Marks of tone and length, which dictionaries write.
 _SERBO_CROATIAN = _GRAVE + _ACUTE + _CIRCUMFLEX + _MACRON + "\u030f\u0311"
 _COMPOSED = (range(0xC0, 0x250), range(0x370, 0x500), range(0x1E00, 0x2000))  # Latin, Greek, Cyrillic
 _JOINERS = "\u200c\u200d"
-#: An apostrophe that is a letter.
+#: The apostrophe that counts as a letter.
 APOSTROPHE = "\u02bc"
 
 Replacement = str | Callable[[re.Match[str]], str]
@@ -32,23 +32,23 @@ Contexts = tuple[tuple[re.Pattern[str], Replacement], ...]
 
 
 class Folds(NamedTuple):
-    """How words of a language are compared, once they are in lower case and composed (NFC)."""
+    """The one spelling for words of a language, after they are in lower case and composed (NFC)."""
 
-    letters: Mapping[int, str] = {}  # for `str.translate`; also has what follows
-    apart: Mapping[str, str] = {}  # joiners and apostrophes: nothing, or a space that separates words
-    contexts: Contexts = ()  # what else is replaced within a word, in this order
+    letters: Mapping[int, str] = {}  # for `str.translate`; includes `apart`
+    apart: Mapping[str, str] = {}  # joiners and apostrophes become nothing, or a space that separates words
+    contexts: Contexts = ()  # more replacements within a word, in this order
 
     def __bool__(self) -> bool:
         return bool(self.letters or self.contexts)
 
     @property
     def changes_ascii(self) -> bool:
-        """Whether words of ASCII change, too."""
+        """Whether ASCII words change, too."""
         return any(each.isascii() for each in self.apart)
 
     @property
     def apostrophes(self) -> dict[int, str]:
-        """What makes letters of the apostrophes within words, for `str.translate`."""
+        """A table for `str.translate` that turns apostrophes within words into a letter."""
         return {ord(each): APOSTROPHE for each in self.apart if each not in _JOINERS}
 
     def fold(self, text: str) -> str:
@@ -70,7 +70,7 @@ def _row(
     apostrophes: str = "",
     contexts: Contexts = (),
 ) -> Folds:
-    """Return a row: letters and what they become, and the marks that are dropped of some letters."""
+    """Return a row from pairs of letters and their replacements, and the marks that some letters drop."""
     becomes = {pair[0]: pair[1:] for pair in pairs.split()}
     letters = becomes | dict.fromkeys(drop, "")
     for letter, marks in _decomposed() if drop else ():
@@ -83,7 +83,7 @@ def _row(
 
 
 def _decomposed() -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the letters that have marks, decomposed, and these marks."""
+    """Yield each letter with marks, decomposed, and its marks."""
     for codes in _COMPOSED:
         for letter in map(chr, codes):
             parts = unicodedata.normalize("NFD", letter)
@@ -92,17 +92,17 @@ def _decomposed() -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _each(becomes: Mapping[str, str], pattern: str = "{}") -> tuple[re.Pattern[str], Replacement]:
-    """Return the replacement of some sequences of letters, each by its own."""
+    """Return a pattern for some sequences of letters, and the function that replaces them."""
     longest_first = sorted(becomes, key=len, reverse=True)
     return re.compile(pattern.format("|".join(longest_first))), lambda found: becomes[found.group()]
 
 
 def _with_tones(letter: str) -> list[str]:
-    """Return a Vietnamese vowel with each mark of a tone."""
+    """Return a Vietnamese vowel with every tone mark."""
     return [unicodedata.normalize("NFC", letter + tone) for tone in "\u0300\u0301\u0303\u0309\u0323"]
 
 
-# The open syllables of Vietnamese whose tone has two places: oà is òa.
+# Open syllables of Vietnamese that may have the tone mark in two places: oà becomes òa.
 _TONES = _each(
     {
         first + toned: before + second
@@ -124,7 +124,7 @@ _HINDI_SEQUENCES = {
     "\u093e\u0948": "\u094c",
 }  # fmt: skip
 _HINDI: Contexts = (
-    # A vowel after a vowel has no glide, by the Central Hindi Directorate: गयी is गई, चाहिये is चाहिए.
+    # Central Hindi Directorate: a vowel after a vowel has no glide: गयी becomes गई, चाहिये becomes चाहिए.
     _each({"यी": "ई", "ये": "ए"}, "(?:{})(?<=[\u0915-\u0939\u093e-\u094c]..)"),
     _each(_HINDI_SEQUENCES),
     # A nasal before a stop of its place is a dot, by the same: हिन्दी is हिंदी.
@@ -169,7 +169,7 @@ _ROWS: dict[str, Callable[[], Folds]] = {
     "nb": lambda: _row(_SCANDINAVIAN),
     "sv": lambda: _row(_SCANDINAVIAN),
     "fi": lambda: _row("šsh žzh"),  # Kotus
-    "hu": lambda: _row("õő ûű"),  # letters of Latin-1 in the place of those of Latin-2
+    "hu": lambda: _row("õő ûű"),  # Latin-1 letters that stand for Latin-2 letters
     "lt": lambda: _row(drop=_GRAVE + _ACUTE + _TILDE, of=f"{_VOWEL}lmnr"),  # the stress of dictionaries
     "sl": lambda: _row(drop=_GRAVE + _ACUTE + _CIRCUMFLEX, of=f"{_VOWEL}r"),  # the same
     # SerbianNormalizationFilter: đ; the rest is stress
@@ -213,7 +213,7 @@ _NONE = Folds()
 
 @cache
 def folds_of(language: str) -> Folds:
-    """Return how words of a language are compared, given its standard name.
+    """Return the folds of a language, given its standard name.
 
     >>> folds_of("de").fold("häuser"), folds_of("el").fold("κήπος"), folds_of("vi").fold("hoà")
     ('haeuser', 'κηπος', 'hòa')

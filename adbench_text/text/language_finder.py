@@ -1,8 +1,8 @@
-"""The language of a document, found by its letters, and the languages of a file.
+"""Find the language of a document by its letters, and the languages of a file.
 
-py3langid knows 139 languages, and what is no language. It takes letters that it has not learned for Amharic,
-so a script that one language has decides by itself. A language counts from a probability of 0.5 on: of texts
-of five words in 20 languages of SIB-200, 92 % have one, and 98.8 % of these are right.
+py3langid knows 139 languages, and texts without a language. It mistakes letters that it has not learned for
+Amharic, so a script that only one language has decides directly. A language needs a probability of at least
+0.5: for texts of five words in 20 languages of SIB-200, 92 % get a language, and 98.8 % of these are right.
 """
 
 import unicodedata
@@ -17,9 +17,9 @@ from adbench_text.text.languages import standard
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-#: Documents that show whether a language was forgotten.
+#: Number of documents in the sample that shows whether the user forgot a language.
 N_LOOKED_AT = 200
-#: Takes the place of a tag: the language of most documents is found.
+#: Replaces a tag: the language of most documents is detected.
 AUTO = "auto"
 
 _N_CHARACTERS = 500  # of a document
@@ -63,7 +63,7 @@ _LANGUAGE_OF_SCRIPT = {
 
 
 def language_of(text: str) -> str | None:
-    """Return the language of a text as `standard` names it; None if the text shows too little.
+    """Return the language of a text as `standard` names it; None if the text does not show it.
 
     >>> [language_of(text) for text in ("Die Heizung im Keller ist kalt", "ขอบคุณ", "0x7f3a 12:40", "")]
     ['de', 'th', None, None]
@@ -82,7 +82,7 @@ def language_of(text: str) -> str | None:
 
 
 def languages_of(texts: Iterable[str]) -> list[str | None]:
-    """Return the language of each text; a worker process may do it."""
+    """Return the language of each text; worker processes call this function."""
     return list(map(language_of, texts))
 
 
@@ -100,7 +100,7 @@ def _identifier() -> "LanguageIdentifier":
 
 @cache
 def _is_told_from_others(language: str) -> bool:
-    """Return whether texts of a language are not taken for another one."""
+    """Return whether the finder distinguishes a language from other languages."""
     found = {*_LANGUAGE_OF_SCRIPT.values(), *_identifier().labels}.difference(_LIKE_OTHERS, [_NO_LANGUAGE])
     return language in map(standard, found)
 
@@ -110,27 +110,27 @@ class LanguageCounts:
     """How many documents are in each language."""
 
     documents: Mapping[str, int]
-    n_documents: int  # of all, also those without a language
+    n_documents: int  # of all documents, also without a language
 
     @classmethod
     def of(cls, languages: Sequence[str | None]) -> Self:
-        """Return the numbers of documents by their languages."""
+        """Count the documents of each language."""
         return cls(Counter(filter(None, languages)), len(languages))
 
     @classmethod
     def of_some(cls, texts: Sequence[str]) -> Self:
-        """Return the numbers of some of the documents, as they were written."""
+        """Detect the languages of a sample of documents, as written, and count them."""
         return cls.of(languages_of(texts[:: max(len(texts) // N_LOOKED_AT, 1)]))
 
     @property
     def main(self) -> str | None:
-        """The language of most documents; None if none has one."""
+        """The most frequent language; None if no document has a language."""
         return max(self.documents, key=lambda name: (self.documents[name], name), default=None)
 
     def named(self) -> dict[str, float]:
-        """Return the shares of languages that mean something, the largest first, which is always there.
+        """Return the shares of the languages with enough documents, the largest first.
 
-        The documents without a language do not count.
+        The most frequent language is always included. Documents without a language do not count.
 
         >>> LanguageCounts.of(["en"] * 190 + ["de"] * 9 + ["la", None]).named()
         {'en': 0.95, 'de': 0.045}
@@ -143,7 +143,7 @@ class LanguageCounts:
 
     @property
     def apart(self) -> list[str]:
-        """The languages of so many documents that each can be ranked by itself, the largest first.
+        """The languages with enough documents to be ranked by themselves, the largest first.
 
         >>> LanguageCounts.of(["en"] * 180 + ["de"] * 20 + ["fr"] * 2 + [None] * 9).apart
         ['en']
@@ -161,9 +161,9 @@ class LanguageCounts:
         return {name: n / total for name, n in ordered}
 
     def other_than(self, language: str) -> str | None:
-        """Return the language in which most documents are, if it is another than the one given.
+        """Return the language of most documents if it is not `language`.
 
-        None if the given one is not told from others: its documents may be taken for any.
+        Return None if the finder does not know `language`: its documents may look like any other language.
         """
         main, language = self.main, standard(language)
         if main in (None, language) or self.documents[main] <= _MOST * self.n_documents:
@@ -171,9 +171,9 @@ class LanguageCounts:
         return main if _is_told_from_others(language) else None
 
     def beside(self, language: str) -> tuple[str, float] | None:
-        """Return the largest language besides the one given that can be ranked by itself, and its share.
+        """Return the largest other language that can be ranked by itself, and its share.
 
-        None likewise.
+        Return None if the finder does not know `language`, or if no other language is large enough.
 
         >>> LanguageCounts.of(["en"] * 70 + ["de"] * 24 + ["fr"] * 6).beside("en")
         ('de', 0.24)
@@ -184,7 +184,7 @@ class LanguageCounts:
         return others[0], self._shares()[others[0]]
 
     def may_be_beside(self, language: str) -> bool:
-        """Return whether a language may be a second language of all documents, judged by this sample."""
+        """Return whether the file may have a second large language, judged by this sample."""
         return any(
             share >= _POSSIBLE_SHARE for name, share in self._shares().items() if name != standard(language)
         )

@@ -1,8 +1,8 @@
-"""Languages of documents: their tags, and what wordfreq knows of them.
+"""The tags of languages, and the word lists of wordfreq.
 
-A tag is one of BCP 47, such as ``de``, ``pt-BR`` or ``zh-Hant``. A language without a list of words is read
-by that of its nearest relative if readers of one understand the other (a distance of at most 10 in the data
-of CLDR) and both have the same script: Croatian by Serbo-Croatian, but not Occitan by French.
+A tag follows BCP 47, such as ``de``, ``pt-BR`` or ``zh-Hant``. A language without a word list uses the list of
+its nearest relative, if readers of one understand the other (a distance of at most 10 in the data of CLDR) and
+both have the same script. So Croatian uses Serbo-Croatian, but Occitan does not use French.
 """
 
 import gzip
@@ -39,16 +39,16 @@ _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts o
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Return the languages of which wordfreq has a list of words, in order."""
+    """Return the languages that have a word list in wordfreq, in order."""
     from wordfreq import available_languages
 
     return tuple(sorted(available_languages()))
 
 
 def standard(tag: Any) -> str:
-    """Return the name that a language has here: that of its list of words, or its standard tag.
+    """Return the name that we use for a language: the name of its word list, or its standard tag.
 
-    Raise InvalidValueError if the tag, of any type, is that of no language.
+    Raise InvalidValueError if the value, of any type, is not the tag of a language.
 
     >>> [standard(tag) for tag in ("pt-br", "pt_BR", "por", "no", "hr", "zh-hant", "oc", "quy")]
     ['pt', 'pt', 'pt', 'nb', 'sh', 'zh', 'oc', 'quy']
@@ -73,7 +73,7 @@ def _standard(tag: str) -> str:
 
 
 def _reads_other_script(language: str) -> bool:
-    """Return whether wordfreq finds words in another script than that of its list, as for Chinese."""
+    """Return whether wordfreq also reads words in a script that its list does not use, as for Chinese."""
     from wordfreq.language_info import get_language_info
 
     return bool(get_language_info(language)["lookup_transliteration"])
@@ -81,9 +81,9 @@ def _reads_other_script(language: str) -> bool:
 
 @cache
 def letters_of_list(language: str) -> Mapping[int, str]:
-    """Return how the list of words of a language spells letters of another script, for `str.translate`.
+    """Return a table for `str.translate` that turns letters into the script of the word list.
 
-    These are traditional Chinese characters, and Cyrillic letters of Serbian and Azerbaijani.
+    It replaces traditional Chinese characters, and Cyrillic letters in Serbian and Azerbaijani.
     """
     from wordfreq.language_info import get_language_info
     from wordfreq.transliterate import AZ_LATN_TABLE, SR_LATN_TABLE
@@ -91,7 +91,7 @@ def letters_of_list(language: str) -> Mapping[int, str]:
     tables = {"sr-Latn": SR_LATN_TABLE, "az-Latn": AZ_LATN_TABLE}
     if table := tables.get(get_language_info(standard(language))["transliteration"]):
         return table
-    if standard(language) == "zh":  # wordfreq.chinese has the table, but needs a package for Chinese words
+    if standard(language) == "zh":  # wordfreq.chinese has the table, but imports a package for Chinese words
         from msgpack import load
         from wordfreq.util import data_path
 
@@ -103,10 +103,10 @@ def letters_of_list(language: str) -> Mapping[int, str]:
 def prepared(text: str, language: str) -> str:
     """Spell a text so that equal words of the language are equal texts.
 
-    First, it is as wordfreq prepares words to look up: in lower case, with case folding. In Turkish and
-    Azerbaijani, I has no dot in lower case (in Kazakh too, by wordfreq; CLDR does not list it). Romanian has
-    commas for cedillas, and Arabic and Hebrew have no vowel marks. Then letters that the language spells in
-    two ways have one, see `adbench_text.text.folds`.
+    First, prepare the text as wordfreq does before it looks words up: fold case to lower case. In Turkish and
+    Azerbaijani, lower-case I has no dot (wordfreq adds Kazakh, which CLDR does not list). Romanian cedillas
+    become commas, and Arabic and Hebrew lose vowel marks. Then fold letters that the language spells in two
+    ways, see `adbench_text.text.folds`.
 
     >>> prepared("ISITMA", "tr"), prepared("STRASSE", "de") == prepared("Stra\u00dfe", "de")
     ('ısıtma', True)
@@ -135,7 +135,7 @@ def folded(words: Iterable[str], language: str) -> list[str]:
 def word_shares(language: str, wordlist: Literal["best", "small"] = "best") -> Mapping[str, float]:
     """Return the share of each word in texts of a language, by a list of wordfreq.
 
-    Words that are spelled in two ways are one, which has the sum of their shares; `folded` spells it.
+    If a word has two spellings, their shares are added under the spelling of `folded`.
     """
     from wordfreq import get_frequency_dict
 
@@ -145,7 +145,7 @@ def word_shares(language: str, wordlist: Literal["best", "small"] = "best") -> M
         return listed
     shares: defaultdict[str, float] = defaultdict(float)
     for words, share in zip(folded(listed, name), listed.values(), strict=True):
-        for word in words.split():  # two of them where a joiner separates
+        for word in words.split():  # two words if a joiner separates them
             shares[word] += share
     return dict(shares)
 
@@ -165,7 +165,7 @@ def _has_dotless_i(language: str) -> bool:
 
 
 def _hint(tag: str) -> str:
-    """Return what somebody may have meant who gave a wrong tag, such as that of a country."""
+    """Return a suggestion for a wrong tag, such as the code of a country."""
     from langcodes import Language
 
     near = get_close_matches(tag.lower(), languages(), n=1)
@@ -183,7 +183,7 @@ def is_language(tag: Any) -> bool:
 
 
 def check_language(tag: Any) -> None:
-    """Raise InvalidValueError if a value, of any type, is no tag of a language."""
+    """Raise InvalidValueError if a value, of any type, is not the tag of a language."""
     standard(tag)
 
 
@@ -194,7 +194,7 @@ def has_frequencies(language: str) -> bool:
 
 @cache
 def frequent_words(language: str) -> frozenset[str]:
-    """Return the most frequent words of a language; none if wordfreq does not have it."""
+    """Return the most frequent words of a language; empty if wordfreq does not know it."""
     if not has_frequencies(language):
         return frozenset()
     from wordfreq.numbers import has_digit_sequence
@@ -205,9 +205,9 @@ def frequent_words(language: str) -> frozenset[str]:
 
 
 def part_length(language: str) -> int:
-    """Return the number of characters of parts of words that tell documents of a language apart.
+    """Return the length of the character n-grams that distinguish documents of a language.
 
-    It depends on what a character of the script says: a letter, a syllable, or much of a word.
+    It depends on the script, whose characters are letters, syllables, or large parts of words.
 
     >>> [part_length(language) for language in ("de", "am", "ko", "zh")]
     [5, 4, 2, 2]
@@ -216,7 +216,7 @@ def part_length(language: str) -> int:
 
 
 def has_known_words(language: str) -> bool:
-    """Return whether wordfreq has a list of a language's words, which are written as our words are cut."""
+    """Return whether wordfreq has a word list for a language, and splits words as we do."""
     return has_frequencies(language) and part_length(language) == _LETTERS
 
 

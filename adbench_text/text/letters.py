@@ -1,11 +1,11 @@
-"""What of a document is part of a word, by Unicode, and how the words of a language are spelled.
+"""Find the words of a document by Unicode, and spell them as their language does.
 
-Letters, marks and digits are parts of words; every other character separates words: punctuation, symbols
-such as emoji, and control characters. Characters that nobody sees, such as soft hyphens, are left out, and so
-are the escape sequences that colour a terminal. Letters are spelled as in wordfreq's lists of words, whatever
-their width, case or composition: a ligature is its letters (NFKC), and a capital I in Turkish has no dot.
-Letters that a language spells in two ways have one, see `adbench_text.text.folds`: Greek has no accents, as
-its capitals.
+Letters, marks and digits belong to words. Every other character separates words: punctuation, symbols such as
+emoji, and control characters. Invisible characters, such as soft hyphens, are removed, and also the escape
+sequences that colour a terminal. Letters are spelled as in wordfreq's word lists, whatever their width, case
+or composition: a ligature becomes its letters (NFKC), and a capital I in Turkish becomes an i without a dot.
+If a language spells letters in two ways, one spelling is used, see `adbench_text.text.folds`. So Greek words
+have no accents, because capitals have none.
 """
 
 import re
@@ -19,25 +19,25 @@ from adbench_text.text.languages import prepared, standard
 from adbench_text.text.words import IDEOGRAPHS, marks
 
 _ESCAPE = "\x1b"
-# Control sequences (colours), strings such as links, and all others of two characters and more: ECMA-48.
+# ECMA-48: control sequences (colours), strings such as links, and all other sequences of two or more characters.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 _WITH_DIGITS, _WITHOUT_DIGITS = re.compile("[A-Za-z0-9]+"), re.compile("[A-Za-z]+")  # of ASCII
 _SPACE, _ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER = " ", "\u200b", "\u200c", "\u200d"
-# Nobody sees these, but their categories are those of letters and marks: fillers and variation selectors.
+# Fillers and variation selectors: they are invisible, but Unicode calls them letters or marks.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 _VARIATIONS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 _DOTTED_I = "\u0130"
-_DOT_OF_I = re.compile("(?<=i)\u0307")  # as `str.lower` makes of it
-_ZERO = "\u3007"  # of category Nl; in Chinese it is written like any other character
+_DOT_OF_I = re.compile("(?<=i)\u0307")  # `str.lower` turns İ into i and this dot
+_ZERO = "\u3007"  # its category is Nl, but Chinese uses it like any other character
 
-# Scripts without spaces, where a zero-width space stands between words: Thai to Lao, Burmese, Khmer, ...
+# Scripts without spaces, where a zero-width space may separate words: Thai to Lao, Burmese, Khmer, ...
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf"
 )
 _BETWEEN_WORDS = re.compile(
     rf"(?<=[{_SPACELESS}]){_ZERO_WIDTH_SPACE}+"
-    rf"|(?<!{_ZERO_WIDTH_SPACE}){_ZERO_WIDTH_SPACE}++(?=[{_SPACELESS}])"  # a run is read once, from its start
+    rf"|(?<!{_ZERO_WIDTH_SPACE}){_ZERO_WIDTH_SPACE}++(?=[{_SPACELESS}])"  # reads a run once, from its start
 )
 # Scripts that spell words with joiners: Arabic to Burmese, Khmer to Balinese, and others of India.
 _JOINED = (
@@ -47,9 +47,9 @@ _JOINED = (
 _NO_PART = re.compile(
     rf"{_ZERO_WIDTH_SPACE}|(?<![{_JOINED}])[{_NON_JOINER}{_JOINER}]+|[{_NON_JOINER}{_JOINER}]+(?![{_JOINED}])"
 )
-_FORMATS = (_ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER)  # that may belong to a word
+_FORMATS = (_ZERO_WIDTH_SPACE, _NON_JOINER, _JOINER)  # format characters that may belong to a word
 _NO_SPACE = re.compile(r"\S+")
-_VOWELS_AND_FINALS = "\u1161-\u1175\u11a8-\u11c2"  # of Hangul, composed with what stands before
+_VOWELS_AND_FINALS = "\u1161-\u1175\u11a8-\u11c2"  # of Hangul; they compose with the character before
 
 
 @cache
@@ -64,13 +64,13 @@ def _strays() -> str:
 
 @cache
 def _stray() -> re.Pattern[str]:
-    """Return the pattern of marks that belong to no letter."""
+    """Return the pattern of marks without a letter."""
     return re.compile(rf"(?<!\S)[{_strays()}]+")
 
 
 @cache
 def _cluster() -> re.Pattern[str]:
-    """Return the pattern of characters that are composed by themselves, whatever stands around them."""
+    """Return the pattern of a character with all characters that compose with it."""
     return re.compile(rf".[{marks()}{_VOWELS_AND_FINALS}]*", re.DOTALL)
 
 
@@ -84,20 +84,20 @@ def without_escapes(text: str) -> str:
 
 
 def blank_escapes(text: str) -> str:
-    """Return a text with spaces in place of escape sequences: everything else stays where it is."""
+    """Return a text with spaces for escape sequences, so that other characters keep their places."""
     return _ESCAPES.sub(lambda found: _SPACE * len(found.group()), text) if _ESCAPE in text else text
 
 
 def is_unseen(character: str) -> bool:
-    """Return whether nobody sees a character: a soft hyphen, a joiner, a variation selector."""
+    """Return whether a character is invisible, such as a soft hyphen, a joiner or a variation selector."""
     is_variation = any(ord(character) in variations for variations in _VARIATIONS)
     return is_variation or character in _UNSEEN or unicodedata.category(character) in ("Cf", "Me")
 
 
 class Letters(dict[int, str | None]):
-    """How each character is spelled in the words of a language, for `str.translate`; filled as needed.
+    """The spelling of each character in words of a language, for `str.translate`; filled when needed.
 
-    English words lose their digits; in other languages, a digit separates words, and a Chinese character or
+    English words lose their digits. In other languages, a digit separates words, and a Chinese character or
     Hiragana is a word.
     """
 
@@ -114,7 +114,7 @@ class Letters(dict[int, str | None]):
         return spelled
 
     def _spelled(self, character: str) -> str | None:
-        """Return letters and marks, a space, or None for nothing, as `str.translate` is fastest."""
+        """Return letters and marks, a space, or None to remove the character: `str.translate` is fast then."""
         if character in self._folds.apart:
             return self._folds.apart[character] or None
         if character in _FORMATS:
@@ -123,7 +123,7 @@ class Letters(dict[int, str | None]):
             return None
         if unicodedata.category(character)[0] not in "LMN":
             return _SPACE
-        if character == _DOTTED_I:  # case folding would leave a dot that no other letter has
+        if character == _DOTTED_I:  # case folding would keep a combining dot
             return "i"
         known = prepared(unicodedata.normalize("NFKC", character), self._language)
         return "".join(map(self._part, known)) or None
@@ -140,7 +140,7 @@ class Letters(dict[int, str | None]):
         return f"{_SPACE}{letter}{_SPACE}" if is_word else letter
 
     def spell(self, text: str) -> str:
-        """Return the words of a document with spaces between them."""
+        """Return the words of a document, separated by spaces."""
         text = without_escapes(text)
         if text.isascii():
             return text.translate(self)
@@ -150,12 +150,12 @@ class Letters(dict[int, str | None]):
         if any(each in text for each in _FORMATS):
             text = _NO_PART.sub("", _BETWEEN_WORDS.sub(_SPACE, text))
         text = self._with_contexts(self._recomposed(_DOT_OF_I.sub("", text)))
-        if _marks().isdisjoint(text):  # a class of these in a pattern takes ten times as long
+        if _marks().isdisjoint(text):  # a pattern with all marks takes ten times as long
             return text
         return _SPACE.join([word.lstrip(_strays()) for word in text.split()])
 
     def _recomposed(self, text: str) -> str:
-        """Return a text whose letters have met their marks, now that nothing stands between them."""
+        """Compose letters with their marks, after the characters between them were removed."""
         composed = _composed(text)
         if composed is text or not self._folds.letters:
             return composed
@@ -169,8 +169,8 @@ class Letters(dict[int, str | None]):
         return _composed(text)
 
     def words(self, text: str) -> Iterator[tuple[str, list[int], list[int]]]:
-        """Yield the words of `spell`, with the starts and the ends of their characters in the document."""
-        if text.isascii() and _ESCAPE not in text and not self._folds.changes_ascii:  # in a tenth of the time
+        """Yield the words of `spell`, with the start and the end of each character in the document."""
+        if text.isascii() and _ESCAPE not in text and not self._folds.changes_ascii:  # ten times as fast
             yield from self._words_of_ascii(text)
             return
         placed = _Placed.of(text).replaced(_ESCAPES, "").composed().translated(self)
@@ -198,7 +198,7 @@ class Letters(dict[int, str | None]):
 
 @cache
 def letters_of(language: str) -> Letters:
-    """Return how characters are spelled in the words of a language, given its standard name."""
+    """Return the letters of a language, given its standard name."""
     return Letters(language)
 
 
@@ -207,20 +207,20 @@ def _composed(text: str) -> str:
 
 
 class _Placed:
-    """A text whose characters know their starts and ends in the document from which it was made."""
+    """A text made from a document; each character knows its start and end in the document."""
 
     def __init__(self) -> None:
         self.text, self.starts, self.ends = "", list[int](), list[int]()
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return a document itself."""
+        """Return an unchanged document."""
         self = cls()
         self.text, self.starts, self.ends = text, [*range(len(text))], [*range(1, len(text) + 1)]
         return self
 
     def _made_of(self, parts: Iterator[tuple[str, int, int]]) -> "_Placed":
-        """Return new texts, each made of the characters from a start to an end."""
+        """Join new texts; each replaces the characters from a start to an end."""
         made, texts = _Placed(), list[str]()
         for text, start, end in parts:
             texts.append(text)
@@ -234,9 +234,9 @@ class _Placed:
         return made
 
     def replaced(self, pattern: re.Pattern[str], by: Replacement, *, joins: bool = False) -> "_Placed":
-        """Return the text with something else in the place of what matches.
+        """Replace the matches of a pattern.
 
-        With `joins`, a character that is left out belongs to the one before it.
+        With `joins`, a removed character belongs to the character before it.
         """
         if not pattern.search(self.text):
             return self
@@ -263,14 +263,14 @@ class _Placed:
         )
 
     def translated(self, letters: Mapping[int, str | None]) -> "_Placed":
-        """Return the text with each character as it is spelled, as by `str.translate`."""
+        """Translate each character, like `str.translate`."""
         return self._made_of(
             (letter.translate(letters), place, place + 1) for place, letter in enumerate(self.text)
         )
 
 
 def in_lower_case(text: str, language: str) -> str:
-    """Return a word in lower case as a reader writes it, without characters that nobody sees.
+    """Return a word in lower case as a reader writes it, without invisible characters.
 
     >>> in_lower_case("ISITMA", "tr"), in_lower_case("Stra\u00dfe", "de")
     ('ısıtma', 'straße')

@@ -1,12 +1,12 @@
-"""Vectors of a function in a file of the user's own: ``embed(texts) -> (n_texts, n_dimensions)``.
+"""Vectors from a function in a user's file: ``embed(texts) -> (n_texts, n_dimensions)``.
 
-The function may read data, or ask a server whose model may change. So an encoder is identified by the code
-of its file, and by its vectors of some texts, the probes. Where a corpus is prepared, the probes are
-documents of the corpus. A saved model has no documents: its probes are words that several of them share.
+The function may read data, or ask a server whose model may change. So the code of its file and its vectors of
+some texts, the probes, identify an encoder. When a corpus is prepared, the probes are documents of the corpus.
+A saved model has no documents: its probes are words that several documents share.
 
-Vectors are compared with a tolerance, since batches and threads change their last digits. A function that
-gives all probes the same vector, or other vectors at each call, cannot be identified: its vectors are not
-kept, and its cells run each time.
+Vectors are compared with a tolerance, because batches and threads change their last digits. A function cannot
+be identified if it gives all probes the same vector, or different vectors at each call. Then its vectors are
+not kept, and its cells run each time.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ from adbench_text.text.words import in_blocks
 
 Matrix = NDArray[np.float32]
 
-_MOST_TEXTS = 32  # of a call: text-embeddings-inference refuses more by default
-_MOST_CHARACTERS = 100_000  # of a call, before its last text
+_MOST_TEXTS = 32  # in a call: text-embeddings-inference refuses more by default
+_MOST_CHARACTERS = 100_000  # in a call, before its last text
 
 #: Number of documents of a corpus that identify its encoder.
 N_PROBES = 128
-#: Number of these that are encoded a second time.
+#: Number of probes that are encoded twice.
 N_TWICE = 8
 _GENERAL = [
     "The committee approved the annual budget after a long debate.",
@@ -42,10 +42,10 @@ _GENERAL = [
     "患者は来週の月曜日に再診の予約をしました。",
     "WIN a free prize now!!! Click http://example.com",
 ]
-_N_DOCUMENTS = 5  # that share a word, where a model is saved with it
+_N_DOCUMENTS = 5  # a saved model keeps a word only if so many documents share it
 _N_LINES, _N_WORDS = 16, 10  # of shared words
 
-_ROUNDING = 0.02  # of the length of a vector
+_ROUNDING = 0.02  # relative to the length of a vector
 _N_NUMBERS = 64  # of a sketch
 _DIFFERENCE = 6  # of two numbers of a sketch, of at most 127; noise of 1 % in the vectors makes less
 _STEPS = 8  # of the scale of a sketch, for a factor of two
@@ -57,13 +57,13 @@ _UNIDENTIFIED = {
     "random": "gives a text another vector at each call",
 }
 
-_identities: dict[str, str] = {}  # of encoders, by the probes that were used last
-_lengths: dict[str, int] = {}  # of their vectors
+_identities: dict[str, str] = {}  # by encoder, from the last probes
+_lengths: dict[str, int] = {}  # of vectors, by encoder
 
 
 def code(name: str) -> str:
-    """Return the digest of the code of an encoder, and of its name: a file may have several functions."""
-    _function(name)  # its folder is on Python's path from now on, where its code is looked for
+    """Return the digest of the code and the name of an encoder: a file may have several functions."""
+    _function(name)  # puts its folder on Python's path, so that its code is found
     text = f"{code_version.code_version(_module(name))} {name}"
     return f"own-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -74,7 +74,7 @@ def libraries(name: str) -> str:
 
 
 def sample(texts: Iterable[str], most: int = N_PROBES) -> list[str]:
-    """Return some different texts, the same in any order of `texts`: those with the lowest digests."""
+    """Return the unique texts with the lowest digests; the order of `texts` does not matter."""
     return sorted({*texts}, key=lambda text: hashlib.sha256(utf8(text)).digest())[:most]
 
 
@@ -87,7 +87,7 @@ def shared_words(texts: Iterable[str]) -> list[str]:
 
 
 def are_alike(vectors: Matrix, others: Matrix) -> bool:
-    """Return whether two matrices of vectors of the same texts differ by rounding alone."""
+    """Return whether two matrices of vectors of the same texts differ only by rounding."""
     if vectors.shape != others.shape:
         return False
     lengths = np.linalg.norm(others, axis=1)
@@ -95,20 +95,20 @@ def are_alike(vectors: Matrix, others: Matrix) -> bool:
 
 
 def identify(name: str, vectors: Matrix, again: Matrix) -> str:
-    """Return the identity of an encoder with these vectors of the probes; `identity` returns it from now on.
+    """Return and remember the identity of an encoder with these vectors of the probes.
 
-    `again` are its vectors of the first probes at a second call.
+    `again` has the vectors that a second call gave the first probes.
     """
     is_stable = are_alike(again, vectors[: len(again)])
     sketch, reason = (_sketch(vectors), "constant") if is_stable else (b"", "random")
-    # unique without a sketch: a stored cell with it never counts as finished
+    # without a sketch the identity is unique, so a stored cell with it never counts as finished
     known_by = sketch.hex() if sketch else f"{reason}-{secrets.token_hex(4)}"
     _identities[name] = f"{code(name)}-{vectors.shape[1]}-{known_by}"
     return _identities[name]
 
 
 def identify_by(name: str, probes: Sequence[str] = ()) -> str:
-    """Return the identity of an encoder by its vectors of general texts, and of probes; see `identify`."""
+    """Identify an encoder by its vectors of general texts and of `probes`; see `identify`."""
     _identities[name] = _identity_by(name, (*_GENERAL, *probes))
     return _identities[name]
 
@@ -119,12 +119,12 @@ def _identity_by(name: str, probes: tuple[str, ...]) -> str:
 
 
 def identity(name: str) -> str:
-    """Return the identity of an encoder: by the corpus that was prepared last, or by general texts."""
+    """Return the identity of an encoder by the corpus that was last prepared, or by general texts."""
     return _identities.get(name) or identify_by(name)
 
 
 def unidentified(identity: str) -> str:
-    """Return why an encoder with this identity cannot be recognised; empty if it can."""
+    """Return why an encoder with this identity cannot be recognised, or an empty string."""
     found = _WRITTEN.fullmatch(identity)
     return _UNIDENTIFIED[found["reason"]] if found and found["reason"] else ""
 
@@ -188,7 +188,7 @@ def encode(name: str, texts: Sequence[str]) -> Matrix:
 
 
 def _call(name: str, texts: list[str]) -> NDArray[np.float32]:
-    """Return what the function returns for texts, of shape (n_texts, n_dimensions)."""
+    """Call the function; return its vectors, of shape (n_texts, n_dimensions)."""
     function = _function(name)
     is_failing = as_plugin_error(f"The encoder {name!r} failed", _module(name), DataError)
     with is_failing, np.errstate(over="ignore"):

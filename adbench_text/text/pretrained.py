@@ -1,16 +1,17 @@
-"""Pre-trained encoders: where their files are, how they are loaded, and the vectors they made.
+"""Pre-trained encoders: find their files, load them, and keep their vectors.
 
 sentence-transformers and model2vec compute the vectors. They are imported when a text is encoded. Weights
-come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
-and no code that comes with a model is run. The token vectors of wordllama are read here, and `encoders`
-takes their mean.
+come from installed packages, from folders, or from Hugging Face. Only safetensors and text files are read, and
+the code of a model never runs. This module reads the token vectors of wordllama, and `encoders` takes their
+mean.
 
-A corpus is encoded once for all cells, by these libraries or by a function of the user: each file of a folder
-of ``encodings`` in the cache directory has digests of texts, their vectors, and the seconds that a text took.
-Every cell that uses the vectors is charged with these seconds, so that no detector looks faster for it.
+These libraries, or a function of the user, encode a corpus once for all cells. The cache directory has a
+folder ``encodings``, with a folder for each encoder. Its files have the digests of texts, their vectors, and
+the seconds that a text took. Every cell that uses the vectors is charged with these seconds, so that no
+detector looks faster.
 
-A library computes what the files of its model say, so their digest is the name of the folder. A function of
-the user may have changed without a trace, so a folder is used if it gives some texts the same vectors now.
+The files of a model determine its vectors, so their digest names the folder. A function of the user may change
+without a trace, so its folder is used only if the function gives some texts the same vectors again.
 """
 
 import hashlib
@@ -76,18 +77,18 @@ _COMPUTE: dict[Library, tuple[str, ...]] = {
     "model2vec": ("model2vec", "tokenizers"),
 }
 LIBRARIES = tuple(_COMPUTE)
-_FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model, without pickles
-_BATCH = 32  # texts; sentence-transformers sorts them by length before
-_CHUNK = 1_024  # texts in a file of the cache: an interrupted preparation keeps those that are finished
-_N_BYTES = 16  # of a text's digest
-_N_CHECKED = 8  # vectors of a function that a worker checks; the first process has checked more
+_FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model; pickles are left out
+_BATCH = 32  # texts; sentence-transformers sorts them by length first
+_CHUNK = 1_024  # texts in a file of the cache; an interrupted preparation keeps finished files
+_N_BYTES = 16  # of the digest of a text
+_N_CHECKED = 8  # vectors of a function that a worker checks; the first process checks more
 
 _is_caching = False
 
 
 @contextmanager
 def caching() -> Iterator[None]:
-    """Keep the vectors of all texts that are prepared in the block; a user's own documents are not."""
+    """Keep the vectors of texts that are prepared in the block, but not of a user's own documents."""
     global _is_caching
     previous, _is_caching = _is_caching, True
     try:
@@ -98,12 +99,12 @@ def caching() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A model that has been located; get one from `locate`."""
+    """A model whose files were found; get one from `locate`."""
 
     library: Library
     place: str  # its folder, or the name of a function in a file
-    digest: str  # of its files, with all that changes its vectors; of a function, the one of its code
-    max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's own
+    digest: str  # of its files and of all settings that change its vectors; or of the code of a function
+    max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's length
     device: Device
     precision: EncoderPrecision
 
@@ -114,7 +115,7 @@ class PretrainedModel:
 
     @property
     def identity(self) -> str:
-        """What identifies its vectors: with equal identities, they differ by rounding alone."""
+        """The identity of its vectors: with equal identities, they differ only by rounding."""
         return self.digest
 
     @property
@@ -130,7 +131,7 @@ class PretrainedModel:
             kept.add(self._encoded(dict(listed[begin : begin + _CHUNK])))
 
     def _encoded(self, texts: Mapping[bytes, str]) -> NDArray[Any]:
-        """Return a row for each text, with its digest, its vector, and the seconds that it took."""
+        """Return a row for each text: its digest, its vector, and the seconds that it took."""
         start = time.perf_counter()
         matrix = self.encode([*texts.values()])
         seconds = np.full(len(texts), (time.perf_counter() - start) / len(texts))
@@ -138,7 +139,7 @@ class PretrainedModel:
         return np.rec.fromarrays([np.array([*texts], row[0][1]), matrix, seconds], dtype=row)
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
-        """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
+        """Return the vectors of texts; texts that are not prepared are encoded now, and not kept."""
         kept, new = self._known(texts)
         encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
@@ -147,7 +148,7 @@ class PretrainedModel:
         return np.array(rows) if rows else self.encode([])
 
     def _known(self, texts: Sequence[str]) -> tuple["_Kept", dict[bytes, str]]:
-        """Return the known rows, and the texts without one, by their digests."""
+        """Return the known rows, and the texts without a row, by digest."""
         kept = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
         if new := {digest: text for digest, text in wanted.items() if digest not in kept.rows}:
@@ -155,14 +156,14 @@ class PretrainedModel:
         return kept, {digest: text for digest, text in new.items() if digest not in kept.rows}
 
     def _read(self, kept: "_Kept", new: Mapping[bytes, str]) -> None:
-        """Read what the disk has of new texts: other processes may have written it."""
+        """Read the rows of new texts from the disk: other processes may have written them."""
         kept.folder = self._folder
         kept.rows |= _rows_in(self._folder)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Compute the vectors of texts, zeros for a text without a letter."""
         kept = [row for row, text in enumerate(texts) if text.strip()]
-        # a lone surrogate has no UTF-8
+        # UTF-8 cannot encode a lone surrogate
         sound = [texts[row].encode("utf-8", "replace").decode("utf-8") for row in kept]
         some = _load(self)(sound or ["-"])
         matrix = np.zeros((len(texts), some.shape[1]), dtype=np.float32)
@@ -171,10 +172,9 @@ class PretrainedModel:
 
 
 class _Function(PretrainedModel):
-    """A function in a file, which may have changed without a trace; see `own_encoder`.
+    """A function in a file, which may change without a trace; see `own_encoder`.
 
-    Its vectors are in several folders, one for each change. A folder is used if the function gives the same
-    vectors again.
+    Each change begins a new folder of vectors. A folder is used if the function gives the same vectors again.
     """
 
     @property
@@ -184,7 +184,7 @@ class _Function(PretrainedModel):
 
     @property
     def identity(self) -> str:
-        """What identifies it: its code, and its vectors of the corpus that was prepared last."""
+        """Its identity: its code, and its vectors of the last prepared corpus."""
         return own_encoder.identity(self.place)
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -206,6 +206,7 @@ class _Function(PretrainedModel):
         known = kept.rows if rows is None else kept.rows | _by_digest(rows)
         vectors = np.array([known[_digest(text)]["vector"] for text in probes])
         # a folder is known only after its vectors were compared with new ones
+        # if the folder is known, its vectors were already compared with new ones
         again = vectors if kept.folder else self.encode(probes[: own_encoder.N_TWICE])
         identity = own_encoder.identify(self.place, vectors, again)
         if own_encoder.unidentified(identity):
@@ -216,7 +217,7 @@ class _Function(PretrainedModel):
         return True
 
     def _read(self, kept: "_Kept", new: Mapping[bytes, str]) -> None:
-        """Read the vectors of new texts from a folder if the function gives some of them again."""
+        """Read the vectors of new texts from the folder whose vectors the function gives again."""
         start = time.perf_counter()
         n_checked = own_encoder.N_PROBES if _is_caching else _N_CHECKED
         folders = self._folder.parent.glob(f"{self._folder.name}-*")
@@ -234,7 +235,7 @@ class _Function(PretrainedModel):
                     os.utime(folder)  # other processes of this command look at it first
                 break
             kept.folder = None if kept.folder == folder else kept.folder
-        memo.credit(start - time.perf_counter())  # no work of the cell that looks them up
+        memo.credit(start - time.perf_counter())  # the cell that looks them up does not pay for this
 
 
 def locate(name: str, max_pieces: int | None, device: Device, precision: EncoderPrecision) -> PretrainedModel:
@@ -278,13 +279,13 @@ def _find(name: str) -> tuple[Library, str, str]:
 
 
 def _download(place: str, name: str) -> Path:
-    """Return the folder of a model of Hugging Face: that of an earlier download if there is one."""
+    """Return the folder of a model from Hugging Face; download it if it is not there yet."""
     from huggingface_hub import snapshot_download
 
     for local in (True,) if storage.is_offline() else (True, False):
         try:
             return Path(snapshot_download(place, allow_patterns=list(_FILES), local_files_only=local))
-        except Exception as error:  # the library has dozens, some of the packages that it uses
+        except Exception as error:  # the library and its dependencies raise dozens of kinds
             reason = error
     raise DataError(
         f"The encoder {name!r} is neither a folder nor downloaded, and cannot be fetched "
@@ -318,7 +319,7 @@ def _load(model: PretrainedModel) -> Callable[[list[str]], NDArray[Any]]:
             static = StaticModel.from_pretrained(model.place, force_download=False)
             return partial(static.encode, use_multiprocessing=False)
         return partial(_sentence_transformer(model).encode, batch_size=_BATCH, show_progress_bar=False)
-    except Exception as error:  # of a folder of the user, and of libraries that raise whatever they meet
+    except Exception as error:  # the user gave the folder, and the libraries raise any kind of error
         raise DataError(
             f"The encoder in {model.place} cannot be loaded by {model.library}: {described(error)[:300]}"
         ) from error
@@ -342,7 +343,7 @@ def _sentence_transformer(model: PretrainedModel) -> "SentenceTransformer":
 
 @lru_cache(1)
 def word_pieces() -> tuple[Matrix, Callable[[str], list[int]]]:
-    """Return the token vectors of wordllama, (n_tokens, n_dimensions), and what cuts words into tokens."""
+    """Return the token vectors of wordllama, (n_tokens, n_dimensions), and the function that cuts words."""
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
@@ -361,13 +362,13 @@ def word_pieces() -> tuple[Matrix, Callable[[str], list[int]]]:
 
 @dataclass
 class _Kept:
-    """Rows of a model that this process knows, by the digests of their texts."""
+    """The rows of a model that this process knows, by the digests of texts."""
 
-    folder: Path | None = None  # where they are on the disk; None if that is not known yet
+    folder: Path | None = None  # of the rows on the disk; None if not known yet
     rows: dict[bytes, Any] = field(default_factory=dict)
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Keep rows; on the disk, too, while a corpus is prepared."""
+        """Keep rows; while a corpus is prepared, write them to the disk, too."""
         self.rows |= _by_digest(rows)
         if _is_caching and self.folder:
             name = hashlib.sha256(rows["text"].tobytes()).hexdigest()[:32]
@@ -376,12 +377,12 @@ class _Kept:
 
 @lru_cache(4)
 def _remembered(folder: Path) -> _Kept:
-    """Return what this process knows of a model, by the folder of its vectors."""
+    """Return the rows that this process knows, by the folder of the model's vectors."""
     return _Kept()
 
 
 def _rows_in(folder: Path) -> dict[bytes, Any]:
-    """Return the rows on the disk, by the digests of their texts."""
+    """Return the rows on the disk, by the digests of texts."""
     files = map(storage.read_array, folder.glob("*.npy"))
     return {digest: row for rows in files if rows is not None for digest, row in _by_digest(rows).items()}
 

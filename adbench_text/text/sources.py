@@ -1,15 +1,15 @@
-"""Where files of vectors and word frequencies come from, under which licence, and what to cite."""
+"""The origin, licence and citation of vectors and word frequencies."""
 
 from typing import NamedTuple
 
 
 class Source(NamedTuple):
-    """What is known of a file of vectors, or of a list of word frequencies."""
+    """The origin, licence and citation of a file of vectors or a list of word frequencies."""
 
     made_of: str
     licence: str
     source: str
-    citation: str  # as in the References of a detector
+    citation: str  # in the format of a detector's References
 
 
 _GLOVE = Source(
@@ -19,7 +19,7 @@ _GLOVE = Source(
     "J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.",
 )
 
-#: By the names of ``--vectors`` and ``--encoder``, and of the resource ``wordfreq``.
+#: Sources by name: the names of ``--vectors`` and ``--encoder``, and ``wordfreq``.
 SOURCES = {
     **{f"glove-wiki-gigaword-{size}": _GLOVE for size in (50, 100, 200, 300)},
     "fasttext-wiki-news-subwords-300": Source(
@@ -32,7 +32,7 @@ SOURCES = {
     "wordllama": Source(
         "token vectors of LLaMA 2 70B, no network at run time: the token embeddings of LLaMA 2 70B, phi-3 "
         "medium and other models with the same tokens, projected, trained for sentence similarity",
-        "MIT, as the package wordllama states; the models that they are made of have licences of their own",
+        "MIT, as the package wordllama states; the models that it was made from have other licences",
         "https://github.com/dleemiller/WordLlama",
         "D. L. Miller: WordLlama: Recycled Token Embeddings from Large Language Models. 2024.",
     ),

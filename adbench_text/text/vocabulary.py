@@ -1,4 +1,4 @@
-"""Words with numbers: the columns of what was learned from them."""
+"""Number the words of documents: a number is the column of the word in a matrix."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Vocabulary:
-    """Different words, numbered in their order.
+    """Unique words, numbered in order.
 
-    It is pickled and saved as two arrays: UTF-8, and the ends of the words in characters.
+    A vocabulary is pickled and saved as two arrays: UTF-8, and the ends of the words in characters.
 
     >>> Vocabulary(["ship", "crew"]).numbers(["crew", "court"])
     array([ 1, -1])
@@ -31,7 +31,7 @@ class Vocabulary:
 
     @property
     def words(self) -> list[str]:
-        """All words, in their order."""
+        """All words, in order."""
         return list(self._number_of)
 
     def numbers(self, words: Iterable[str]) -> NDArray[np.int64]:
@@ -40,7 +40,7 @@ class Vocabulary:
 
     def count(self, texts: Sequence[str]) -> "csr_array[Any]":
         """Return how often each word occurs in each document, of shape (n_texts, n_words)."""
-        from scipy.sparse import csr_array  # not above: it takes a third of a second
+        from scipy.sparse import csr_array  # imported here, because it takes a third of a second
 
         counts, words = count_words(texts)
         entries = counts.tocoo()

@@ -1,4 +1,4 @@
-"""Files of pre-trained models in installed packages, which are located and verified, and never imported."""
+"""Find and verify the files of pre-trained models in installed packages, without importing the packages."""
 
 import hashlib
 import sys
@@ -17,7 +17,7 @@ from adbench_text.errors import DataError, PluginError
 class Wheel:
     """Files that a package contains."""
 
-    folder: str  # of the files, beginning with the name of the package
+    folder: str  # of the files; begins with the name of the package
     sha256: Mapping[str, str]  # digest of each file, by its path in the folder
     command: str  # that installs the package
 
@@ -32,7 +32,7 @@ class Wheel:
         return digest_of(self.sha256)
 
     def find(self) -> Path | None:
-        """Return the folder of the files, or None if the package is not installed, or lacks one of them."""
+        """Return the folder of the files, or None if the package is not installed, or lacks a file."""
         package, _, inside = self.folder.partition("/")
         with suppress(ModuleNotFoundError):
             for location in _folders(package, tuple(sys.path)):
@@ -42,7 +42,7 @@ class Wheel:
         return None
 
     def locate(self, user: str) -> Path:
-        """Return the folder of the files, which are verified; `user` is what needs them, for the message."""
+        """Verify the files, and return their folder; the message names `user`, who needs them."""
         folder = self.find()
         if folder is None:
             raise PluginError(f"{user} needs the package {self.package}; run: {self.command}")
@@ -57,17 +57,17 @@ class Wheel:
 
 @cache
 def _folders(package: str, path: tuple[str, ...]) -> list[str]:
-    """Return the folders of a package, given the path that Python searches: a search takes a millisecond.
+    """Return the folders of a package. Remember them for a Python path, because a search takes a millisecond.
 
-    An error is not remembered: the package may be installed in the meantime.
+    An error is not remembered: somebody may install the package in the meantime.
     """
-    spec = find_spec(package)  # of a top-level package: nothing of it is run
+    spec = find_spec(package)  # runs no code, because the package is top-level
     if spec is None:
         raise ModuleNotFoundError(package)
     return [*(spec.submodule_search_locations or ())]
 
 
 def digest_of(sha256: Mapping[str, str]) -> str:
-    """Return one digest of files by their names and digests, 16 hexadecimal digits."""
+    """Return one digest for files, given their names and digests: 16 hexadecimal digits."""
     listed = "".join(f"{name} {digest}\n" for name, digest in sorted(sha256.items()))
     return hashlib.sha256(listed.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""WordPiece: documents as numbered pieces of words, by the vocabulary of BERT or a trained one."""
+"""WordPiece: cut documents into numbered pieces of words, with BERT's vocabulary or a trained one."""
 
 import re
 from collections import Counter
@@ -25,27 +25,27 @@ VOCABULARIES: tuple[VocabularyName, ...] = get_args(VocabularyName)
 TRAINED, BERT = VOCABULARIES
 FETCHED = f"{BERT}-vocab"  # its name for ``adbench-text fetch``
 
-#: The vocabulary of BERT base, uncased: 30,522 pieces, nearly in the order of their frequency.
+#: The vocabulary of BERT base, uncased: 30,522 pieces, nearly in order of frequency.
 BERT_FILE = RemoteFile(
     "vocab/bert-base-uncased-vocab.txt",
     "https://huggingface.co/bert-base-uncased/resolve/main/vocab.txt",
     md5="64800d5d8528ce344256daf115d4965e",
 )
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-FIRST = 5  # ids from here on may replace a token; in BERT's vocabulary that includes unused ones
+FIRST = 5  # the first id that may replace a token; BERT's vocabulary then includes unused ids
 
 _CHUNK = re.compile(r"\S+")
 
 
 class Pieces(NamedTuple):
-    """Word pieces of documents: those of document i are ``ids[ends[i]:ends[i + 1]]``; ends begins with 0."""
+    """Word pieces of documents: document i has ``ids[ends[i]:ends[i + 1]]``; ends begins with 0."""
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
 
 
 class WordPiece:
-    """A vocabulary of word pieces, lower-case; made by `bert` or `train`."""
+    """A vocabulary of lower-case word pieces; `bert` and `train` make one."""
 
     def __init__(self, tokenizer: "Tokenizer", digest: str = "") -> None:
         self._tokenizer, self.digest = tokenizer, digest  # of its file, if it has one
@@ -63,12 +63,12 @@ class WordPiece:
 
     @property
     def pieces(self) -> list[str]:
-        """All pieces, in the order of their ids."""
+        """All pieces, in order of their ids."""
         number_of = self._tokenizer.get_vocab()
         return sorted(number_of, key=number_of.__getitem__)
 
     def encode(self, texts: Sequence[str]) -> Pieces:
-        """Return the pieces of documents, without [CLS] and [SEP]; every word is looked up only once."""
+        """Cut documents into pieces, without [CLS] and [SEP]; every word is cut only once."""
         chunks = [text.split() for text in texts]
         new = sorted({word for words in chunks for word in words}.difference(self._lexicon))
         sound = [without_surrogates(word) for word in new]
@@ -82,7 +82,7 @@ class WordPiece:
         return Pieces(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64))
 
     def words(self, text: str) -> list[tuple[int, int, int]]:
-        """Return start and end of each word of a document, in order, and the number of its pieces."""
+        """Return the start, the end and the number of pieces of each word of a document, in order."""
         words = []
         for chunk in _CHUNK.finditer(text):
             encoding = self._tokenizer.encode(without_surrogates(chunk.group()), add_special_tokens=False)
@@ -95,7 +95,7 @@ class WordPiece:
 
 
 def _tokenizer(pieces: Iterable[str]) -> "Tokenizer":
-    """Return the tokenizer of these pieces, numbered in their order."""
+    """Return a tokenizer for these pieces, numbered in order."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
@@ -122,7 +122,7 @@ def _bert(digest: str) -> WordPiece:
 
 
 def train(texts: Iterable[str], size: int) -> WordPiece:
-    """Train a vocabulary of at most `size` pieces on documents; the same documents give the same one."""
+    """Train a vocabulary of at most `size` pieces on documents; equal documents give an equal vocabulary."""
     return _train((tuple(texts), size))
 
 
@@ -133,7 +133,7 @@ def _train(corpus_and_size: tuple[tuple[str, ...], int]) -> WordPiece:
     texts, size = corpus_and_size
     counts = Counter(without_surrogates(word) for text in texts for word in text.split())
     tokenizer = _tokenizer([])
-    forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
+    forms: Counter[str] = Counter()  # of characters at the beginning of a word, and within a word
     for word, count in counts.items():
         for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word)):
             for letter in part:

@@ -1,4 +1,4 @@
-"""Words of documents: where they are, and how often each occurs."""
+"""Find and count the words of documents."""
 
 import hashlib
 import re
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-# Chinese characters and Hiragana: no spaces separate them, so each is a word, as in Unicode's UAX 29.
+# Chinese characters and Hiragana have no spaces between words, so each character is a word (UAX 29).
 _IDEOGRAPHS = "\u3005-\u3007\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _JOINERS = "\u200c\u200d"
-_END_OF_MARKS = 0x1F000  # those above belong to no letter
+_END_OF_MARKS = 0x1F000  # marks from here on do not belong to letters
 #: One of these characters.
 IDEOGRAPHS = re.compile(f"[{_IDEOGRAPHS}]")
 
@@ -36,7 +36,7 @@ def marks() -> str:
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """Return the pattern of a word: letters, digits and underscores, each with its combining marks.
+    """Return the pattern of a word: letters, digits and underscores with their combining marks.
 
     The marks are vowels in the scripts of India, and accents in decomposed text (NFD).
     """
@@ -57,7 +57,7 @@ def words(text: str) -> list[str]:
     text = text.lower()
     if text.replace(" ", "").isalnum() and (text.isascii() or max(text) < _IDEOGRAPHS[0]):
         return text.split()  # a cleaned document: only words and spaces
-    if text.isascii():  # the same words in a tenth of the time
+    if text.isascii():  # the same words, ten times as fast
         return _ASCII_WORD.findall(text)
     return word_pattern().findall(text)
 
@@ -71,19 +71,19 @@ class Word(NamedTuple):
 
 
 def word_positions(text: str) -> Iterator[Word]:
-    """Yield the words of a document as `words` splits it, with their places in the original."""
+    """Yield the words that `words` returns, with their places in the original."""
     for match in word_pattern().finditer(text):
         yield Word(match.group().lower(), match.start(), match.end())
 
 
 def text_key(text: str, kind: bytes = b"", seed: int = 0) -> int:
-    """Digest a text; 64 bits, others for each kind of text and each seed. Lone surrogates are alike."""
+    """Digest a text into 64 bits, which depend on `kind` and `seed`. All lone surrogates count as equal."""
     data, salt = without_surrogates(text).encode(), seed.to_bytes(8, "little")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8, salt=salt, person=kind).digest())
 
 
 def digest(texts: Sequence[str]) -> str:
-    """Digest documents, their order and their borders; 32 hexadecimal digits."""
+    """Digest documents, with their order and borders, into 32 hexadecimal digits."""
     state = hashlib.sha256()
     for text in texts:
         data = utf8(text)
@@ -95,7 +95,7 @@ def digest(texts: Sequence[str]) -> str:
 def in_blocks(
     texts: Iterable[str], most_characters: int, most_texts: float = float("inf")
 ) -> Iterator[list[str]]:
-    """Yield texts in lists; one is full with that many texts, or more than that many characters."""
+    """Yield lists of texts; a list is full after so many texts, or after more than so many characters."""
     block: list[str] = []
     n_characters = 0
     for text in texts:
@@ -109,14 +109,14 @@ def in_blocks(
 
 
 class WordCounts(NamedTuple):
-    """Number of times that each word occurs in each document: `counts` of shape (n_texts, n_words)."""
+    """How often each word occurs in each document: `counts` has the shape (n_texts, n_words)."""
 
     counts: "csr_array[Any]"
     vocabulary: "np.ndarray[Any, Any]"
 
 
 def count_words(texts: Sequence[str]) -> WordCounts:
-    """Count the words of each document; the last results are remembered, since splits share documents."""
+    """Count the words of each document; remember the last results, because splits share documents."""
     return _count_words(tuple(texts))
 
 
@@ -125,7 +125,7 @@ def _count_words(texts: tuple[str, ...]) -> WordCounts:
     import numpy as np
     from scipy.sparse import csr_array
 
-    # a third of the time of scikit-learn's CountVectorizer, and every cell counts its documents
+    # three times as fast as scikit-learn's CountVectorizer; every cell counts its documents
     number_of: defaultdict[str, int] = defaultdict()
     number_of.default_factory = number_of.__len__
     numbers = array("q")
@@ -143,7 +143,7 @@ def _count_words(texts: tuple[str, ...]) -> WordCounts:
 
 
 def count_parts(texts: Sequence[str], n: int) -> WordCounts:
-    """Count the parts of words, `parts_of`, in each document; the last results are remembered."""
+    """Count the character n-grams of `parts_of` in each document; remember the last results."""
     return _count_parts((tuple(texts), n))
 
 
@@ -169,7 +169,7 @@ def _count_parts(key: tuple[tuple[str, ...], int]) -> WordCounts:
 
 @lru_cache(1 << 16)
 def parts_of(word: str, n: int) -> list[str]:
-    """Return the n-grams of characters of a word with a space at both ends; a shorter word is one of them.
+    """Return the character n-grams of a word with a space at both ends; a short word is one n-gram.
 
     >>> parts_of("ship", 3), parts_of("a", 5)
     ([' sh', 'shi', 'hip', 'ip '], [' a '])
