@@ -162,8 +162,8 @@ class Dataset(ABC):
     classes : tuple of str
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     variants : tuple of str, default ()
-        Names of the variants, such as languages. The dataset ``mine:de`` is ``Mine("de")``, and has this name;
-        the dataset ``mine`` is ``Mine()``.
+        Names of the variants, such as languages. The dataset ``mine:de`` is ``Mine("de")``, and has this
+        name; the dataset ``mine`` is ``Mine()``.
     source, licence, citation : str
         The origin, the terms of use, and the publications to cite, each as
         ``"A. Author, B. Author: Title. Venue 2026."`` (a journal with its volume: ``"Journal 7, 2026."``).

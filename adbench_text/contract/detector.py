@@ -384,7 +384,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return check_scores(self._score(checked), len(checked))
 
     def _check_fitted(self, texts: Iterable[str]) -> list[str]:
-        """Return the documents to score as a list; raise NotFittedError, or InvalidValueError for wrong texts."""
+        """Return documents as a list; raise NotFittedError, or InvalidValueError for wrong texts."""
         checked = check_texts(texts)
         self._check_is_fitted()
         return checked
@@ -408,7 +408,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Set the attributes that `learned` returned, with the same hyper-parameters; return this detector."""
+        """Set the attributes that `learned` returned with the same hyper-parameters; return the detector."""
         left_out = self._not_learned()
         self.__dict__.update({name: value for name, value in learned.items() if name not in left_out})
         self._training_texts = None

@@ -4,8 +4,8 @@ Two documents are near-copies if they share about 80 % of their distinct words (
 estimates the similarity (Broder, 1997): a document has 100 minimal hashes of its words, and one byte of every
 hash is kept (Li and Koenig, WWW 2010). The share of equal bytes estimates the similarity, with a standard
 deviation of 0.04 at 0.8. Documents are compared if five bytes are equal in one of 20 bands
-(locality-sensitive hashing). Each is compared only with the first of them, so the time is linear in the number
-of documents.
+(locality-sensitive hashing). Each is compared only with the first of them, so the time is linear in the
+number of documents.
 
 If a text has no spaces, as in Chinese or in a line of JSON, pieces of four characters replace words.
 """

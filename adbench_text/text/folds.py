@@ -1,8 +1,8 @@
 """Fold letters that a language spells in two ways into one spelling, so that words can be compared.
 
 A language has a row if its search engines or readers take two spellings for one word. A comment on the row
-names the source: an analyzer of Lucene (Elasticsearch has the same), a stemmer of Snowball, or the rules of an
-academy. If an analyzer merges words that readers distinguish, the row has only a part of its rules.
+names the source: an analyzer of Lucene (Elasticsearch has the same), a stemmer of Snowball, or the rules of
+an academy. If an analyzer merges words that readers distinguish, the row has only a part of its rules.
 
 - A letter may become more letters, never fewer (``ä`` becomes ``ae``), so ASCII words do not change.
 - English has no row, and neither have languages whose analyzers keep all marks (Czech, Polish, Turkish, ...).

@@ -1,8 +1,8 @@
 """The tags of languages, and the word lists of wordfreq.
 
-A tag follows BCP 47, such as ``de``, ``pt-BR`` or ``zh-Hant``. A language without a word list uses the list of
-its nearest relative, if readers of one understand the other (a distance of at most 10 in the data of CLDR) and
-both have the same script. So Croatian uses Serbo-Croatian, but Occitan does not use French.
+A tag follows BCP 47, such as ``de``, ``pt-BR`` or ``zh-Hant``. A language without a word list uses the list
+of its nearest relative, if readers of one understand the other (a distance of at most 10 in the data of CLDR)
+and both have the same script. So Croatian uses Serbo-Croatian, but Occitan does not use French.
 """
 
 import gzip

@@ -19,7 +19,7 @@ from adbench_text.text.languages import prepared, standard
 from adbench_text.text.words import IDEOGRAPHS, marks
 
 _ESCAPE = "\x1b"
-# ECMA-48: control sequences (colours), strings such as links, and all other sequences of two or more characters.
+# ECMA-48: control sequences (colours), strings such as links, and other sequences of several characters.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 _WITH_DIGITS, _WITHOUT_DIGITS = re.compile("[A-Za-z0-9]+"), re.compile("[A-Za-z]+")  # of ASCII
@@ -114,7 +114,7 @@ class Letters(dict[int, str | None]):
         return spelled
 
     def _spelled(self, character: str) -> str | None:
-        """Return letters and marks, a space, or None to remove the character: `str.translate` is fast then."""
+        """Return letters and marks, a space, or None to remove the character, as `str.translate` does."""
         if character in self._folds.apart:
             return self._folds.apart[character] or None
         if character in _FORMATS:

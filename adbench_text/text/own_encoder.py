@@ -1,8 +1,8 @@
 """Vectors from a function in a user's file: ``embed(texts) -> (n_texts, n_dimensions)``.
 
 The function may read data, or ask a server whose model may change. So the code of its file and its vectors of
-some texts, the probes, identify an encoder. When a corpus is prepared, the probes are documents of the corpus.
-A saved model has no documents: its probes are words that several documents share.
+some texts, the probes, identify an encoder. When a corpus is prepared, the probes are documents of the
+corpus. A saved model has no documents: its probes are words that several documents share.
 
 Vectors are compared with a tolerance, because batches and threads change their last digits. A function cannot
 be identified if it gives all probes the same vector, or different vectors at each call. Then its vectors are

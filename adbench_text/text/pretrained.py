@@ -1,17 +1,17 @@
 """Pre-trained encoders: find their files, load them, and keep their vectors.
 
 sentence-transformers and model2vec compute the vectors. They are imported when a text is encoded. Weights
-come from installed packages, from folders, or from Hugging Face. Only safetensors and text files are read, and
-the code of a model never runs. This module reads the token vectors of wordllama, and `encoders` takes their
-mean.
+come from installed packages, from folders, or from Hugging Face. Only safetensors and text files are read,
+and the code of a model never runs. This module reads the token vectors of wordllama, and `encoders` takes
+their mean.
 
 These libraries, or a function of the user, encode a corpus once for all cells. The cache directory has a
 folder ``encodings``, with a folder for each encoder. Its files have the digests of texts, their vectors, and
 the seconds that a text took. Every cell that uses the vectors is charged with these seconds, so that no
 detector looks faster.
 
-The files of a model determine its vectors, so their digest names the folder. A function of the user may change
-without a trace, so its folder is used only if the function gives some texts the same vectors again.
+The files of a model determine its vectors, so their digest names the folder. A function of the user may
+change without a trace, so its folder is used only if the function gives some texts the same vectors again.
 """
 
 import hashlib

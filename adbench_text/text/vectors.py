@@ -1,9 +1,9 @@
 """Find word vectors, read their files, and map them into memory.
 
 A file is text, in the format of GloVe or with word2vec's line of sizes, or binary. A file with a suffix such
-as ``.gz`` is compressed. pandas reads text ten times as fast as gensim, and gensim reads binary files. A file is
-read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All processes map this
-array, and share its memory. The package with GloVe's vectors already has such arrays.
+as ``.gz`` is compressed. pandas reads text ten times as fast as gensim, and gensim reads binary files. A file
+is read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All processes map
+this array, and share its memory. The package with GloVe's vectors already has such arrays.
 """
 
 import csv
