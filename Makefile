@@ -8,6 +8,7 @@ CPU_INDEX := https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?= $(shell test "$$(uname -s)" = Linux && ! test -e /proc/driver/nvidia && ! command -v nvidia-smi > /dev/null && \
 	$(BIN)/python -c "from urllib.request import urlopen; urlopen('$(CPU_INDEX)/torch/', timeout=5)" 2> /dev/null && \
 	echo $(CPU_INDEX))
+PARALLEL := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 BENCH := ADBENCH_TEXT_DATA=$(or $(ADBENCH_TEXT_DATA),$(abspath ../shared/data)) ADBENCH_TEXT_OFFLINE=1 \
 	MLFLOW_DISABLE_TELEMETRY=true $(BIN)/python benchmarks
 
@@ -29,17 +30,17 @@ lint: .venv/installed-for-tests build/assembled
 	$(BIN)/mypy
 
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
+	$(PARALLEL)
 
-# The tests that read real data, in the folder ADBENCH_TEXT_DATA or ../shared/data; make test has them, too.
+# What reads real data, in the folder ADBENCH_TEXT_DATA or ../shared/data; make test and make slow have it, too.
 test-data: .venv/installed-for-tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "data and not slow" \
-		--numprocesses logical --maxprocesses 4 --dist loadfile
+	$(PARALLEL) -m data
 
+# Wheels, browsers, trained networks, every PyOD detector.
 slow: .venv/installed-for-tests
-	$(BIN)/python -m pytest -m slow
+	$(PARALLEL) -m slow --ignore=tests/faults
 
-# Killed processes, lost servers and racing runs; some minutes. Part of slow.
+# Killed processes, lost servers and racing runs; some minutes.
 faults: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m slow tests/faults
 

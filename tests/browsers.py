@@ -1,17 +1,13 @@
-"""Opens pages in a browser, if there is one here."""
+"""Opens pages in a browser."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 
-def opened(markup: str, folder: Path, *options: str) -> tuple[str, str]:
-    """Return a page after a browser has opened it, and the log of the browser; without one, skip the test."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not browser:
-        pytest.skip("no chromium here")
+def opened(browser: str, markup: str, folder: Path, *options: str) -> tuple[str, str]:
+    """Return a page after a browser has opened it, and the log of the browser."""
     (folder / "page.html").write_text(markup, encoding="utf-8")
     always = "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --virtual-time-budget=4000"
     profile, address = f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()

@@ -1,8 +1,11 @@
 import os
 import pickle
+import shutil
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import distributions
@@ -79,11 +82,22 @@ def skip_without(name: str) -> None:
         pytest.skip(f"no {folder} in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that read real data."""
+    """Mark the tests that read real data, and the slow ones that open a browser."""
     for item in items:
-        if {"data_dir", "real_corpus", "real_dataset"}.intersection(getattr(item, "fixturenames", ())):
+        fixtures = getattr(item, "fixturenames", ())
+        if {"data_dir", "real_corpus", "real_dataset"}.intersection(fixtures):
             item.add_marker("data")
+        if "browser" in fixtures:
+            item.add_marker("slow")
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The program of a browser; tests that need it are skipped without it."""
+    found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    return next(found, None) or pytest.skip("no chromium here")
 
 
 @pytest.fixture(scope="session")
@@ -269,6 +283,14 @@ def hears_hangup() -> Iterator[None]:
     previous = signal.signal(signal.SIGHUP, lambda *_: None)
     yield
     signal.signal(signal.SIGHUP, previous)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that refuses connections, and that no other program gets meanwhile."""
+    with closing(socket.socket()) as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 @pytest.fixture

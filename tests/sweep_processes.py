@@ -100,14 +100,14 @@ def server(folder: Path, port: int, database="sqlite:///mlflow.db"):
 
 
 def wait_until(answers: Callable[[], bool]) -> None:
-    """Wait until a server answers, for two minutes at most."""
-    for _ in range(240):
+    """Wait until something is true, such as that a server answers, for two minutes at most."""
+    for _ in range(2400):
         try:
             if answers():
                 return
         except OSError:  # those of requests and of sockets
             pass
-        time.sleep(0.5)
+        time.sleep(0.05)
     raise AssertionError("no answer for two minutes")
 
 

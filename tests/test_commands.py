@@ -18,6 +18,8 @@ from adbench_text.cli.main import main
 from adbench_text.errors import PluginError
 from adbench_text.text import pretrained
 
+pytestmark = pytest.mark.slow
+
 WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
 #: In place of the client of a server.
 OPENAI = """

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from parameters import slow
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
@@ -26,7 +27,9 @@ FOREIGN = {plugin.name for plugin in registry.plugins("datasets").values() if pl
 OWN_DATASETS = [name for name in registry.names("datasets") if name not in FOREIGN]
 QUICK_PYOD = ["pyod-copod", "pyod-ecod", "pyod-hbos", "pyod-knn", "pyod-lof", "pyod-pca"]
 ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
-QUICK = [*OWN, *QUICK_PYOD]
+TRAINED = ("cvdd", "date")  # networks
+QUICK = [name for name in (*OWN, *QUICK_PYOD) if name not in TRAINED]
+DETECTORS = pytest.mark.parametrize("name", [*QUICK, *slow(*TRAINED)])
 
 TRAIN = texts_about("sea", 80, seed=0)
 TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
@@ -63,17 +66,17 @@ def fitted(make):
     return fitted
 
 
-@pytest.mark.parametrize("name", QUICK)
+@DETECTORS
 def test_a_detector_keeps_its_contract(name):
     check_detector(name)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@DETECTORS
 def test_outliers_score_higher(fitted, name):
     assert roc_auc_score(OUTLIER, fitted(name).decision_function(TEST)) > 0.95
 
 
-@pytest.mark.parametrize("name", QUICK)
+@DETECTORS
 @pytest.mark.parametrize(
     "ask",
     [
@@ -90,7 +93,7 @@ def test_before_a_fit_the_error_is_that_of_scikit_learn_and_ours(make, name, ask
     assert isinstance(error.value, InvalidValueError)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@DETECTORS
 def test_predictions_follow_from_the_scores(fitted, name):
     detector = fitted(name)
     scores, threshold = detector.decision_scores_, detector.threshold_
@@ -100,7 +103,7 @@ def test_predictions_follow_from_the_scores(fitted, name):
     np.testing.assert_allclose(detector.predict_proba(TEST).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@DETECTORS
 def test_what_is_no_list_of_texts_or_no_value_is_refused(fitted, make, name):
     for wrong in ("one bare string", [], [1, 2], ["fine", None], b"bytes"):
         for method in (make(name).fit, fitted(name).decision_function):

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from interpreters import printed
+from parameters import slow
 from stores import log, result
 
 from adbench_text.store.store import Store
@@ -67,7 +69,7 @@ SLOW = {"numpy", "pandas", "sklearn", "torch", "mlflow", "pyod", "rich", "gensim
         ("import adbench_text", SLOW),
         ("import adbench_text.cli.main", SLOW),
         (HELP, {"pyod", "sklearn"}),
-        (EVERYTHING, {"torch"}),  # except for a detector that needs it
+        *slow((EVERYTHING, {"torch"})),  # except for a detector that needs it
     ],
 )
 def test_an_import_is_light(code, unwanted):
@@ -79,15 +81,19 @@ def uri(empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with results of two detectors on a dataset that is installed."""
     folder = tmp_path_factory.mktemp("store")
     uri = f"sqlite:///{shutil.copy(empty_database, folder / 'mlflow.db')}"
-    figures = {("llr", "sea"): 0.8, ("llr", "law"): 0.7, ("pyod-knn", "sea"): 0.8, ("pyod-knn", "law"): 0.7}
-    made = [result(f, inlier=inlier, detector=d, dataset="pydocs") for (d, inlier), f in figures.items()]
+    scores = np.arange(6.0)  # their figures are those of the results, which a page of figures checks
+    made = [
+        result(inlier=inlier, detector=detector, dataset="pydocs", scores=scores)
+        for detector in ("llr", "pyod-knn")
+        for inlier in ("sea", "law")
+    ]
     log(Store(uri), *made)
     return uri
 
 
 @pytest.mark.parametrize(
     "commands",
-    [["report", "ui"], pytest.param(["report --format html"], marks=pytest.mark.slow)],
+    [["report", "ui"], *slow(["report --format html"])],
 )
 def test_on_results_no_library_of_detectors_is_imported(uri, commands):
     codes, output, imported = run(*commands, uri=uri)
@@ -120,7 +126,7 @@ def test_lists_import_none_of_these_libraries_and_no_other_command():
 HEAVY = {"torch", "mlflow", "gensim", "matplotlib"}
 
 
-@pytest.mark.parametrize("has_vectors", [False, True])
+@pytest.mark.parametrize("has_vectors", [False, *slow(True)])
 def test_the_default_for_own_documents_imports_no_heavy_library(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_vectors: bool
 ):

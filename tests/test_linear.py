@@ -33,6 +33,7 @@ def test_a_file_is_read_whatever_is_in_it(name, kind, tmp_path):
     linear["read"](linear["written"](tmp_path, name, content))
 
 
+@pytest.mark.slow
 def test_a_table_of_many_columns_is_made(tmp_path):
     names = ["text", *(f"c{number}" for number in range(40_000))]
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nship\n")

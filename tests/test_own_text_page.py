@@ -22,7 +22,7 @@ PROGRESS = re.compile("(reading|scoring|explaining|writing|finding languages)") 
 SECONDS = re.compile(r"; \d+\.\d s$")
 NUMBER = re.compile(r"\d+(?:\.\d+(?:e-\d+)?|e-\d+)")
 SERVER = ("MLFLOW_TRACKING_URI", "curl")  # begin the commands that start one, or ask it
-pytestmark = pytest.mark.timeout(900)  # a dozen commands on a slow machine
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # a dozen commands on a slow machine
 
 
 def session(page):
@@ -161,7 +161,6 @@ def test_a_column_that_is_named_is_not_replaced_by_another(nights):
     assert not (nights / "a.csv").exists()
 
 
-@pytest.mark.slow
 def test_mlflow_serves_the_model(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -74,6 +74,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel_of(copy_source(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("wheel"))
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_what_the_folders_hold(wheel):
     assert contents(wheel) == in_folders()
 
@@ -89,6 +90,7 @@ def metadata_of(wheel: Path) -> bytes:
         return archive.read(name)
 
 
+@pytest.mark.slow
 def test_the_description_is_readme_with_links_to_the_tag_of_this_version(wheel):
     source, tag = project()["urls"]["Source"], f"v{adbench_text.__version__}"
     text, readme = described(metadata_of(wheel)), (ROOT / "README.md").read_text()
@@ -101,6 +103,7 @@ def test_the_description_is_readme_with_links_to_the_tag_of_this_version(wheel):
     assert all(each.startswith(f"{source}/raw/{tag}/") for each in pictures)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_from(wheel, tmp_path):
     source = copy_source(tmp_path / "source")
@@ -137,6 +140,7 @@ def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_fr
         assert all(Path(file).is_relative_to(folder) for file in files.split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
 def test_the_sdist_holds_every_file_of_the_checkout_and_the_description_of_the_wheel(wheel, tmp_path):
     source, tracked = tmp_path / "source", output_of("git", "-C", ROOT, "ls-files").splitlines()
@@ -230,7 +234,7 @@ def test_the_workflow_runs_the_commands_of_readme_on_every_python_of_the_package
     begin = (ROOT / "README.md").read_text().partition("## Begin")[2]
     lines = [line.partition("  #")[0].strip() for line in re.findall("^    (.*)$", begin, re.MULTILINE)]
     run = [step["run"] for step in job["steps"] if "run" in step]
-    assert run == [*lines[:2], "make gallery"]
+    assert run == [*lines[:2], "make slow", "make gallery"]
     kind = "Programming Language :: Python :: "
     versions = [each.removeprefix(kind) for each in project()["classifiers"] if each.startswith(kind)]
     assert job["strategy"]["matrix"]["python"] == versions
@@ -278,6 +282,7 @@ sys.addaudithook(refuse)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)  # of two slow cores that others use, too
 def test_the_first_commands_work_with_the_wheel_alone(wheel, environment, tmp_path):
     pip = [
@@ -361,6 +366,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_every_public_name_of_the_wheel(wheel, environment, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(next(environment.glob("lib/python*/site-packages")))
@@ -378,6 +384,7 @@ os.symlink = refused
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "has_links"), [("lenient", True), ("strict", True), ("lenient", False)], ids=str
 )

@@ -63,6 +63,7 @@ def adbench(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_cells_run_in_two_processes_where_none_is_forked(adbench):
     uri = "--tracking-uri sqlite:///mlflow.db"
     cells = "-d llr -s tiny --inlier sea --inlier law --contamination 0 --jobs 2 --no-report"
@@ -74,6 +75,7 @@ def test_cells_run_in_two_processes_where_none_is_forked(adbench):
     assert all(float(row["auroc"]) > 0.5 for row in rows)
 
 
+@pytest.mark.slow
 def test_odd_ranks_in_two_processes_where_none_is_forked(adbench):
     texts = [f"the ship and crew number {i}" for i in range(30)]
     (adbench.folder / "own.csv").write_text(

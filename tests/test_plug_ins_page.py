@@ -38,6 +38,7 @@ def output_of(*words: object, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_package_is_built_installed_checked_and_run(package, empty_database):
     offline = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
     output_of("pip", "install", "-q", *offline, "--target", package / "site", ".", folder=package)

@@ -19,6 +19,7 @@ def is_pinned(library: str) -> bool:
     return version(library).partition("+")[0] == pinned
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not all(map(is_pinned, LIBRARIES)), reason="pydocs has other documents here")
 def test_the_comparison_of_readme_is_printed_by_its_commands(tmp_path, monkeypatch):

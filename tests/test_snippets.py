@@ -145,10 +145,12 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, int, str
     ]
 
 
+@pytest.mark.slow
 def test_the_code_of_the_pages_and_right_code_have_no_errors(errors):
     assert [error for error in errors if error[0] != IN_WRONG_CELL] == []
 
 
+@pytest.mark.slow
 def test_each_wrong_line_is_an_error(errors):
     found = {line for name, line, _ in errors if name == IN_WRONG_CELL}
     right = [line for number, line in enumerate(WRONG.splitlines()) if number not in found]

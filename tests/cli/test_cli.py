@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,8 @@ import psutil
 import pytest
 from click.testing import Result
 from commands import adbench, assert_refused, cells, dry_run
+from parameters import slow
+from sweep_processes import free_port, wait_until
 
 from adbench_text.cli.list import names_of
 from adbench_text.corpora.split_key import SplitKey
@@ -98,6 +99,7 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     assert {record["status"] for record in records} == {"ok"}
 
 
+@pytest.mark.slow
 def test_a_training_is_logged_step_by_step_(store):
     sizes = "--set vocabulary=trained --set steps=120 --set epochs=99 --set layers=1 --set hidden=16"
     more = "--set max_length=16 --set n_patterns=3 --inlier sea --contamination 0 --device cpu"
@@ -214,9 +216,8 @@ def test_fetch(monkeypatch):
     ]
 
 
-def test_ui_prints_its_address_and_starts_the_server(store, monkeypatch):
+def test_ui_prints_its_address_and_starts_the_server(store, silent_port, monkeypatch):
     commands = []
-    port = free_port()
     popen = subprocess.Popen
 
     def start(command):
@@ -224,17 +225,12 @@ def test_ui_prints_its_address_and_starts_the_server(store, monkeypatch):
         return popen([sys.executable, "-c", ""])
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    result = adbench(f"ui --port {port}")
+    result = adbench(f"ui --port {silent_port}")
     assert result.exit_code == 0
     assert "Ctrl-C" in result.stdout
-    assert f": http://127.0.0.1:{port}/#/experiments\n" in result.stdout
+    assert f": http://127.0.0.1:{silent_port}/#/experiments\n" in result.stdout
     server = ["mlflow", "server", "--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
-    assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(silent_port)]]
 
 
 def test_ui_names_a_port_that_is_used(store):
@@ -245,14 +241,15 @@ def test_ui_names_a_port_that_is_used(store):
     assert result.stderr.count("\n") == 1
 
 
-def test_ui_reports_a_server_that_does_not_start(store, monkeypatch):
+def test_ui_reports_a_server_that_does_not_start(store, silent_port, monkeypatch):
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", "raise SystemExit(3)"]))
-    result = adbench(f"ui --port {free_port()}")
+    result = adbench(f"ui --port {silent_port}")
     assert result.exit_code == 1
     assert "exit code 3" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 def test_the_server_ends_with_ui(store):
     port = free_port()
@@ -280,26 +277,26 @@ def test_ui_of_a_server_is_its_own(server, monkeypatch):
     assert f": {server.url}/base/#/experiments\n" in result.stdout
 
 
-def test_ui_prints_one_address_per_dataset_that_opens_on_its_comparison(here, monkeypatch):
+def test_ui_prints_one_address_per_dataset_that_opens_on_its_comparison(store, silent_port, monkeypatch):
     assert run("-d counting --inlier sea").exit_code == 0
     assert run("-d counting --inlier law --experiment team/x").exit_code == 0
-    port, popen = free_port(), subprocess.Popen
+    popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", ""]))
-    result = adbench(f"ui --port {port}")
+    result = adbench(f"ui --port {silent_port}")
     assert result.exit_code == 0
     addresses = dict(line.split(": http", 1) for line in result.stdout.splitlines() if ": http" in line)
     assert list(addresses) == ["adbench-text/tiny", "team/x/tiny", "all experiments"]
     assert len(set(addresses.values())) == 3
     for address in list(addresses.values())[:2]:
         assert re.match(
-            rf"://127.0.0.1:{port}/#/experiments/\d+/runs\?workflowType=machine_learning&", address
+            rf"://127.0.0.1:{silent_port}/#/experiments/\d+/runs\?workflowType=machine_learning&", address
         )
 
 
-def test_ui_of_a_store_without_results_says_what_to_do(store, monkeypatch):
+def test_ui_of_a_store_without_results_says_what_to_do(store, silent_port, monkeypatch):
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", ""]))
-    result = adbench(f"ui --port {free_port()}")
+    result = adbench(f"ui --port {silent_port}")
     assert result.exit_code == 0
     assert "adbench-text run" in result.stdout
     (store.parent / "mlflow.db").unlink()
@@ -534,7 +531,7 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
 def begin(toy_path: Path, jobs: int) -> subprocess.Popen:
     """Begin a sweep of twelve cells in a process group of its own."""
     path = os.pathsep.join([str(toy_path), os.environ.get("PYTHONPATH", "")])
-    environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
+    environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "TOY_FITS": "fits", "PYTHONUNBUFFERED": "1"}
     command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs} -v".split()
     return subprocess.Popen(
         [sys.executable, *command],
@@ -548,7 +545,10 @@ def begin(toy_path: Path, jobs: int) -> subprocess.Popen:
 @pytest.mark.usefixtures("hears_hangup")
 @pytest.mark.parametrize(
     ("jobs", "ending"),
-    [(0, signal.SIGINT), (1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM), (1, signal.SIGHUP)],
+    [
+        (2, signal.SIGINT),
+        *slow((0, signal.SIGINT), (1, signal.SIGINT), (2, signal.SIGTERM), (1, signal.SIGHUP)),
+    ],
 )
 def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, toy_path):
     process = begin(toy_path, jobs)
@@ -557,7 +557,7 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         lines.append(line)
         if line.startswith("[1/12]"):
             break
-    time.sleep(0.2)
+    wait_until(lambda: len(Path("fits").read_text().splitlines()) > max(jobs, 1))  # in another cell
     children = psutil.Process(process.pid).children(recursive=True)
     os.killpg(process.pid, ending) if ending == signal.SIGINT else process.send_signal(ending)
     _, rest = process.communicate(timeout=60)
@@ -573,16 +573,19 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
     assert len(runs("cell")) < 12
 
 
+def loads(child: psutil.Process) -> bool:
+    """Whether a process has begun to load the libraries of detectors."""
+    with suppress(psutil.Error):  # it has just ended
+        return "forkserver" in str(child.cmdline()) and "numpy" in str(child.memory_maps())
+    return False
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes start at once")
 def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_path):
     process = begin(toy_path, jobs=1)
-    children, commands = [], ""
-    while "forkserver" not in commands:
-        assert process.poll() is None
-        with suppress(psutil.Error):  # one has just ended
-            children = psutil.Process(process.pid).children()
-            commands = " ".join(str(child.cmdline()) for child in children)
-    time.sleep(0.2)
+    wait_until(lambda: process.poll() is not None or any(map(loads, psutil.Process(process.pid).children())))
+    children = psutil.Process(process.pid).children()
     os.killpg(process.pid, signal.SIGINT)
     _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -724,6 +727,7 @@ def test_a_report_that_cannot_be_written_is_one_line(option, code, path, store):
     assert_refused(adbench("report", option), code, path)
 
 
+@pytest.mark.slow
 def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_path):
     settings = "--set background=uniform --set weight=2"
     assert run(f"-d llr -d counting {settings} --contamination 0.1").exit_code == 0
@@ -749,6 +753,7 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     assert "llr" not in table
 
 
+@pytest.mark.slow
 def test_outliers_of_the_test_set_are_thinned(store):
     assert run("-d llr --no-report").exit_code == 0
     before = cells()
@@ -840,6 +845,7 @@ def test_a_report_can_be_written_through_a_link_and_to_a_pipe(store, here):
     assert Path("read.md").read_text() == Path("report.md").read_text()
 
 
+@pytest.mark.slow
 def test_figures_of_a_detector_with_a_long_name_can_be_written(store, here):
     assert run(f"-d counting --set weight={10**250}").exit_code == 0
     assert adbench("report --figures figures").exit_code == 0
@@ -857,6 +863,7 @@ def test_the_report_of_a_sweep_is_in_its_run(store):
     assert "report.html" in found
 
 
+@pytest.mark.slow
 def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store, quick_pydocs):
     of_tiny = "run -d llr --set background=uniform --contamination 0 -s tiny --jobs 0"
     assert adbench(of_tiny).exit_code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import adbench
+from parameters import slow
 
 import adbench_text.cli
 
@@ -38,7 +39,7 @@ def test_openmp_spins_briefly_in_processes_that_a_command_starts_or_as_the_user_
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *slow(">&-", "2>&-")])
 def test_a_command_works_where_standard_streams_are_closed(tmp_path, closed):
     texts = [f"the ship and crew number {i}" for i in range(20)]
     (tmp_path / "own.csv").write_text("\n".join(["text", *texts]))

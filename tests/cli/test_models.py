@@ -476,6 +476,7 @@ def test_documents_without_cleaning(home):
 # A share of false alarms
 
 
+@pytest.mark.slow
 def test_a_share_of_false_alarms_decides_on_all_documents(adbench, files, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "adbench_text.documents.chunks._PATIENCE", 0

@@ -7,12 +7,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from parameters import slow
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
 
 TOY = Path(__file__).parents[1] / "toy"
 ODD = "odd own.csv --detector form --output odd"
 N_TEXTS = 20
+STORE = "--tracking-uri sqlite:///mlflow.db"
 
 
 @pytest.fixture
@@ -32,7 +34,9 @@ def shell(folder: Path, arguments: str, rest: str, **variables: str) -> "subproc
     )
 
 
-@pytest.mark.parametrize("reader", ["| head -1", "| true", "2>&1 | head -1", "2>&1 | true", "2> >(true)"])
+@pytest.mark.parametrize(
+    "reader", ["| head -1", "2>&1 | true", *slow("| true", "2>&1 | head -1", "2> >(true)")]
+)
 def test_a_reader_that_leaves_is_a_normal_end_and_all_files_are_there(folder, reader):
     done = shell(folder, ODD, reader)
     assert (done.returncode, b"Traceback" in done.stderr + done.stdout) == (0, False)
@@ -45,6 +49,7 @@ def test_help_may_lose_its_reader(folder):
     assert shell(folder, "--help", "| true").returncode == 0
 
 
+@pytest.mark.slow
 def test_scores_that_nobody_reads_are_not_computed_and_a_verdict_is(folder):
     words = ["".join(letters) for letters in product("abcdefghijklmnop", repeat=3)]
     normal = [f"the ship and crew {word}" for word in words[:200]]
@@ -58,7 +63,7 @@ def test_scores_that_nobody_reads_are_not_computed_and_a_verdict_is(folder):
     assert (judged.returncode, b"This file differs" in judged.stderr) == (4, True)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp1252:strict"])
+@pytest.mark.parametrize("encoding", ["cp1252:strict", *slow("cp1252", "latin-1")])
 def test_a_character_that_a_stream_cannot_show_is_replaced(folder, encoding):
     done = shell(folder, ODD, "> list.txt", PYTHONIOENCODING=encoding)
     assert (done.returncode, (folder / "odd.csv").exists()) == (0, True)
@@ -66,13 +71,23 @@ def test_a_character_that_a_stream_cannot_show_is_replaced(folder, encoding):
     assert "drying 😀 near" in (folder / "odd.csv").read_text(encoding="utf-8")
 
 
-def test_tables_keep_their_lines_where_a_stream_has_no_characters_for_them(folder):
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the store of a sweep whose progress nobody read."""
+    folder = tmp_path_factory.mktemp("swept")
     path = f"{TOY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    variables = {"PYTHONIOENCODING": "cp1252", "PYTHONPATH": path}
-    (folder / "s").mkdir()
-    uri = "--tracking-uri sqlite:///s/mlflow.db"
-    assert shell(folder, f"run -d llr -s tiny --inlier sea {uri}", "", **variables).returncode == 0
-    report = shell(folder, f"report {uri}", "", **variables)
+    cells = "-d llr -s tiny --inlier sea --inlier law --contamination 0 --no-report"
+    assert shell(folder, f"run {cells} {STORE}", "2>&1 | true", PYTHONPATH=path).returncode == 0
+    return folder
+
+
+def test_a_sweep_goes_on_when_nobody_reads_its_progress(swept):
+    report = shell(swept, f"report --format csv {STORE}", "")
+    assert [name in report.stdout for name in (b",sea,", b",law,")] == [True, True]
+
+
+def test_tables_keep_their_lines_where_a_stream_has_no_characters_for_them(swept):
+    report = shell(swept, f"report {STORE}", "", PYTHONIOENCODING="cp1252")
     assert (report.returncode, b"?" in report.stdout) == (0, False)
     lines = report.stdout.decode("cp1252").splitlines()
     frames = [line for line in lines if line.startswith("+-") and line.endswith("-+")]
@@ -80,6 +95,13 @@ def test_tables_keep_their_lines_where_a_stream_has_no_characters_for_them(folde
     assert {len(line) for line in lines if line.startswith("|")} == {len(line) for line in frames}
 
 
+@pytest.mark.slow
+def test_figures_are_there_when_nobody_reads_the_report(swept):
+    assert shell(swept, f"report --figures figures {STORE}", "| true").returncode == 0
+    assert [*(swept / "figures").iterdir()]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["date", "pydocs"])
 def test_what_is_known_of_a_part_is_printed_in_any_encoding(folder, name):
     done = shell(folder, f"info {name}", "", PYTHONIOENCODING="cp1252:strict")
@@ -87,38 +109,23 @@ def test_what_is_known_of_a_part_is_printed_in_any_encoding(folder, name):
     assert done.stdout
 
 
+@pytest.mark.slow
 def test_characters_that_a_stream_cannot_show_have_plain_ones_that_look_alike(folder):
     (folder / "own.csv").write_text("text\n" + "the ship\n" * 9 + "“nets” – it’s ≥ 3\n", encoding="utf-8")
     done = shell(folder, ODD, "", PYTHONIOENCODING="latin-1")
     assert (done.returncode, b'"nets" - it\'s ? 3' in done.stdout) == (0, True)
 
 
+@pytest.mark.slow
 def test_what_a_stream_can_show_stays(folder):
     done = shell(folder, ODD, "| cat", PYTHONIOENCODING="utf-8")
     assert "drying 😀 near" in done.stdout.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_files_are_complete_although_the_disk_of_the_list_is_full(folder):
     done = shell(folder, ODD, "> /dev/full")
     assert (done.returncode, done.stderr.count(b"No space left")) == (1, 1)
     assert len((folder / "odd.csv").read_text().splitlines()) == N_TEXTS + 1
     assert (folder / "odd.html").exists()
-
-
-def test_a_sweep_goes_on_when_nobody_reads_its_progress(folder):
-    (folder / "s").mkdir()
-    uri = "--tracking-uri sqlite:///s/mlflow.db"
-    cells = "-d llr -s pydocs --limit 40 --inlier numpy --inlier scipy --contamination 0 --no-report"
-    assert shell(folder, f"run {cells} {uri}", "2>&1 | true").returncode == 0
-    report = shell(folder, f"report --format csv {uri}", "")
-    assert [name in report.stdout for name in (b",numpy,", b",scipy,")] == [True, True]
-
-
-def test_figures_are_there_when_nobody_reads_the_report(folder):
-    (folder / "s").mkdir()
-    uri = "--tracking-uri sqlite:///s/mlflow.db"
-    run = "run -d llr -s pydocs --limit 40 --inlier numpy --contamination 0 --no-report"
-    assert shell(folder, f"{run} {uri}", "").returncode == 0
-    assert shell(folder, f"report --figures figures {uri}", "| true").returncode == 0
-    assert [*(folder / "figures").iterdir()]

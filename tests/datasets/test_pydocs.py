@@ -155,6 +155,7 @@ print(sorted(set(pydocs.PyDocs.classes) & set(sys.modules)))
 """
 
 
+@pytest.mark.slow
 def test_reading_imports_no_library_and_does_not_depend_on_the_hash_seed() -> None:
     outputs = [printed(READ_ELSEWHERE, PYTHONHASHSEED=seed).splitlines() for seed in ("1", "2")]
     assert outputs[0] == outputs[1]

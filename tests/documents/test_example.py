@@ -35,6 +35,7 @@ def test_the_docstrings_have_the_notices_of_their_libraries():
     assert len(KEEP["LIBRARIES"]) == 4
 
 
+@pytest.mark.slow
 def test_the_example_is_made_of_the_versions_that_its_note_names():
     if KEEP["versions"]() not in LICENCES.read_text():
         pytest.skip("other versions of the libraries are installed")

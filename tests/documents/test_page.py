@@ -154,6 +154,7 @@ def test_a_document_that_begins_with_much_space_is_shown():
     assert "word" in page(document("\n" * 9000 + "word", [1.0], ["word"]))
 
 
+@pytest.mark.slow
 def test_a_page_of_very_many_documents_is_below_a_megabyte():
     facts = dict.fromkeys(("p", "p_form", "p_both", "score", "copies"), "0.0012")
     texts = ["wor", "word " * 200, "<&> \x00\n" * 2000, "\U0001f600 " * 3000, "'" * 90_000, '"' * 40]
@@ -243,16 +244,16 @@ look();
 </script></body>"""
 
 
-def in_browser(markup, steps, folder):
+def in_browser(browser, markup, steps, folder):
     """Return what a browser saw of a page while steps were taken in it; nothing went wrong."""
     markup = POLICY.sub("", markup).replace("</body>", DRIVER.replace("STEPS", steps))
-    shown, log = opened(markup, folder)
+    shown, log = opened(browser, markup, folder)
     assert "CONSOLE" not in log, log
     return json.loads(unescape(re.search(r'<pre id="result">(.+?)</pre>', shown)[1]))
 
 
 @pytest.fixture(scope="module")
-def marking(tmp_path_factory):
+def marking(browser, tmp_path_factory):
     """What happens to a page of four documents, one with a name as of a formula, and an earlier mark."""
     markup = page_to_mark(["A", "=1+1", 'C "c", d', "D"], {"X": "odd", "D": "fine"})
     steps = """
@@ -274,7 +275,7 @@ def marking(tmp_path_factory):
     document.querySelector("#marks button").click();
     seen.kept = JSON.parse(localStorage.getItem(`marks ${document.querySelector("#marks").dataset.key}`));
     """
-    return in_browser(markup, steps, tmp_path_factory.mktemp("browser"))
+    return in_browser(browser, markup, steps, tmp_path_factory.mktemp("browser"))
 
 
 def test_keys_mark_a_document_and_go_to_the_next_one(marking):
@@ -301,7 +302,7 @@ def test_earlier_marks_are_saved_too(marking):
     assert marking["kept"] == {"A": "odd", 'C "c", d': "odd", "D": "odd"}
 
 
-def test_a_document_of_two_lists_has_one_mark_and_its_name_is_no_formula(tmp_path):
+def test_a_document_of_two_lists_has_one_mark_and_its_name_is_no_formula(browser, tmp_path):
     both = [document("text", id="=1+1"), document("other", id="2")]
     markup = page_to_mark([], {}, "row", **{"Odd by words": both, "Odd by form": both[::-1]})
     steps = """
@@ -309,12 +310,12 @@ def test_a_document_of_two_lists_has_one_mark_and_its_name_is_no_formula(tmp_pat
     seen.marked = marked();
     document.querySelector("#marks button").click();
     """
-    seen = in_browser(markup, steps, tmp_path)
+    seen = in_browser(browser, markup, steps, tmp_path)
     assert seen["marked"] == ["odd", "", "", "odd"]
     assert seen["csv"] == ["row,mark\r\n'=1+1,odd\r\n"]
 
 
-def test_the_bar_of_marks_covers_nothing_that_has_the_focus(tmp_path):
+def test_the_bar_of_marks_covers_nothing_that_has_the_focus(browser, tmp_path):
     steps = """
     const bar = document.querySelector("#marks");
     for (const folded of document.querySelectorAll("main > details")) folded.open = true;
@@ -325,7 +326,7 @@ def test_the_bar_of_marks_covers_nothing_that_has_the_focus(tmp_path):
     };
     seen.edges = links.map(edges);
     """
-    seen = in_browser(page_to_mark([str(number) for number in range(60)]), steps, tmp_path)
+    seen = in_browser(browser, page_to_mark([str(number) for number in range(60)]), steps, tmp_path)
     assert len(seen["edges"]) == 20 + 2 * 60
     assert all(bottom <= top for bottom, top in seen["edges"])
 
@@ -333,7 +334,7 @@ def test_the_bar_of_marks_covers_nothing_that_has_the_focus(tmp_path):
 MANY = [str(number) for number in range(60)]
 
 
-def test_keys_and_links_unfold_the_document_that_they_lead_to(tmp_path):
+def test_keys_and_links_unfold_the_document_that_they_lead_to(browser, tmp_path):
     steps = """
     const folded = () => own[55].closest("details");
     const isShown = () => own[55].checkVisibility();
@@ -346,7 +347,7 @@ def test_keys_and_links_unfold_the_document_that_they_lead_to(tmp_path):
     document.querySelector('[href="#document-1-56"]').dispatchEvent(click);
     seen.link = isShown();
     """
-    seen = in_browser(page_to_mark(MANY), steps, tmp_path)
+    seen = in_browser(browser, page_to_mark(MANY), steps, tmp_path)
     assert seen == {"folded": False, "key": [50, True], "link": True, "csv": []}
 
 
@@ -357,7 +358,7 @@ for (const rule of document.styleSheets[0].cssRules) {
 """
 
 
-def test_what_is_folded_is_printed_too_and_links_unfold_it_without_a_script_of_the_page(tmp_path):
+def test_what_is_folded_is_printed_too_and_links_unfold_it_without_a_script_of_the_page(browser, tmp_path):
     steps = """
     const shown = () => own.filter((each) => each.checkVisibility({ contentVisibilityAuto: true })).length;
     const before = shown();
@@ -369,21 +370,23 @@ def test_what_is_folded_is_printed_too_and_links_unfold_it_without_a_script_of_t
     Object.assign(seen, { before, linked, paper: shown() });
     """
     markup = page(*[document("text", id=own) for own in MANY])
-    seen = in_browser(markup, steps.replace("PAPER", PAPER), tmp_path)
+    seen = in_browser(browser, markup, steps.replace("PAPER", PAPER), tmp_path)
     assert (seen["before"], seen["linked"], seen["paper"]) == (50, 60, 60)
 
 
-def test_marks_are_there_again_when_the_page_is_opened_again(tmp_path):
+def test_marks_are_there_again_when_the_page_is_opened_again(browser, tmp_path):
     markup = page_to_mark(["A", "B"])
     key = re.search('data-key="(.*?)"', markup)[1]
     kept = f"""<script>localStorage.setItem("marks {key}", '{{"B":"fine"}}')</script>"""
-    seen = in_browser(markup.replace("</head>", f"{kept}</head>"), "seen.marked = marked();", tmp_path)
+    seen = in_browser(
+        browser, markup.replace("</head>", f"{kept}</head>"), "seen.marked = marked();", tmp_path
+    )
     assert seen["marked"] == ["", "fine"]
 
 
-def test_the_policy_of_the_page_lets_its_script_run_and_no_other(tmp_path):
+def test_the_policy_of_the_page_lets_its_script_run_and_no_other(browser, tmp_path):
     other = "<script>document.title = 'changed'</script>"
-    shown, log = opened(page_to_mark(["A"]).replace("</body>", f"{other}</body>"), tmp_path)
+    shown, log = opened(browser, page_to_mark(["A"]).replace("</body>", f"{other}</body>"), tmp_path)
     assert re.search('<p class="marks"><button', shown)  # shown by the script
     assert "0 odd, 0 fine" in shown
     assert "<title>T</title>" in shown

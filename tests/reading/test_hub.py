@@ -231,6 +231,7 @@ def ask(library, tmp_path, monkeypatch):
     return lines
 
 
+@pytest.mark.slow
 def test_the_hub_and_its_cache(home, ask):
     with serving(Hub()) as hub:
         found, missing, unknown, script, gated, nobody = ask(

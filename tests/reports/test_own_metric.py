@@ -40,16 +40,24 @@ def area(outlier, scores):
 SCORES = {"best": [0, 1, 2, 3, 4, 5], "next": [0, 4, 1, 5, 3, 2], "worst": [5, 4, 3, 2, 1, 0]}
 
 
-@pytest.fixture(autouse=True)
-def results(here, own_files):
-    """A store with three detectors on two splits, and a file of metrics."""
+@pytest.fixture(scope="module")
+def results(empty_database, tmp_path_factory):
+    """A folder with a store of three detectors on two splits, and a file of metrics."""
+    folder = tmp_path_factory.mktemp("results")
     made = [
         result(figure / 4, detector=name, inlier=inlier, scores=np.array(scores[::step], dtype=float))
         for figure, (name, scores) in enumerate(SCORES.items())
         for inlier, step in (("sea", 1), ("law", -1))
     ]
-    log(Store(), *made)
-    (here / "mine.py").write_text(MINE)
+    log(Store(f"sqlite:///{shutil.copy(empty_database, folder / 'mlflow.db')}"), *made)
+    (folder / "mine.py").write_text(MINE)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def copied(results, here, own_files):
+    """The results of a test, which it may change."""
+    shutil.copytree(results, here, dirs_exist_ok=True)
 
 
 def printed(*words: str) -> str:

@@ -147,6 +147,7 @@ def test_the_placements_add_up_to_the_auroc():
         assert shares[~outlier].mean() == pytest.approx(area)
 
 
+@pytest.mark.slow
 def test_the_deviation_is_that_of_resamples_of_the_documents():
     outlier, fair = STORE.scores("fair a")
     _, blind = STORE.scores("blind a")

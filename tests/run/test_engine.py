@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 from interpreters import printed
+from parameters import slow
 from sweep_processes import wait_until
 
 from adbench_text import provenance
@@ -98,7 +99,7 @@ def assert_equal(results, expected) -> None:
         np.testing.assert_array_equal(results[cell][2], scores)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [*slow(1), 2])
 def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, jobs):
     texts = list(corpora["tiny"].test.texts)
     others = "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
@@ -115,7 +116,7 @@ def alone(corpora) -> dict:
     return plain(run(cells("counting", "llr", **FEW), corpora, 1))
 
 
-@pytest.mark.parametrize(("jobs", "when"), [(1, "fit"), (2, "fit"), (2, "identified")])
+@pytest.mark.parametrize(("jobs", "when"), [(2, "fit"), *slow((1, "fit"), (2, "identified"))])
 def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
     corpora, alone, jobs, when, tmp_path
 ):

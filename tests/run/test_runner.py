@@ -1,12 +1,12 @@
 """The runner knows no store: anything that keeps results will do."""
 
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, OutlierMixin
+from sweep_processes import wait_until
 
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora import split
@@ -225,7 +225,7 @@ def test_summaries_that_a_killed_sweep_left_are_made_by_the_next_one(corpus, swe
 def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, monkeypatch):
     class Slow:
         def prepare(self, texts):
-            time.sleep(0.2)
+            wait_until(lambda: listener.messages)
 
         def fit(self, texts): ...
 

@@ -20,12 +20,6 @@ def deaf_port():
         yield listening.getsockname()[1]
 
 
-@pytest.fixture
-def free_port():
-    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
-        return listening.getsockname()[1]
-
-
 def refused(uri: str) -> str:
     """Return why a store is refused: one line."""
     with pytest.raises(TrackingError) as caught:
@@ -199,9 +193,9 @@ def test_a_server_in_trouble(server):
     assert "(HTTP status 503)" in refused(server.url)
 
 
-def test_a_server_that_is_not_there(free_port):
-    line = refused(f"http://me:s3cret@127.0.0.1:{free_port}")
-    assert f" http://***@127.0.0.1:{free_port} (ConnectionError). " in line
+def test_a_server_that_is_not_there(silent_port):
+    line = refused(f"http://me:s3cret@127.0.0.1:{silent_port}")
+    assert f" http://***@127.0.0.1:{silent_port} (ConnectionError). " in line
     assert "--tracking-uri sqlite:///" in line
 
 

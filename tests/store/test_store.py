@@ -725,6 +725,7 @@ def integrity(path) -> str:
         return database.execute("PRAGMA integrity_check").fetchone()[0]
 
 
+@pytest.mark.slow
 def test_a_creation_that_is_cut_off_leaves_no_store_and_the_next_one_works(tmp_path):
     uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
     dies = (
@@ -787,6 +788,7 @@ def test_a_server_that_went_away_is_not_waited_for_twice(server):
     assert client.calls == 2
 
 
+@pytest.mark.slow
 def test_the_recipe_for_another_metric_prints_its_figures_and_nothing_else(store):
     log(store, result(), result(inlier="law"))
     page = (Path(__file__).parents[2] / "docs" / "mlflow.md").read_text(encoding="utf-8")

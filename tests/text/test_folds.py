@@ -4,6 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+from parameters import slow
 from wordfreq import get_frequency_dict, top_n_list
 
 from adbench_text.contract.cleaner import Cleaner
@@ -172,7 +173,7 @@ def test_any_text_has_the_same_words_with_and_without_places(language):
 
 
 @pytest.mark.parametrize("language", ["el", "ru", "vi", "de", "hi", "ja", "uk", "ar"])
-@pytest.mark.parametrize("wordlist", ["small", "best"])
+@pytest.mark.parametrize("wordlist", ["small", *slow("best")])
 def test_the_shares_of_both_spellings_add_up(language, wordlist):
     listed, shares = get_frequency_dict(language, wordlist), word_shares(language, wordlist)
     assert sum(shares.values()) == pytest.approx(sum(listed.values()), rel=1e-3)

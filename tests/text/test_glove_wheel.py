@@ -104,12 +104,14 @@ def installed(home, monkeypatch):
     monkeypatch.setattr(vectors, "WHEEL", REAL)
 
 
+@pytest.mark.slow
 def test_the_package_has_the_words_in_the_order_of_their_frequency(installed):
     loaded = vectors.load(NAME)
     assert loaded.rows(["the", ",", "ship", "sandberger"]).tolist() == [0, 1, 1370, 399_999]
     np.testing.assert_array_equal(loaded.matrix[0, :3], np.float32([0.418, 0.24968, -0.41242]))
 
 
+@pytest.mark.slow
 def test_the_package_and_the_file_are_the_same_bit_for_bit(installed, data_dir, monkeypatch):
     from_package = vectors.load(NAME)
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))

@@ -469,6 +469,7 @@ def test_an_encoder_that_fails_ends_a_sweep_or_fails_its_cells_in_one_line(mine)
     assert set(cells[cells["status"] == "ok"]["detector"]) == {"llr"}
 
 
+@pytest.mark.slow
 def test_own_documents_are_ranked_kept_and_scored_with_the_file_given_again(mine, here, monkeypatch):
     (here / "posts.csv").write_text("\n".join(["body", *TRAIN, *TEST]))
     choice = f"posts.csv -d knn-vectors --encoder {WRITTEN} --jobs 1"

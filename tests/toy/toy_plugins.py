@@ -69,6 +69,7 @@ class Counting:
         if interrupt and interrupt in " ".join(texts):
             raise KeyboardInterrupt
         wait_at_gate()
+        note("TOY_FITS", "begun")
         time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
         self.known = {word for text in texts for word in text.split()}
         return self
@@ -85,6 +86,13 @@ def wait_at_gate():
         Path(gate, str(os.getpid())).touch()
         while len(list(Path(gate).iterdir())) < 2:
             time.sleep(0.05)
+
+
+def note(variable, value):
+    """Add a line to a file, if the variable names one."""
+    if path := os.environ.get(variable):
+        with open(path, "a") as file:  # noqa: PTH123
+            file.write(f"{value}\n")
 
 
 class OnGPU(Counting):
@@ -231,8 +239,7 @@ class Forking(Counting):
     def fit(self, texts, y=None):
         child = os.fork()
         if child:
-            with open(os.environ["TOY_FORK_FILE"], "a") as file:  # noqa: PTH123
-                file.write(f"{child}\n")
+            note("TOY_FORK_FILE", child)
         elif os.environ.get("TOY_FORK") == "waits":
             time.sleep(600)
         if child and os.environ.get("TOY_FORK") == "dies":

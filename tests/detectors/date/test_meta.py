@@ -76,6 +76,7 @@ def test_a_step_with_a_learned_generator_waits_for_no_value(monkeypatch, generat
     assert {(loss.device, loss.shape) for loss in losses} == {(META, ())}
 
 
+@pytest.mark.slow
 @PATTERNS
 def test_a_step_with_a_prior_waits_for_no_value(monkeypatch, settings):
     losses = losses_of_a_step(monkeypatch, torch.float32, generator="english", prior=True, **settings)

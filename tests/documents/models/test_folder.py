@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 import skops.io
+from parameters import slow
 
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models import folder as folder_module
@@ -204,7 +205,7 @@ def test_each_changed_value_of_the_description_is_refused(with_form):
 WRONG = [None, True, 0, -1, 1.5, float("inf"), 10**30, "", "x", "\udfff", [], {}, ["x"], {"x": 1}]
 
 
-@pytest.mark.parametrize("name", ["llr", "knn-words", "ensemble"])
+@pytest.mark.parametrize("name", ["llr", *slow("knn-words", "ensemble")])
 def test_a_wrong_value_with_the_right_digest_is_one_line_or_harms_nothing(home, tmp_path, name):
     folder = save(fit_model(TRAIN, name), tmp_path / name)
     description = json.loads((folder / "model.json").read_text())

@@ -112,6 +112,7 @@ def test_the_server_answers_null_for_a_text_without_words(registered):
         assert answer(registered, request) == expected
 
 
+@pytest.mark.slow
 def test_a_version_holds_its_code_and_names_what_it_needs_elsewhere(registered, folder):
     place = Path(mlflow.artifacts.download_artifacts("models:/odd-ships/1"))
     versions = dict(line.split("==") for line in (place / "requirements.txt").read_text().split())

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from parameters import slow
 
 from adbench_text.calibration import LEAST_P, p_of_families
 from adbench_text.documents.fitting import fit_model
@@ -22,8 +23,14 @@ def mailbox(seed: int, share: float) -> list[str]:
     return mails
 
 
-@pytest.mark.parametrize("by", ["words", "both"])
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize(
+    ("share", "by"),
+    [
+        (0.0, "words"),
+        (0.1, "both"),
+        *slow((0.0, "both"), (0.02, "words"), (0.02, "both"), (0.1, "words")),
+    ],
+)
 def test_no_more_than_alpha_are_odd_and_no_clean_file_differs(home, share, by):
     # one file of 500 gives a share of 5 % with a standard deviation of 1 %: three are looked at
     scorers = {seed: Scorer(fit_model(mailbox(seed, share)), 0.05, by) for seed in (20, 60, 140)}

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from parameters import slow
 
 from adbench_text.contract.detector import TextDetector
 from adbench_text.documents.models.folder import load_model as load
@@ -75,6 +76,7 @@ def fitted_and_loaded(name, folder, **settings):
 
 
 SETTINGS = [
+    *((name, {}) for name in OWN),
     ("llr", {"background": "uniform", "cap": None}),
     ("llr", {"background": "mean", "em_rounds": 5, "coherence": 2, "vectors": "topics"}),
     ("llr", {"background": "vectors", "em_rounds": 5, "vectors": "topics"}),
@@ -90,7 +92,12 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings"), [*((name, {}) for name in OWN), *SETTINGS])
+NETWORKS = [each for each in SETTINGS if each[0] in ("cvdd", "date")]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [*[each for each in SETTINGS if each not in NETWORKS], *slow(*NETWORKS)]
+)
 def test_a_loaded_detector_scores_as_before_and_has_no_training_text(tmp_path, vectors, name, settings):
     if "vectors" in registry.detector(name).default_params():
         settings = {"vectors": "topics", **settings}

@@ -683,21 +683,22 @@ document.body.append(frame);
 </script>"""
 
 
-def in_browser(report: Report, folder: Path, harness: str = HARNESS) -> tuple[dict, str]:
+def in_browser(browser: str, report: Report, folder: Path, harness: str = HARNESS) -> tuple[dict, str]:
     """Return what the harness saw of a page, and the browser's log."""
     page = json.dumps(FORMATS["html"].render(report)).replace("</", "<\\/")
-    shown, log = opened(harness.replace("PAGE", page), folder, "--window-size=1400,900")
+    shown, log = opened(browser, harness.replace("PAGE", page), folder, "--window-size=1400,900")
     found = re.search(r'<pre id="result">(.+?)</pre>', shown)
     assert found, log
     return json.loads(unescape(found[1])), log
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory) -> dict:
+def seen(browser, tmp_path_factory) -> dict:
     """What a browser shows of a whole report; nothing went wrong in it."""
     wide = table("A title of many words, so that it must be broken " + "x" * 80)
     report, folded = whole(), replace(table("wide"), is_folded=True)
     shown, log = in_browser(
+        browser,
         Report(
             [wide, table_with_means(), broad_table(), replace(folded, rows=[*folded.rows, *folded.rows])],
             [*report.notes, "x" * 300],
@@ -710,10 +711,10 @@ def seen(tmp_path_factory) -> dict:
     return shown
 
 
-def test_without_scripts_the_levels_can_be_switched_and_tables_opened(tmp_path):
+def test_without_scripts_the_levels_can_be_switched_and_tables_opened(browser, tmp_path):
     boards = {level: replace(leaders(), title=f"Leaders at {level}") for level in ("0%", "5%", "10%")}
     report = replace(whole(), leaders=boards)
-    shown, _ = in_browser(report, tmp_path, WITHOUT_SCRIPTS)
+    shown, _ = in_browser(browser, report, tmp_path, WITHOUT_SCRIPTS)
     assert not shown["theme"]
     assert shown["names"] == ["0%", "5%", "10%"]
     assert shown["shown"] == [[True, False, False], [False, True, False], [True, False, False]]
