@@ -76,7 +76,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the store of a sweep whose progress nobody read."""
     folder = tmp_path_factory.mktemp("swept")
     path = f"{TOY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    cells = "-d llr -s tiny --inlier sea --inlier law --contamination 0 --no-report"
+    cells = "-d llr -s tiny --inlier sea --inlier law --no-report"
     assert shell(folder, f"run {cells} {STORE}", "2>&1 | true", PYTHONPATH=path).returncode == 0
     return folder
 

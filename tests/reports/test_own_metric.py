@@ -56,7 +56,7 @@ def results(empty_database, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def copied(results, here, own_files):
-    """The results of a test, which it may change."""
+    """A copy of the results, which a test may change but not add to: artifacts of new runs are elsewhere."""
     shutil.copytree(results, here, dirs_exist_ok=True)
 
 
@@ -79,8 +79,8 @@ def test_it_is_in_every_table_under_the_name_of_the_function():
 
 def test_the_auroc_of_stored_scores_is_that_of_the_cell():
     close = 1e10 + np.array([0, 1, 2, 3, 4, 5]) / 1000  # equal in nine digits
-    log(Store(), result(1.0, detector="offset", scores=close))
-    assert "| tiny | sea | 100.0 |" in printed("./mine.py:area -t main -d offset")
+    log(Store("sqlite:///other.db"), result(1.0, scores=close))
+    assert "| tiny | sea | 100.0 |" in printed("./mine.py:area -t main --tracking-uri sqlite:///other.db")
 
 
 def test_lower_is_better_if_the_function_says_so_and_it_may_change_what_it_gets():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from observers import Watching
+from parameters import slow
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
@@ -39,6 +40,10 @@ def small(**settings) -> DATE:
     sizes |= {"steps": 60, "epochs": 1000}
     defaults = {"vocabulary": "trained", "learning_rate": 1e-3, "precision": "fp32", "random_state": 0}
     return DATE(**{**sizes, **defaults, **settings})
+
+
+#: The English one has a share for each piece of the vocabulary, which takes seconds.
+GENERATORS = pytest.mark.parametrize("generator", ["random", *slow("english")])
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +83,7 @@ def test_a_loss_that_is_no_number_is_a_clear_error():
         small(learning_rate=1e37).fit(TRAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -110,6 +116,7 @@ def test_without_a_step_the_network_is_as_it_was_drawn(length):
         torch.testing.assert_close(weights, start[name], atol=1e-9, rtol=0)
 
 
+@pytest.mark.slow
 def test_the_english_generator_draws_pieces_by_their_frequency():
     detector = small(generator="english", steps=0).fit(["the ship and the harbour", "a ship xylograph"])
     wanted = frequencies.english(detector._pieces)
@@ -124,6 +131,7 @@ def test_the_english_generator_draws_pieces_by_their_frequency():
     assert torch.equal(unmasked, ids)
 
 
+@pytest.mark.slow
 def test_frequencies_of_pieces_are_those_of_english_words():
     detector = small(steps=0).fit(["the ship and the harbour", "a ship and the crew"])
     pieces = detector._pieces.pieces
@@ -133,7 +141,7 @@ def test_frequencies_of_pieces_are_those_of_english_words():
     assert of["the"] > of["and"] > of["ship"] > 0
 
 
-@pytest.mark.parametrize("generator", ["random", "english"])
+@GENERATORS
 @pytest.mark.parametrize("score", ["pl", "log_odds"])
 def test_the_prior_alone_is_the_closed_form(generator, score):
     settings = {"prior": True, "steps": 0, "mask_share": 0.25, "max_length": 128}  # a window each
@@ -158,6 +166,7 @@ def test_the_prior_alone_is_the_closed_form(generator, score):
         assert score_of_text == pytest.approx(by_hand, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_network_on_top_of_the_prior_learns_and_is_saved_with_it():
     detector = small(generator="english", prior=True, score="log_odds").fit(TRAIN)
     alone = small(generator="english", prior=True, score="log_odds", steps=0).fit(TRAIN)
@@ -205,6 +214,7 @@ def test_a_training_that_its_epochs_cut_short_is_reported():
     assert detector.ran_on_["steps"] == "16 of 1,500, the end of epochs=2"
 
 
+@pytest.mark.slow
 def test_bfloat16_learns_what_fp32_learns():
     detector = small(steps=150, batch_size=16, max_length=64, precision="bf16").fit(TRAIN)
     assert roc_auc_score(np.arange(20) >= 10, detector.decision_function(TEST)) > 0.95
@@ -272,7 +282,7 @@ def test_few_and_odd_training_texts_are_enough(training):
 
 
 @pytest.mark.parametrize("training", [["a", "a"], ["ship"], ["", "船 が 港 に", "\x00\x1f"]])
-@pytest.mark.parametrize("generator", ["random", "english"])
+@GENERATORS
 @pytest.mark.filterwarnings("error")
 def test_a_prior_of_few_and_odd_training_texts_is_finite(training, generator):
     detector = small(generator=generator, prior=True, score="log_odds", steps=3).fit(training)
