@@ -123,7 +123,7 @@ def test_a_split_has_the_words_of_its_documents_in_their_order(home):
     ],
 )
 def test_a_span_that_is_no_part_of_a_document_is_an_error(spans, quoted):
-    with pytest.raises(ValueError, match=f"^words .*position 1: {quoted}"):
+    with pytest.raises(ValueError, match=f"^words .*position 1: .*{quoted}"):
         Documents(["ship", "the ship"], [0, 0], [None, OddWords(spans)])
 
 
@@ -234,7 +234,7 @@ def test_places_of_odd_words_are_those_of_the_text_as_it_was_written(home, tmp_p
         ([["0", "5"]], r"'odd' .*\[\[0, 5\]\], got '.*0.*5.*'\."),
         (7, r"'odd' .*\[\[0, 5\]\], got '7'\."),
         ([[0, 5], [3, 8]], r"'odd': .*\[0, 5\] .*\[3, 8\] overlap"),
-        ([[0, 5000]], r"'odd': \[0, 5000\] .* \d+ characters"),
+        ([[0, 5000]], r"'odd': .*\[0, 5000\] .* \d+ characters"),
     ],
 )
 def test_a_wrong_row_is_one_line(home, tmp_path, odd, quoted):
