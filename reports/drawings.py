@@ -106,7 +106,7 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def curves(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the ROC and precision-recall curves of all splits, one figure for each area."""
+    """Yield a figure for each corpus and each metric that is an area: the curves of all splits."""
     evidence = comparison.evidence
     for corpus in comparison.corpora:
         found = ((c.label, evidence.scores(corpus.of_splits(c))) for c in comparison.fair)

@@ -113,7 +113,7 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
         raise click.UsageError(f"--format {form} prints single cells and cannot be combined with --table.")
     baseline, shown = options["baseline"], tables or [*renderer.tables]
     if baseline is not None:
-        # a report of all tables has this one only with a baseline
+        # without --table, significance is shown only with a baseline
         if not renderer.tables or (tables and _BASELINE_TABLE not in tables):
             raise click.UsageError(
                 f"--baseline is for the table {_BASELINE_TABLE}, which is not among those shown."

@@ -323,14 +323,15 @@ class ClassFiles(Dataset):
 
 
 def _families(names: Sequence[str], texts: Sequence[str]) -> list[int]:
-    """Return the number of the family of each document; near-copies of a low similarity count, too.
+    """Return the number of the family of each document: copies and near-copies are a family.
 
-    Short texts of few words may all be that similar. They are no copies if too few are left of a class.
+    Near-copies are found at a low similarity. All short texts with few words may be that similar: if it makes
+    a class too small, and the higher similarity `SHARED` saves a class, `SHARED` holds for all classes.
     """
     found: list[int] = numbered_families(texts).tolist()
     if _large(_sizes(names, texts)) > _large(_sizes(names, found)):
-        closer: list[int] = numbered_families(texts, SHARED).tolist()
-        return closer if _large(_sizes(names, closer)) > _large(_sizes(names, found)) else found
+        strict: list[int] = numbered_families(texts, SHARED).tolist()
+        return strict if _large(_sizes(names, strict)) > _large(_sizes(names, found)) else found
     return found
 
 

@@ -35,7 +35,7 @@ class LeftOut:
 
     scores: "pd.Series[Any]"  # float64
     method: str
-    detector: "TextDetector" = field(repr=False)  # for other documents; fitted on all of these
+    detector: "TextDetector" = field(repr=False)  # for other documents, once the caller has fitted it on all
     _texts: "pd.Series[str]" = field(repr=False)
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
     _fold_of: "pd.Series[int]" = field(repr=False)
@@ -99,12 +99,12 @@ def left_out(
     """Return scores of at least two documents. Each score comes from a detector that was fitted without it.
 
     If its ``decision_scores_`` are leave-one-out scores, the detector is fitted once, on all documents. Any
-    other detector is cloned, and each clone is fitted without one fold.
+    other detector is cloned, and each clone is fitted without one fold; the detector itself stays unfitted.
     """
     Whole(2).check("n_folds", n_folds)
     texts = pd.Series(texts, dtype=object)
     if detector.leaves_out_self:
-        scores = known.fit(detector, texts.tolist()).decision_scores_[: len(texts)]
+        scores = known.fit(detector, texts.tolist()).decision_scores_[: len(texts)]  # known outliers follow
         method, detectors, fold_of = "leave-one-out", [detector], np.zeros(len(texts), dtype=np.int64)
     else:
         n_folds = min(n_folds, len(texts))

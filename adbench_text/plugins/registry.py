@@ -281,7 +281,7 @@ def has_loaded_others() -> bool:
 def _load(plugin: Plugin) -> Any:
     if not plugin.is_foreign:
         return _load_checked(plugin)
-    metrics.library()  # before code that may patch it
+    metrics.library()  # a plug-in that patches the library of metrics is loaded after it
     _loaded_from_others.add(plugin.name)
     with preserved():
         return _load_checked(plugin)

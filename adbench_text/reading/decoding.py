@@ -147,7 +147,10 @@ class Lines:
             self._n_to_skip -= n
 
     def _newline(self, text: str) -> str | None:
-        """Return the line end of a text, for `io.StringIO`; None if unknown yet."""
+        """Return the argument ``newline`` of `io.StringIO` for a text; None if its line end is unknown yet.
+
+        A carriage return at the very end does not count: its line feed may be in the next block.
+        """
         if self.any_end:
             return ""
         if "\n" in text or "\r" in text[:-1]:

@@ -209,6 +209,7 @@ def _call(name: str, texts: list[str]) -> NDArray[np.float32]:
 
 @lru_cache(4)
 def _function(name: str) -> Callable[[list[str]], Any]:
+    """Load the function of a user; the folder of its file is on Python's path from then on."""
     path = own_file.find(name)
     with preserved(), as_plugin_error(f"The encoder {name!r} cannot be loaded", path.stem):
         function = own_file.load(path, name.partition(":")[2])
