@@ -113,9 +113,9 @@ def original_words(
 ) -> list[TokenScore]:
     """Return the scores of the words of a document, with their spans in the original.
 
-    `spans` are the spans of the words of the cleaned document, see `Cleaner.spans`. `scored` are its tokens,
-    in order. A word of several tokens has their highest score, and a word without tokens is left out. A token
-    over several words counts for the first one.
+    `spans` has the words of the cleaned document, see `Cleaner.spans`, and `scored` its tokens, in order. A
+    word with several tokens gets their highest score, and a word without tokens is left out. A token over
+    several words counts for the first one.
     """
     words, position = [], 0
     for start, end, original_start, original_end in spans:

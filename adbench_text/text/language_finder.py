@@ -22,17 +22,17 @@ N_LOOKED_AT = 200
 #: Replaces a tag: the language of most documents is detected.
 AUTO = "auto"
 
-_N_CHARACTERS = 500  # of a document
+_N_CHARACTERS = 500  # of a document that are read, from its beginning
 _LEAST_PROBABILITY = 0.5
-_LEAST_SHARE, _LEAST_DOCUMENTS = 0.01, 2  # of a language that is named; single errors are fewer
-_MOST = 0.5  # of the documents, in which a language is that of the file
-_LARGE_SHARE, _MANY_DOCUMENTS = 0.1, 20  # of a language that is ranked by itself with profit
-_POSSIBLE_SHARE = 0.05  # of 200 documents: if 10 % of all are in a language, 4 of 1,000 files have fewer
+_LEAST_SHARE, _LEAST_DOCUMENTS = 0.01, 2  # of a language that is named, so that single errors do not count
+_MOST = 0.5  # share of documents above which a language is the language of the file
+_LARGE_SHARE, _MANY_DOCUMENTS = 0.1, 20  # of a language that should be ranked by itself
+_POSSIBLE_SHARE = 0.05  # of 200 documents: if 10 % of a file are in a language, 4 of 1,000 samples have fewer
 _NO_LANGUAGE = "zxx"
-_LEAST_KANA = 0.1  # of Chinese characters in a Japanese text
-_LIKE_OTHERS = ("ary", "yue")  # taken for Arabic and Chinese
+_LEAST_KANA = 0.1  # of a Japanese text, relative to its Chinese characters
+_LIKE_OTHERS = ("ary", "yue")  # py3langid mistakes them for Arabic and Chinese
 
-# The first words of the names that Unicode gives to letters. py3langid knows languages of the shared scripts.
+# First words in Unicode's names of letters. py3langid distinguishes the languages of these shared scripts.
 _SHARED_SCRIPTS = frozenset("LATIN CYRILLIC GREEK ARABIC HEBREW DEVANAGARI BENGALI ETHIOPIC CJK".split())
 _LANGUAGE_OF_SCRIPT = {
     "ARMENIAN": "hy",

@@ -17,9 +17,9 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.text.folds import folds_of
 
 LANGUAGE_TAG = "a language tag such as 'en', 'de' or 'pt-BR'"
-_FARTHEST = 10  # distance of langcodes, at which most readers understand the other language
+_FARTHEST = 10  # distance of langcodes up to which most readers understand the other language
 _UNDETERMINED = "und"
-_LETTERS, _SYLLABLES, _CHARACTERS = 5, 4, 2  # characters of a part of a word, by what a character says
+_LETTERS, _SYLLABLES, _CHARACTERS = 5, 4, 2  # n of n-grams of such characters
 _SCRIPTS = {
     "Ethi": _SYLLABLES,
     "Thai": _SYLLABLES,
@@ -124,11 +124,11 @@ def prepared(text: str, language: str) -> str:
 
 
 def folded(words: Iterable[str], language: str) -> list[str]:
-    """Return words of a list in the letters by which the language compares words."""
+    """Return the words of a list in the spelling of `prepared`."""
     words = list(words)
     if not words or not folds_of(standard(language)):
         return words
-    return prepared("\n".join(words), language).split("\n")  # all at once, in a tenth of the time
+    return prepared("\n".join(words), language).split("\n")  # all at once: ten times as fast
 
 
 @cache

@@ -47,8 +47,8 @@ _N_LINES, _N_WORDS = 16, 10  # of shared words
 
 _ROUNDING = 0.02  # relative to the length of a vector
 _N_NUMBERS = 64  # of a sketch
-_DIFFERENCE = 6  # of two numbers of a sketch, of at most 127; noise of 1 % in the vectors makes less
-_STEPS = 8  # of the scale of a sketch, for a factor of two
+_DIFFERENCE = 6  # at most, of two numbers of sketches (up to 127); noise of 1 % in the vectors makes less
+_STEPS = 8  # of the logarithmic scale of a sketch, for a factor of two
 _WRITTEN = re.compile(
     r"(?P<code>own-[0-9a-f]+-\d+)-(?:(?P<reason>constant|random)-[0-9a-f]+|(?P<sketch>(?:[0-9a-f]{2}){3,}))"
 )

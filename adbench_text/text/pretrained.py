@@ -67,11 +67,11 @@ MINILM = Wheel(
     },
     command=_INSTALL,
 )
-MINILM_PIECES = 128  # the length of its training
+MINILM_PIECES = 128  # the length with which it was trained
 
 EncoderPrecision = Literal["fp32", "bf16"]
 PRECISIONS: dict[EncoderPrecision, str] = {"fp32": "float32", "bf16": "bfloat16"}
-#: What each library computes with: another release of one outdates results.
+#: The packages that each library computes with: another release of one makes results outdated.
 _COMPUTE: dict[Library, tuple[str, ...]] = {
     "sentence-transformers": ("sentence-transformers", "torch", "transformers"),
     "model2vec": ("model2vec", "tokenizers"),
@@ -195,7 +195,7 @@ class _Function(PretrainedModel):
     def _is_identified(self, texts: Sequence[str]) -> bool:
         """Identify the function by its vectors of a corpus; return whether that is possible.
 
-        The vectors are those on the disk if there are any: a rounded one would be another identity.
+        Vectors on the disk are preferred, because new vectors may round to another identity.
         """
         probes = own_encoder.sample(text for text in texts if text.strip())
         if not probes:
@@ -229,10 +229,10 @@ class _Function(PretrainedModel):
             vectors = np.array([rows[_digest(text)]["vector"] for text in probes])
             if own_encoder.are_alike(self.encode(probes), vectors):
                 kept.folder = folder
-                # no others: texts of another corpus may be older there
+                # only new texts: in this folder, texts of another corpus may be older
                 kept.rows |= {digest: rows[digest] for digest in new.keys() & rows.keys()}
-                with suppress(OSError):  # it may belong to another user
-                    os.utime(folder)  # other processes of this command look at it first
+                with suppress(OSError):  # the folder may belong to another user
+                    os.utime(folder)  # so that other processes of this command try it first
                 break
             kept.folder = None if kept.folder == folder else kept.folder
         memo.credit(start - time.perf_counter())  # the cell that looks them up does not pay for this

@@ -220,12 +220,12 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     }
     first = pd.read_csv(path, nrows=1, dtype=str, **layout).iloc[0].tolist()
     n_words, n_dimensions = _sizes(first)
-    with np.errstate(over="ignore"):  # `read` refuses what is not finite
+    with np.errstate(over="ignore"):  # `_read` refuses numbers that are not finite
         table = pd.read_csv(
             path,
             skiprows=0 if n_words is None else 1,
             dtype={0: str, **dict.fromkeys(range(1, n_dimensions + 1), np.float32)},
-            # a few words of GloVe 840B have spaces; no word of a document does
+            # a few words of GloVe 840B have spaces; words of documents have none
             on_bad_lines="skip" if n_words is None else "error",
             low_memory=False,
             **layout,

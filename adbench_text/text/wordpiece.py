@@ -144,8 +144,8 @@ def _train(corpus_and_size: tuple[tuple[str, ...], int]) -> WordPiece:
         raise InvalidValueError(
             "The training texts have no words to train a vocabulary on; they need at least one."
         )
-    # The trainer numbers the letters in the order of a hash map, which decides between pairs that are
-    # equally frequent: named beforehand, they have the same numbers each time.
+    # The trainer numbers letters in the order of a hash map, and the numbers decide between equally frequent
+    # pairs. Letters that are named beforehand always have the same numbers.
     alphabet = sorted(forms)
     trainer = trainers.WordPieceTrainer(
         vocab_size=size, special_tokens=[*SPECIAL, *alphabet], show_progress=False, min_frequency=2
