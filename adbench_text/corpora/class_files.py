@@ -1,4 +1,4 @@
-"""Files with classes as a dataset: ``files:tickets.csv`` of the user, or ``hf:NAME`` of Hugging Face."""
+"""Datasets from files with classes: ``files:tickets.csv`` of the user, or ``hf:NAME`` of Hugging Face."""
 
 import json
 import operator
@@ -25,21 +25,21 @@ from adbench_text.text.copies import SHARED, numbered_families
 from adbench_text.text.languages import standard
 from adbench_text.text.words import digest
 
-_LEAST = 20  # different texts of a class
-_FEW = 50  # outliers, of which one is worth two points of AUROC
+_LEAST = 20  # unique texts of a class that can be normal
+_FEW = 50  # outliers; with fewer, a single one moves the AUROC by more than two points
 _TRAIN_SHARE = 0.7
 _SEED = 0
 _PARTS = {"train": False, "training": False, "test": True, "testing": True}
-_LEFT_OUT = {"val", "valid", "validation", "dev", "development"}  # other parts that a column may have
-_SPLITS = {"train", "test"}  # of a data set of Hugging Face
-_LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets have names beside the numbers
+_LEFT_OUT = {"val", "valid", "validation", "dev", "development"}  # other names of parts in a column
+_SPLITS = {"train", "test"}  # of a data set on Hugging Face
+_LABELS = ("label_text", "label", "class", "category")  # SetFit's data sets have a text for each number
 
 
 class _Labelled(NamedTuple):
     """Documents with a class and words: each list has a value for every document."""
 
-    rows: list[int]  # in the table
-    names: list[str]  # of their classes
+    rows: list[int]  # rows of the table
+    names: list[str]  # names of the classes
     texts: list[str]  # cleaned
     families: list[int]  # see `numbered_families`
     is_test: NDArray[np.bool_] | None  # None if the parts are drawn here
@@ -57,11 +57,11 @@ class _Labelled(NamedTuple):
 
 
 class _Classes(NamedTuple):
-    """The classes that are measured, and others; each in the order of the alphabet."""
+    """The classes that are measured, and the classes that are left out, both in alphabetical order."""
 
     names: list[str]
-    normal: list[str]  # those that can be normal
-    untrained: list[str]  # those without training documents
+    normal: list[str]  # that can be normal
+    untrained: list[str]  # without training documents
     small: list[str]  # left out, with too few texts
     untested: list[str]  # left out, without test documents
 
@@ -79,7 +79,7 @@ class _Content(NamedTuple):
 
 
 def name_of(text: str) -> str:
-    """Return the name in results of a dataset as ``--dataset`` takes it: of a path, its last part.
+    """Return the name that results have for a value of ``--dataset``; a path is reduced to its last part.
 
     >>> name_of("files:data/tickets.csv"), name_of("hf:./saved"), name_of("hf:SetFit/20_newsgroups")
     ('files:tickets.csv', 'hf:saved', 'hf:SetFit/20_newsgroups')
@@ -91,27 +91,28 @@ def name_of(text: str) -> str:
 
 @dataclass
 class ClassFiles(Dataset):
-    """Documents with classes of a file or folder, or of a data set of Hugging Face.
+    """Documents with classes, from a file or folder, or from a data set on Hugging Face.
 
-    Texts that are equal after cleaning are copies. A class can be normal if it has 20 different texts, and
-    documents in both parts. If only one can be, all classes in the test part are its outliers, whatever their
-    number. If several can be, a class of fewer than 20 different texts is left out, and one without training
-    documents is always an outlier. A class without test documents is left out.
+    Texts that are equal after cleaning are copies. A class can be normal if it has 20 unique texts, and
+    documents in both parts. If only one class can be normal, all other classes in the test part are its
+    outliers, whatever their size. If several classes can be normal, a class with fewer than 20 unique texts
+    is left out, and a class without training documents is always an outlier. A class without test documents
+    is left out.
 
-    Without splits train and test, or a column of them, 70 % of the different texts of each class that can be
-    normal are for training, drawn with seed 0; other classes are for testing. Copies and near-copies, see
-    `adbench_text.text.copies`, go with the first and count once.
+    If the data have no splits train and test, and no column names the split, seed 0 draws 70 % of the unique
+    texts for training, in each class that can be normal. The other classes are for testing. Copies and
+    near-copies, see `adbench_text.text.copies`, go to the part of the first one, and count once.
     """
 
     path: str  # see `DocumentFile`
-    text: str | Sequence[str] | None = None  # column of the text, or several; by default guessed
+    text: str | Sequence[str] | None = None  # column or columns of the text; by default guessed
     label: str | None = None  # column of the classes; by default one of `_LABELS`
     split: str | None = None  # column with train or test
     odd_words: str | None = None  # column with the [start, end] pairs of the odd words of a document
-    language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
+    language: str = "en"  # type: ignore[misc]  # a class attribute of other datasets, as the properties below
     reading: Mapping[str, Any] = field(default_factory=dict)  # see `ReadOptions`
-    name: str = field(init=False)  # type: ignore[misc]  # likewise
-    as_papers = False  # no published figure depends on its words
+    name: str = field(init=False)  # type: ignore[misc]
+    as_papers = False  # no published figure depends on these words
     source = "a file of the user"
     licence = "unknown"
     citation = "none"
@@ -121,29 +122,29 @@ class ClassFiles(Dataset):
         self.name = name_of(self.path if self.path.startswith(HUB) else f"{registry.OWN}{self.path}")
 
     @property
-    def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
-        """Names of the classes, in the order of the alphabet."""
+    def classes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the classes, in alphabetical order."""
         return tuple(self._content.classes.names)
 
     @property
-    def inliers(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
+    def inliers(self) -> tuple[str, ...]:  # type: ignore[override]
         """Name of the only class that can be normal; empty if several can."""
         return tuple(self._content.classes.only_normal)
 
     @property
-    def outliers(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
+    def outliers(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the classes without training documents."""
         return tuple(self._content.classes.untrained)
 
     @property
-    def contamination(self) -> tuple[float, ...]:  # type: ignore[override]  # likewise
-        """0 alone if no outlier is for training."""
+    def contamination(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Only 0 if the training part has no outlier."""
         normal = [self.classes.index(name) for name in self.inliers]
         is_pure = bool(normal) and set(self._content.train.labels.tolist()) <= {*normal}
         return (0.0,) if is_pure else ()
 
     def edition(self) -> Edition:
-        """Return the digest of the documents, how they are split, and which classes are left out."""
+        """Return the digest of the documents, with notes on the split and on classes that are left out."""
         parts = [digest(part.texts) + part.labels.astype("<i8").tobytes().hex() for part in self.read()]
         parts += [json.dumps(part.words) for part in self.read() if part.words]
         return Edition(self._content.notes, digest([*self.classes, *parts, *{self.language} - {"en"}]))
@@ -154,18 +155,18 @@ class ClassFiles(Dataset):
 
     @cached_property
     def _content(self) -> _Content:
-        as_written = bool(self.odd_words)  # whose places are of the text as it was written
+        as_written = bool(self.odd_words)  # their places count in the text as written
         file = DocumentFile(self.path, self.text, "", as_written=as_written, **self.reading)
         label = self._label_column(file)
         table = file.table([*filter(None, [label, self.split, self.odd_words])])
         written = [*table.texts()]
         names, on_names = table.values(label), list[str]()
-        if label not in file.class_columns:  # whose names somebody has declared
+        if label not in file.class_columns:  # the file declares the names of these classes
             names, on_names = of_categories(names, label)
         labelled, notes = self._labelled(table, label, names, written)
         try:
             classes = self._classes(labelled, label)
-        except DataError as error:  # a note may say why: a class whose name counts as missing
+        except DataError as error:  # a note may say why: the name of a class means a missing value
             raise DataError(" ".join([str(error), *file.late_notes, *on_names])) from error
         number_of = {name: number for number, name in enumerate(classes.names)}
         kept = labelled.of_classes(number_of.keys())
@@ -208,7 +209,7 @@ class ClassFiles(Dataset):
     def _labelled(
         self, table: DocumentTable, label: str, names: Sequence[str | None], written: Sequence[str]
     ) -> tuple[_Labelled, list[str]]:
-        """Return the documents with a class and words, and notes on how they are split."""
+        """Return the documents that have a class and words, and notes on their split."""
         clean = Cleaner(self.language)
         found = [
             (row, _printable(name), text)
@@ -275,7 +276,7 @@ class ClassFiles(Dataset):
             n_of_part = [Counter(name for name, tested in pairs if tested == part) for part in (False, True)]
         trained, tested = ({*of_part} for of_part in n_of_part)
         normal = large & trained & tested
-        names = tested if len(normal) == 1 else large & tested  # all that is not normal is odd
+        names = tested if len(normal) == 1 else large & tested  # every other class is odd
         if not normal or len(names) < 2:
             in_parts = (
                 f"{name} {'/'.join(f'{n[name]:,}' for n in n_of_part)}" for name, _ in sizes.most_common(5)
@@ -290,7 +291,7 @@ class ClassFiles(Dataset):
         return _Classes(*map(sorted, (names, normal, untrained, *others)))
 
     def _odd_words(self, table: DocumentTable, texts: list[str], rows: list[int]) -> list[OddWords | None]:
-        """Return the odd words of some documents; None where a row has none."""
+        """Return the odd words of some documents; None for a row without this information."""
         column = str(self.odd_words)
         values = table.values(column)
         found: list[OddWords | None] = []
@@ -336,17 +337,17 @@ def _families(names: Sequence[str], texts: Sequence[str]) -> list[int]:
 
 
 def _sizes(names: Sequence[str], different: Sequence[Any]) -> Counter[str]:
-    """Return how many different documents each class has."""
+    """Return the number of unique documents in each class."""
     return Counter(name for name, _ in set(zip(names, different, strict=True)))
 
 
 def _large(sizes: Counter[str]) -> set[str]:
-    """Return the classes that have enough documents to be normal."""
+    """Return the classes with enough documents to be normal."""
     return {name for name, size in sizes.items() if size >= _LEAST}
 
 
 def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:
-    """Return which documents are for testing: a share of the families of each class, drawn."""
+    """Draw a share of the families of each class for testing; return which documents are in them."""
     is_test, random = np.ones(len(labels), dtype=np.bool_), np.random.default_rng(_SEED)
     first_row: dict[int, int] = {}
     first = np.array([first_row.setdefault(family, row) for row, family in enumerate(families)])
@@ -358,7 +359,7 @@ def _drawn(labels: NDArray[np.int64], families: list[int]) -> NDArray[np.bool_]:
 
 
 def _on_classes(classes: _Classes, test: Documents) -> list[str]:
-    """Return notes on the classes that are left out or always odd, and on few outliers."""
+    """Return notes on classes that are left out or always odd, and on a small number of outliers."""
     kinds = {
         f"left out, with fewer than {_LEAST} different texts": classes.small,
         "left out, without test documents": classes.untested,
@@ -378,7 +379,7 @@ def _on_classes(classes: _Classes, test: Documents) -> list[str]:
 
 
 def _near_copies(documents: _Labelled) -> list[str]:
-    """Return a note on near-copies: of how many texts; or, in a given split, across its two parts."""
+    """Return a note on the number of near-copies; if a split is given, on near-copies across its parts."""
     texts, families, is_test = documents.texts, documents.families, documents.is_test
     if is_test is None:
         n_near = len(set(texts)) - len(set(families))

@@ -1,4 +1,4 @@
-"""Corpora: loaded, cleaned, cached, and identified by a digest of their content."""
+"""Load, clean and cache corpora, and identify them by a digest of their content."""
 
 import hashlib
 import json
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from adbench_text.contract.cleaner import Cleaner
 
 _PARTS = ("training", "test")
-_BY_UNICODE = "unicode 1"  # the cleaning of corpora that are not cleaned as the papers do; raise its number
-_MOST_CLASSES, _FEW_CLASSES, _LONGEST_NAME = 20, 3, 60  # with more classes, few are named
+_BY_UNICODE = "unicode 1"  # cleaning that differs from the papers; raise the number when it changes
+_MOST_CLASSES, _FEW_CLASSES, _LONGEST_NAME = 20, 3, 60  # with more than the first, only the second are named
 _COLUMNS = ["part", "label", "text", "cleaned", "words"]  # of a table of documents
 
 
@@ -36,18 +36,18 @@ class Corpus:
     """A cleaned corpus."""
 
     name: str
-    classes: tuple[str, ...]  # their names
+    classes: tuple[str, ...]  # names of the classes
     train: Documents
     test: Documents
-    edition: str  # of the dataset, for people; a limit is part of it
+    edition: str  # version of the data, for people; includes a limit
     is_published: bool = False  # whether this is the complete published corpus
     limit: int | None = None  # maximum number of documents per class in each part
-    n_empty: int = 0  # documents left out because cleaning removes all their words
-    n_mended: int = 0  # documents with lone surrogates, which U+FFFD replaces
-    # the documents as they were written, in the same rows; None if they are not available
+    n_empty: int = 0  # documents that are left out because cleaning removes all their words
+    n_mended: int = 0  # documents in which U+FFFD replaces lone surrogates
+    # the documents as written, in the same rows; None if they are not available
     written_train: Documents | None = None
     written_test: Documents | None = None
-    is_raw: bool = False  # whether its documents are as they were written
+    is_raw: bool = False  # whether its documents are as written
     # facts of the dataset, see `Dataset`
     language: str = Dataset.language
     is_cleaned: bool = Dataset.is_cleaned
@@ -85,24 +85,24 @@ class Corpus:
 
     @cached_property
     def raw(self) -> "Corpus":
-        """The same documents as they were written, in the same rows; its digest is that of their texts."""
+        """The same documents as written, in the same rows; the digest is computed from these texts."""
         if self.written_train is None or self.written_test is None:
             raise DataError(f"The documents of {self.name} are not available as they were written.")
         return replace(self, train=self.written_train, test=self.written_test, is_raw=True)
 
     def written_texts(self, places: NDArray[np.int64]) -> list[str]:
-        """Return test documents as they were written, otherwise as they are."""
+        """Return test documents as written if available, or else cleaned."""
         texts = (self.written_test or self.test).texts
         return [texts[place] for place in places]
 
     @cached_property
     def n_seen(self) -> int:
-        """Number of test documents whose cleaned text is also that of a training document."""
+        """Number of test documents whose cleaned text equals a training document."""
         trained = set(self.train.texts)
         return sum(text in trained for text in self.test.texts)
 
     def _seen_when_drawn(self, redraw: Redraw) -> tuple[int, int]:
-        """Return how many of the normal test documents are training documents too, and of how many."""
+        """Return how many normal test documents are also training documents, and the number of all."""
         inliers = [self.classes.index(name) for name in self.inliers]
         normal = np.flatnonzero(np.isin(self.test.labels, inliers))
         drawn = redraw.training(normal, np.random.default_rng(0))
@@ -110,7 +110,7 @@ class Corpus:
         return sum(self.test.texts[row] in trained for row in rest), len(rest)
 
     def limited(self, limit: int) -> "Corpus":
-        """Return a corpus of at most `limit` documents a class in each part, for a quick look."""
+        """Return a corpus with at most `limit` documents per class in each part, for a quick look."""
 
         def some(documents: Documents) -> NDArray[np.int64]:
             order = np.random.default_rng(0).permutation(len(documents))
@@ -155,7 +155,7 @@ def _short(name: str) -> str:
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
-    """Load a cleaned corpus, which is cached under its edition, its code, and the protocol."""
+    """Load a cleaned corpus; the cache has it under the version of its data and of its code."""
     import pandas as pd
 
     edition = edition_of(dataset)
@@ -171,14 +171,14 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
 
 
 def cleaner_of(source: Dataset | Corpus) -> "Cleaner":
-    """Return what cleans the documents of a dataset or corpus; it may leave them as they are."""
-    from adbench_text.contract.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
+    """Return the cleaner for the documents of a dataset or corpus; it may leave them unchanged."""
+    from adbench_text.contract.cleaner import Cleaner  # imports scikit-learn; shell completion must not
 
     return Cleaner(source.language if source.is_cleaned else None, as_papers=source.as_papers)
 
 
 def cleaned(dataset: Dataset) -> "pd.DataFrame":
-    """Return a table of the raw documents of both parts, with their cleaned texts."""
+    """Return a table of the documents of both parts, as written and cleaned."""
     import pandas as pd
 
     train, test = read(dataset)
@@ -187,7 +187,7 @@ def cleaned(dataset: Dataset) -> "pd.DataFrame":
     columns = (
         np.repeat(_PARTS, [len(train), len(test)]),
         np.concatenate([train.labels, test.labels]),
-        [utf8(text) for text in texts],  # bytes: a lone surrogate is no string of Parquet
+        [utf8(text) for text in texts],  # as bytes, because strings of Parquet have no lone surrogates
         [utf8(text) for text in map(clean, texts)],
         [json.dumps(words) for words in [None] * len(train) + list(test.words or [None] * len(test))],
     )
@@ -195,7 +195,7 @@ def cleaned(dataset: Dataset) -> "pd.DataFrame":
 
 
 def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") -> Corpus:
-    """Return the corpus of a dataset, given the table of its documents; it has those with words."""
+    """Return the corpus of a dataset, given the table of its documents; leave out documents without words."""
     with_words = documents[documents["cleaned"].map(bytes.strip) != b""]
     parts = [with_words[with_words["part"] == part] for part in _PARTS]
     train, test = (Documents(map(_sound, part["cleaned"]), part["label"].to_numpy()) for part in parts)
@@ -222,13 +222,13 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
 
 
 def _written(part: "pd.DataFrame") -> Documents:
-    """Return the documents of a part as they were written, with their marks."""
+    """Return the documents of a part as written, with their marked words."""
     marks = [each and OddWords(*each) for each in map(json.loads, part["words"])]
     return Documents(map(_sound, part["text"]), part["label"].to_numpy(), marks if any(marks) else ())
 
 
 def _sound(data: bytes) -> str:
-    """Return the text that `utf8` encoded, without lone surrogates."""
+    """Decode a text that `utf8` encoded, and replace lone surrogates."""
     return without_surrogates(from_utf8(data)) if _is_broken(data) else data.decode()
 
 
@@ -242,7 +242,7 @@ def _is_broken(data: bytes) -> bool:
 
 
 def edition_of(dataset: Dataset) -> Edition:
-    """Return the edition of a dataset; raise DataError if it raises an error or returns anything else."""
+    """Return the edition of a dataset; raise DataError if the method fails or returns something else."""
     with as_plugin_error(f"{dataset.name} cannot find its edition", type(dataset).__module__, DataError):
         edition = dataset.edition()
     if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
@@ -254,7 +254,7 @@ def edition_of(dataset: Dataset) -> Edition:
 
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
-    """Return the raw documents of both parts of a dataset; raise DataError if it has others."""
+    """Return the documents of both parts of a dataset, as written; raise DataError for other values."""
     with as_plugin_error(f"{dataset.name} cannot be read", type(dataset).__module__, DataError):
         parts = dataset.read()
     returned = parts if isinstance(parts, tuple | list) else [parts]

@@ -1,4 +1,4 @@
-"""Splits of a corpus into inliers and outliers, and outliers mixed into the training data."""
+"""Split a corpus into inliers and outliers, and mix outliers into the training data."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ _TEST_ORDER, _KNOWN = 1, 2  # streams of random numbers: the order of the test d
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test documents of a split, by their rows; texts are taken when somebody asks for them.
+    """Training and test documents of a split, as rows; the texts are taken at the first access.
 
     >>> from adbench_text.contract.dataset import Documents
     >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
@@ -38,14 +38,14 @@ class Split:
     1
     """
 
-    # has the training documents; this is the test part if a split is redrawn from it or ranks it
+    # the part with the training documents: the test part if the split is redrawn from it or ranks it
     training: Documents = field(repr=False)
     testing: Documents = field(repr=False)  # the test part
     train_rows: NDArray[np.int64]  # (n_train,), in the order in which a detector sees them
-    train_outlier: NDArray[np.bool_]  # (n_train,), the outliers among them; no detector sees it
-    places: NDArray[np.int64]  # (n_test,), of the test documents in the test part of the corpus
-    outlier: NDArray[np.bool_]  # (n_test,), the outliers of the test documents
-    # documents of the other classes that are not for testing, from which `contaminate` draws
+    train_outlier: NDArray[np.bool_]  # (n_train,), which of them are outliers; no detector sees it
+    places: NDArray[np.int64]  # (n_test,), rows of the test documents in the test part of the corpus
+    outlier: NDArray[np.bool_]  # (n_test,), which test documents are outliers
+    # documents of the other classes outside the test set, from which `contaminate` draws
     pool_rows: NDArray[np.int64] = field(repr=False)
     known_rows: NDArray[np.int64] = field(repr=False, default_factory=lambda: np.empty(0, np.int64))
     is_ranking: bool = False  # whether the test documents are the training documents
@@ -72,7 +72,7 @@ class Split:
 
     @property
     def known_classes(self) -> frozenset[int]:
-        """The labels of their classes."""
+        """The labels of the classes of the known outliers."""
         return frozenset(self.training.labels[self.known_rows].tolist())
 
 
@@ -81,7 +81,7 @@ def _texts(documents: Documents, rows: NDArray[np.int64]) -> list[str]:
 
 
 def protocol_of(source: Any, protocol: str | None) -> str:
-    """Return a protocol that is asked for, or that of a dataset or corpus; raise an error if it has none."""
+    """Return `protocol`, or the default of a dataset or corpus; raise an error if it has no such protocol."""
     own: str = source.protocol
     if protocol is not None and protocol not in PROTOCOLS:
         raise UnknownNameError("protocol", protocol, PROTOCOLS)
@@ -95,7 +95,7 @@ def protocol_of(source: Any, protocol: str | None) -> str:
 
 
 def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...]]:
-    """Return the inlier classes of each split of a dataset or corpus, by the name of the split.
+    """Return the inlier classes of each split of a dataset or corpus, by name of the split.
 
     >>> from types import SimpleNamespace
     >>> weather = SimpleNamespace(name="weather", classes=("rain", "sun", "snow"), inliers=(), outliers=())
@@ -120,7 +120,7 @@ def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...
 
 
 def unknown_split(name: str, sources: Sequence[Any], names: Iterable[str]) -> UnknownNameError:
-    """Return the error for a name that no split of datasets or corpora has; `names` are those that exist."""
+    """Return the error for the name of a split that does not exist; `names` are the existing names."""
     reasons = [
         f"{name!r} is always an outlier: a normal class needs training documents."
         if name in source.outliers
@@ -133,7 +133,7 @@ def unknown_split(name: str, sources: Sequence[Any], names: Iterable[str]) -> Un
 
 
 def levels_of(dataset: Any, protocol: str) -> tuple[float, ...]:
-    """Return the contamination levels that are run on a dataset if none are asked for."""
+    """Return the default contamination levels of a dataset."""
     return tuple(dataset.contamination) or (LEVELS[1:] if protocol == RANK_ALL else LEVELS)
 
 
@@ -143,11 +143,10 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
     Known outliers are drawn from the training part of the other classes, or of the class `known_from`. They
     are neither in the training data nor in the test part.
 
-    With the protocol ``"rank-all"``, the test documents are ranked as they are (`contamination` 0), or
-    with their outliers thinned to the share `contamination`; they are the training documents, too.
+    With the protocol ``"rank-all"``, the test documents are also the training documents. If `contamination`
+    is 0, all are ranked; otherwise outliers are dropped until the share `contamination` is left.
 
-    All documents are in an order drawn from the seed: many corpora are sorted by class, so that a position
-    would give the label away.
+    The seed shuffles all documents: many corpora are sorted by class, so that positions would reveal labels.
     """
     protocol, seed = protocol_of(corpus, key.protocol), key.seed
     check_key(key)
@@ -179,14 +178,14 @@ def draw(corpus: Corpus, key: SplitKey) -> Split:
 
 def _shuffled(split: Split, seed: int) -> Split:
     """Return a split with its test documents in another order."""
-    # a stream of its own: that of the seed alone has ordered the training documents
+    # another stream of random numbers: the seed alone has ordered the training documents
     return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.places)))
 
 
 def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
-    """Return a split with known outliers; a higher number contains the outliers of a lower one.
+    """Return a split with known outliers; a larger draw contains the outliers of a smaller one.
 
-    No known outlier equals a test document when cleaned.
+    After cleaning, no known outlier equals a test document.
     """
     rows, n, name = split.pool_rows, key.known, key.known_from
     texts, clean = split.training.texts, cleaner_of(corpus) if corpus.is_raw else str
@@ -224,8 +223,8 @@ def divided(corpus: Corpus, inliers: Sequence[str]) -> Split:
 
 
 def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
-    """Draw a share of the normal documents for training; the others and some outliers are for testing."""
-    redraw: Redraw = corpus.redraw  # type: ignore[assignment]  # a corpus of this protocol has one
+    """Draw a share of the normal documents for training; use the others and some outliers for testing."""
+    redraw: Redraw = corpus.redraw  # type: ignore[assignment]  # a corpus with this protocol has one
     outlier = _is_outlier(corpus, corpus.test, inliers)
     if redraw.n_of_class is not None:
         kept = ~outlier
@@ -244,22 +243,22 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
 
 
 def restricted(split: Split, rows: NDArray[np.int64]) -> Split:
-    """Return a split with the test documents of these rows, in this order."""
+    """Return a split with the test documents in these rows, in this order."""
     return replace(split, places=split.places[rows], outlier=split.outlier[rows])
 
 
 def n_outliers(n_inliers: int, contamination: float) -> int:
-    """Return the number of outliers that make up the share `contamination` beside `n_inliers` inliers.
+    """Return how many outliers to add to `n_inliers` inliers for the share `contamination`.
 
     Source: DATE's released code, ``int(100 * n / (100 - c)) - n`` with c in percent. This function
-    computes in hundredths of a percent, so that 0.15 is 15 and not 14.999...
+    computes in hundredths of a percent, so that 0.15 becomes 15 and not 14.999...
     """
     hundredths = round(contamination * 10_000)
     return 10_000 * n_inliers // (10_000 - hundredths) - n_inliers
 
 
 def check_key(key: SplitKey) -> None:
-    """Raise InvalidValueError if a number is out of its range, or two shares thin the same documents."""
+    """Raise InvalidValueError if a number is out of range, or if two shares thin the same documents."""
     _CONTAMINATION.check("contamination", key.contamination)
     _TEST_OUTLIERS.check("test_outliers", key.test_outliers)
     _N_KNOWN.check("known", key.known)
@@ -277,22 +276,22 @@ def check_key(key: SplitKey) -> None:
 def thinned(
     outlier: NDArray[np.bool_], share: float, seed: int, name: str = "test_outliers"
 ) -> NDArray[np.int64]:
-    """Return the places of a test set that remain if its outliers are to make up a share of it, in order.
+    """Drop outliers of a test set until a share of outliers is left; return the remaining places in order.
 
     All inliers remain. The draw is seeded and without replacement; for one seed a higher share contains the
-    outliers of a lower one. `name` is that of the share in messages.
+    outliers of a lower one. Messages call the share `name`.
     """
     places = np.flatnonzero(outlier)
     n_inliers = len(outlier) - len(places)
     n = round(n_inliers * share / (1 - share))
     if n > len(places):
         raise InvalidValueError(
-            f"{name} {share:g} asks for {n:,} outliers beside {n_inliers:,} inliers, but the test set "
+            f"{name} {share:g} needs {n:,} outliers for {n_inliers:,} inliers, but the test set "
             f"has only {len(places):,}, which is {len(places) / len(outlier):.1%} of it. Choose a lower one."
         )
     if n == 0:
         raise InvalidValueError(
-            f"{name} {share:g} leaves no outlier beside {n_inliers:,} inliers. Choose a higher one."
+            f"{name} {share:g} keeps no outlier for {n_inliers:,} inliers. Choose a higher one."
         )
     kept = ~outlier
     kept[np.random.default_rng(seed).permutation(places)[:n]] = True
@@ -300,22 +299,22 @@ def thinned(
 
 
 def contaminate(split: Split, contamination: float, seed: int) -> Split:
-    """Mix outliers into the training documents and shuffle them; the test documents stay as they are.
+    """Mix outliers into the training documents and shuffle them; the test documents do not change.
 
-    Source: DATE section 4.3: the outliers come from the training part of the other classes, pooled, and make
+    Source: DATE section 4.3: the outliers come from the pooled training part of the other classes, and make
     up the share `contamination` of the result. The draw is seeded, and for one seed a higher level contains
-    the outliers of a lower one, so that levels differ only by the outliers that are added.
+    the outliers of a lower one, so that levels differ only by the added outliers.
     """
     n_inliers, n_pool = len(split.train_rows), len(split.pool_rows)
     n = n_outliers(n_inliers, contamination)
     if contamination > 0 and n == 0:
         raise InvalidValueError(
-            f"contamination {contamination:g} leaves no outlier beside {n_inliers:,} inliers: their "
-            "number is rounded down. Choose a higher one, or use more documents."
+            f"contamination {contamination:g} adds no outlier to {n_inliers:,} inliers, because the number "
+            "is rounded down. Choose a higher one, or use more documents."
         )
     if n > n_pool:
         raise InvalidValueError(
-            f"contamination {contamination:g} asks for {n:,} outliers beside {n_inliers:,} inliers, "
+            f"contamination {contamination:g} needs {n:,} outliers for {n_inliers:,} inliers, "
             f"but the other classes have only {n_pool:,} training documents. Choose a lower one."
         )
     rng = np.random.default_rng(seed)

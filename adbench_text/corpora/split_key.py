@@ -1,4 +1,4 @@
-"""The name of a split, which travels whole from the options of a command to a row of a report."""
+"""The name of a split: one value from the options of a command to a row of a report."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -11,21 +11,21 @@ ALL_OUTLIERS = 1.0
 
 
 def percent(share: float) -> str:
-    """Return a share as people write it: ``"5%"``, ``"2.5%"``."""
+    """Write a share for people: ``"5%"``, ``"2.5%"``."""
     return f"{100 * share:g}%"
 
 
 def _axis(default: Any, words: Callable[[Any], str]) -> Any:
-    """Return a field of `SplitKey` that few splits use; `words` says its value to people."""
+    """Return a field of `SplitKey` that few splits use; `words` describes its value for people."""
     return field(default=default, metadata={"words": words})
 
 
 @dataclass(frozen=True, order=True)
 class SplitKey:
-    """What names a split: the documents that a detector learns from, and those that it scores.
+    """The name of a split: the documents that a detector learns from, and the documents that it scores.
 
-    A new axis is a field here, an option for the field in `adbench_text.run.cell_options`, and what
-    `adbench_text.corpora.split.draw` does with it.
+    To add an axis, add a field here and an option in `adbench_text.run.cell_options`, and use the field in
+    `adbench_text.corpora.split.draw`.
 
     >>> key = SplitKey("20news", "comp", 0.05, known=10)
     >>> print(key)
@@ -41,16 +41,16 @@ class SplitKey:
     dataset: str
     inlier: str  # name of the split: its inlier class or classes
     contamination: float = 0.0  # share of outliers in the training documents, in [0, 0.5)
-    seed: int = 0  # of everything that is drawn, and of the detector
+    seed: int = 0  # of all draws, and of the detector
     protocol: str = _axis(ONE_VS_REST, str)  # see `adbench_text.contract.protocols`
-    # share that the outliers of the test set are thinned to, in (0, 1); `ALL_OUTLIERS` keeps all
+    # share of outliers in the test set after some are dropped, in (0, 1); `ALL_OUTLIERS` keeps all
     test_outliers: float = _axis(ALL_OUTLIERS, lambda share: f"{percent(share)} outliers in the test set")
     known: int = _axis(0, lambda n: f"{n} known outliers")  # that a detector may learn from
-    known_from: str = _axis("", lambda name: f"from {name}")  # their class; empty for all others
+    known_from: str = _axis("", lambda name: f"from {name}")  # class of known outliers; empty for all others
 
     @classmethod
     def of(cls, columns: Mapping[str, str]) -> Self:
-        """Return the key of `columns`, which may have others; ValueError means that a number is none."""
+        """Return the key that columns name, and ignore other columns; raise ValueError for a wrong number."""
         kinds = {each.name: str if each.default is MISSING else type(each.default) for each in fields(cls)}
         given = kinds.keys() & columns.keys()
         values: dict[str, Any] = {name: kinds[name](columns[name]) for name in given}
@@ -58,12 +58,12 @@ class SplitKey:
 
     @property
     def _axes(self) -> dict[str, Any]:
-        """The values of the axes that are not the default."""
+        """The values of the axes that differ from the default."""
         values = {axis.name: getattr(self, axis.name) for axis in AXES.values()}
         return {name: value for name, value in values.items() if value != AXES[name].default}
 
     def columns(self) -> dict[str, str]:
-        """Return what identifies the split as text, for params of MLflow; defaults are left out."""
+        """Return the fields as text, for params of MLflow; leave out axes with their default."""
         own = self.dataset, self.inlier, f"{self.contamination:g}", str(self.seed)
         return dict(zip(("dataset", "inlier", "contamination", "seed"), own, strict=True)) | {
             name: f"{value:g}" if isinstance(value, float) else str(value)
@@ -72,17 +72,17 @@ class SplitKey:
 
     @property
     def variant(self) -> str:
-        """How the split differs from complete one-vs-rest, for people: ``"leave-one-out"``; often empty."""
+        """The difference from complete one-vs-rest, for people: ``"leave-one-out"``; often empty."""
         return ", ".join(AXES[name].metadata["words"](value) for name, value in self._axes.items())
 
     @property
     def level(self) -> str:
-        """Its contamination and variant, for people: ``"5%, leave-one-out"``."""
+        """The contamination and the variant, for people: ``"5%, leave-one-out"``."""
         return with_variant(percent(self.contamination), self.variant)
 
     @property
     def slug(self) -> str:
-        """A name for a folder within that of the dataset; different splits have different ones."""
+        """A name for a folder of the split, in the folder of the dataset; it is different for each split."""
         others = [f"-{name.replace('_', '-')}-{self.columns()[name]}" for name in self._axes]
         return file_name(f"{self.inlier}-{self.contamination:g}-seed{self.seed}{''.join(others)}")
 
@@ -96,5 +96,5 @@ AXES = {each.name: each for each in fields(SplitKey) if each.metadata}
 
 
 def with_variant(name: str, variant: str) -> str:
-    """Return a name with what `SplitKey.variant` adds to it."""
+    """Return a name followed by a `SplitKey.variant`."""
     return f"{name}, {variant}" if variant else name

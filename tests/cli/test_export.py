@@ -252,7 +252,7 @@ def test_a_split_that_cannot_be_drawn_is_left_out(exported):
     result = adbench(
         "export -s tiny --protocol leave-one-out --inlier not-law --contamination 0,0.4 --to few"
     )
-    assert "Left out: contamination 0.4 asks for" in result.stderr
+    assert "Left out: contamination 0.4 needs" in result.stderr
     assert "1 split written to few" in result.stdout
 
 

@@ -134,7 +134,7 @@ def test_a_split_that_a_corpus_cannot_have_fails_the_cell(corpus, monkeypatch):
     monkeypatch.setattr(module, "build_detector", lambda cell: adapted(Spy)())
     result = module.scored(replace(CELL, split=replace(SPLIT, test_outliers=0.9)), corpus)
     assert result.status == "failed"
-    assert "test_outliers 0.9 asks for 180 outliers" in result.reason
+    assert "test_outliers 0.9 needs 180 outliers" in result.reason
 
 
 def answers(scores):
