@@ -1,1 +1,1 @@
-"""Pages of HTML, and the shades of words on them."""
+"""HTML pages, and the colours of words on them."""

@@ -1,4 +1,4 @@
-"""Words coloured by their scores, red for odd and blue for typical, and the pages that show them."""
+"""Colour words by their scores, red for odd and blue for typical, and make pages that show them."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from adbench_text.contract.scores import TokenScore, centre
 from adbench_text.escaping import no_formula, printable, without_controls
 
 N_SHADES = 9
-DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
+DEEPEST = 98  # percentile with the deepest shade; with the maximum, most words would be pale
 
 
 class Piece(NamedTuple):
@@ -28,16 +28,16 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """The scores that the shades represent, common to all documents of a heat map."""
+    """The scores that the shades stand for; all documents of a heat map share them."""
 
     centre: float  #: a word above it is red, a word below it is blue
-    odd: float  #: distance from the centre with the deepest red, 0 if there is no such word
-    typical: float  #: distance with the deepest blue; it is often larger than `odd`
-    digits: int  #: decimals to print, so that the larger end has three significant digits
+    odd: float  #: distance from the centre with the deepest red; 0 without red words
+    typical: float  #: distance from the centre with the deepest blue; often larger than `odd`
+    digits: int  #: decimals to print, so that the larger distance has three significant digits
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
-        """Return the scale for the words of documents; `middle` is its centre, computed if it is None."""
+        """Return the scale for the words of documents; `middle` is the centre, or None to compute it."""
         finite = [[word for word in words if math.isfinite(word.score)] for words in documents]
         if middle is None:
             middle = centre(finite)
@@ -58,11 +58,11 @@ class Scale:
         return self.number(typical), self.number(middle), self.number(odd)
 
     def number(self, score: float) -> str:
-        """Return the score of a word as it is shown."""
+        """Format the score of a word."""
         return f"{score:z.{self.digits}f}"
 
     def shade(self, score: float) -> str:
-        """Return the class of a score, from ``"odd9"`` to ``"typical9"``, or ``""`` for no colour."""
+        """Return the CSS class of a score, from ``"odd9"`` to ``"typical9"``, or ``""`` for no colour."""
         name, deepest = ("odd", self.odd) if score > self.centre else ("typical", self.typical)
         if not deepest or math.isnan(score):
             return ""
@@ -74,11 +74,11 @@ class Scale:
         return Piece(text, self.number(score), self.shade(score))
 
     def pieces(self, text: str, words: Sequence[TokenScore], first: int = 0) -> list[Piece]:
-        """Return the pieces of a text from its character `first`, as far as it is shown."""
+        """Return the pieces of a text that begins at the character `first` of a document."""
         pieces, position = [], max(first, len(text) - len(text.lstrip("\r\n")))
         for word in words:
             start, end = max(word.start, position), min(word.end, len(text))
-            if start >= end:  # beyond what is shown, or within the word before
+            if start >= end:  # outside this text, or within the word before
                 continue
             if start > position:
                 pieces.append(Piece(text[position:start]))
@@ -88,7 +88,7 @@ class Scale:
 
 
 def cut(text: str, n_characters: int) -> tuple[str, int]:
-    """Return the beginning of a text that is not too long, and the number of words after it."""
+    """Cut a text that is too long; return its beginning, and the number of words after it."""
     if len(text) <= n_characters:
         return text, 0
     places = range(n_characters, n_characters // 2, -1)  # a long word is shown in part
@@ -98,7 +98,7 @@ def cut(text: str, n_characters: int) -> tuple[str, int]:
 
 
 def digits_of(largest: float) -> int:
-    """Return the decimals that give the largest of some numbers three significant digits."""
+    """Return how many decimals give the largest number three significant digits."""
     if not (math.isfinite(largest) and largest > 0):
         return 3
     return min(max(2 - math.floor(math.log10(largest)), 0), 6)
@@ -107,8 +107,9 @@ def digits_of(largest: float) -> int:
 def page(template: str, **values: Any) -> str:
     """Return a page that needs no other file and no network; all values are escaped.
 
-    A template has the name of its package and of its file: ``"adbench_text.pages/_shades.css"``. It shows a
-    text as it was written by the filter ``escape``; any other one, such as a name, changes no direction.
+    The name of a template is its package and its file: ``"adbench_text.pages/_shades.css"``. The filter
+    ``escape`` shows a text as written. All other texts, such as names, lose characters that change the
+    direction.
     """
     return without_controls(_environment().get_template(template).render(values))
 
@@ -129,12 +130,12 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value as it is shown; markup is there already."""
+    """Return a value for the page, without unprintable characters; leave markup unchanged."""
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _referenced(text: str) -> str:
-    """Return an attribute for a script, which gets all characters; in the page they change no direction."""
+    """Return an attribute for a script; unprintable characters become references to characters."""
     text = escape(text)
     if printable(text) == text:
         return text

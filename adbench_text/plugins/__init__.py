@@ -1,1 +1,1 @@
-"""What a plug-in may import, and how plug-ins are found."""
+"""Find, configure and adapt plug-ins."""

@@ -1,7 +1,7 @@
-"""Detectors as people write them, ``NAME``, ``NAME:PRESET`` or ``NAME(key=value, ...)``, and how one is made.
+"""Read how people write detectors, ``NAME``, ``NAME:PRESET`` or ``NAME(key=value, ...)``, and build them.
 
-The notation is the same on the command line, in the files of sweeps and for the members of `ensemble`. A
-value that is not JSON is text: ``ocsvm(encoder=svd, nu=0.2)``, ``date:paper(score=mp)``.
+The command line, the files of sweeps and the members of `ensemble` use this notation. A value that is not
+JSON is text: ``ocsvm(encoder=svd, nu=0.2)``, ``date:paper(score=mp)``.
 """
 
 import json
@@ -39,11 +39,11 @@ class DetectorChoice:
     preset: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     seeds: Sequence[int] = ()  # the only seeds of a sweep for this detector; empty for all
-    datasets: Sequence[str] = ()  # likewise
+    datasets: Sequence[str] = ()  # the only datasets; empty for all
 
     @classmethod
     def parse(cls, text: str) -> "DetectorChoice":
-        """Return the detector that a text names; raise InvalidValueError if it is not written as above."""
+        """Return the detector that a text names; raise InvalidValueError if the notation is wrong."""
         if text.startswith(registry.GIVEN) or text in registry.names("detectors"):
             return cls(text)
         written = _WRITTEN.fullmatch(text.strip())
@@ -52,7 +52,7 @@ class DetectorChoice:
         name, preset, inner = written.groups()
         parts: list[str] = []
         for part in split_list(inner or ""):
-            if parts and "=" not in part.partition("(")[0]:  # of a list: ensemble(members=llr, iforest)
+            if parts and "=" not in part.partition("(")[0]:  # in a list: ensemble(members=llr, iforest)
                 parts[-1] += f", {part}"
             else:
                 parts.append(part)
@@ -60,10 +60,10 @@ class DetectorChoice:
 
     @property
     def chosen(self) -> str:
-        """Name of the preset that is meant.
+        """Name of the preset to use.
 
-        Without one, it is that of the class; if the settings replace all of it, the defaults are meant:
-        ``ensemble(members=llr)`` has nothing of ``ensemble:robust``.
+        By default it is the default preset of the class. If the settings override every setting of this
+        preset, it is ``"default"``: ``ensemble(members=llr)`` keeps nothing of ``ensemble:robust``.
         """
         if self.preset:
             return self.preset
@@ -77,7 +77,7 @@ class DetectorChoice:
 
     @property
     def label(self) -> str:
-        """Name of the preset with the settings that override it, so that each label is unique."""
+        """Name of the preset, with the settings that override it, so that labels are unique."""
         if self.chosen == DEFAULT:  # the configuration distinguishes these cells
             return DEFAULT
         return format_name(self.chosen, settings=text_of_settings(self.settings))
@@ -92,14 +92,14 @@ class DetectorChoice:
         given = [scoring_settings(detector, {**settings, **self.settings}) for settings in grids[preset]]
         if preset != DEFAULT:
             return given
-        defaults = parameters(detector)  # one that is given explicitly makes no new configuration
+        defaults = parameters(detector)  # a default that is given explicitly makes no new configuration
         return [
             {name: value for name, value in each.items() if not _is_equal(value, defaults.get(name))}
             for each in given
         ]
 
     def configuration(self) -> dict[str, Any]:
-        """Return the settings to run on documents of no dataset; raise InvalidValueError for a grid."""
+        """Return the settings for documents outside the datasets; raise InvalidValueError for a grid."""
         grid = self.configurations("")
         if len(grid) > 1:
             raise InvalidValueError(
@@ -109,7 +109,7 @@ class DetectorChoice:
 
 
 def split_list(text: str) -> list[str]:
-    """Split a list at the commas that are not in brackets.
+    """Split a list at commas outside brackets.
 
     >>> split_list("llr, knn-words(k=5, references=20)")
     ['llr', 'knn-words(k=5, references=20)']
@@ -142,8 +142,8 @@ def setting(text: str) -> tuple[str, Any]:
 def detector(name: str) -> "Callable[..., TextDetector]":
     """Return the class or preset factory of a detector.
 
-    For a name with a preset or settings, ``"llr:robust"``, it is `TextDetector.from_preset` of the class,
-    with these.
+    For a name with a preset or settings, such as ``"llr:robust"``, it is `TextDetector.from_preset` with this
+    preset and these settings.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def detector(name: str) -> "Callable[..., TextDetector]":
 
 
 def build(name: str, settings: Mapping[str, Any], seed: int | None = None) -> "TextDetector":
-    """Return a detector, unfitted and with checked hyper-parameters; raise InvalidValueError otherwise."""
+    """Return an unfitted detector; raise InvalidValueError if a hyper-parameter is wrong."""
     kind = registry.detector(name)
     accepted = parameters(kind).keys()
     for key in settings:
@@ -173,7 +173,7 @@ def build(name: str, settings: Mapping[str, Any], seed: int | None = None) -> "T
 
 
 def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) -> "TextDetector":
-    """Build and check a detector; its TypeError or ValueError is about a setting of the user."""
+    """Build and check a detector; a TypeError or ValueError means that a setting of the user is wrong."""
     with as_plugin_error(f"{label} cannot be built", kind.__module__):
         try:
             built = kind(**settings)
@@ -187,7 +187,7 @@ def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) 
     return built
 
 
-# Resources that are English by default: the hyper-parameter that replaces each one, and its name for users.
+# Resources that are English by default, with the hyper-parameter that replaces them and a name for users.
 _ENGLISH = {
     "wordfreq": ("language", "word frequencies"),
     "vectors": ("vectors", "word vectors"),
@@ -196,9 +196,9 @@ _ENGLISH = {
 
 
 def english_knowledge(detector: "TextDetector", given: Container[str] = ()) -> list[str]:
-    """Return what a detector knows of English by default; `given` are the settings of the user.
+    """Return the default English resources of a detector that the user's settings, `given`, do not replace.
 
-    An encoder may know many languages, and is left out.
+    An encoder may know many languages, so it is left out.
     """
     found: dict[str, None] = {}
     is_of_others = hasattr(detector, "build_members")
@@ -217,7 +217,7 @@ def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
 
 
 def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
-    """Return a detector's named configurations for a dataset, the defaults among them."""
+    """Return a detector's named configurations for a dataset, including the defaults."""
     with as_plugin_error(f"presets() of {detector.__name__} fails", detector.__module__):
         named = detector.presets(dataset)
         if not isinstance(named, Mapping):
@@ -227,7 +227,7 @@ def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict
 
 
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that can change scores; check the others, which only move the threshold."""
+    """Return the settings that can change scores; check the settings that only move the threshold."""
     moving = declared.of_class(detector, "threshold_params")
     of_threshold = {name: value for name, value in settings.items() if name in moving}
     if of_threshold:
@@ -237,7 +237,7 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
 
 
 def format_name(name: str, preset: str = DEFAULT, settings: str = "") -> str:
-    """Return a detector as people write it.
+    """Write the name of a detector with its preset and settings.
 
     >>> format_name("llr", "robust"), format_name("ocsvm", settings="encoder=svd, nu=0.2")
     ('llr:robust', 'ocsvm(encoder=svd, nu=0.2)')
@@ -247,7 +247,7 @@ def format_name(name: str, preset: str = DEFAULT, settings: str = "") -> str:
 
 
 def choice_name(detector: str, preset: str, configuration: str) -> str:
-    """Return the name of a detector with its preset, or with its configuration where it has no preset.
+    """Return the name of a detector with its preset, or with its configuration if it has no preset.
 
     >>> choice_name("llr", "robust", "topics=4"), choice_name("llr", "default", "cap=3")
     ('llr:robust', 'llr(cap=3)')
@@ -266,7 +266,7 @@ def text_of_value(value: Any) -> str:
 
 
 def _text_of_object(value: Any) -> str:
-    """Return an object as text, without its address in memory: this is another one in each process."""
+    """Return an object as text, without its address in memory, which differs between processes."""
     if name := getattr(value, "__qualname__", ""):
         return f"{value.__module__}.{name}"
     return _ADDRESS.sub("", str(value))
@@ -278,7 +278,7 @@ def _is_equal(value: Any, other: Any) -> bool:
 
 
 def canonical(value: Any) -> Any:
-    """Return a value with whole floats as int, also within lists: 1e4 and 10000 are one value."""
+    """Return a value with whole floats as int, also within lists: 1e4 and 10000 become equal."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return [canonical(item) for item in value] if isinstance(value, list | tuple) else value

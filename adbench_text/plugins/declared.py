@@ -1,7 +1,7 @@
-"""What a detector says about itself, checked and copied into plain values.
+"""Check the attributes that a detector declares, and copy them into plain values.
 
-A detector is code of somebody else: with a comma too much, its regime is a tuple. Nothing else in the process
-that runs a sweep reads these members.
+A detector may be code of somebody else: with one comma too many, its regime is a tuple. Only this module
+reads these attributes in the process that runs a sweep.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from adbench_text.failures import as_plugin_error
 if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
 
-# Members of `TextDetector`, and the values that each may have.
+# Members of `TextDetector`, with the values that they may have.
 _OF_CLASS: dict[str, Range] = {
     "computes_with": Names(),
     "default_preset": Text(),
@@ -34,7 +34,7 @@ _OF_OBJECT: dict[str, Range] = {
 
 @dataclass(frozen=True)
 class Declared:
-    """What determines the results of a detector, and what it needs to run."""
+    """The attributes that determine the results of a detector, and its needs."""
 
     kinds: tuple[type, ...]  # its class, and the class that it wraps
     regime: str | None
@@ -47,9 +47,9 @@ class Declared:
 
 
 def declared(detector: "TextDetector", name: str) -> Declared:
-    """Return what a detector declares; `name` is what an error calls it.
+    """Return the attributes that a detector declares; errors call the detector `name`.
 
-    Raise PluginError if the detector cannot say it, or if a value is of another kind.
+    Raise PluginError if reading an attribute fails, or if a value has the wrong type.
     """
     members = {member: _read(detector, name, member) for member in _OF_OBJECT}
     with as_plugin_error(f"{name} cannot be identified", type(detector).__module__):
@@ -70,18 +70,18 @@ def declared(detector: "TextDetector", name: str) -> Declared:
 
 
 def of_class(kind: "type[TextDetector]", member: str) -> Any:
-    """Return a member of a detector's class; raise PluginError if its value is of another kind."""
+    """Return a member of a detector's class; raise PluginError if its value has the wrong type."""
     return _read(kind, kind.__name__, member)
 
 
 def check(detector: "TextDetector", name: str) -> None:
-    """Raise PluginError if a member of a detector has a value of another kind."""
+    """Raise PluginError if a member of a detector has a value of the wrong type."""
     for member in (*_OF_CLASS, *_OF_OBJECT):
         _read(detector, name, member)
 
 
 def _read(owner: Any, name: str, member: str) -> Any:
-    """Return a member of a detector or of its class, once it has been checked."""
+    """Check and return a member of a detector or its class."""
     with as_plugin_error(f"{name} cannot be identified", owner.__module__):
         value = getattr(owner, member)
     _check(name, member, (_OF_CLASS | _OF_OBJECT)[member], value)

@@ -1,16 +1,16 @@
-"""Splits as plain files, and scores that other programs write beside them.
+"""Splits as plain files, and the scores of other programs for them.
 
 ``adbench-text export`` writes a folder for each split:
 
-    split.json    what it is, and the digests of its texts
+    split.json    the name of the split, and the digests of its texts
     train.jsonl   a line {"id": ..., "text": ...} for each training document
     test.jsonl    the same for the documents to score
     known.jsonl   the same for known outliers, which a program may learn from; only if there are some
-    labels.csv    id, outlier (0 or 1) and the digest of the text: not for a program that scores
+    labels.csv    id, outlier (0 or 1) and the digest of the text; a program that scores must not read it
 
 Another program adds ``scores.csv`` with the columns id and score, one row for each test document in any
 order; higher is more abnormal. The detector ``scores:DIR`` then returns these scores for the same texts and
-seed, in whatever order they come. Of equal texts, the first gets the score of the lowest id.
+seed, in any order of the texts. If texts are equal, the first gets the score of the lowest id.
 """
 
 import json
@@ -32,7 +32,7 @@ from adbench_text.storage import atomic_path, content_of, file_digest
 from adbench_text.text.words import digest
 
 _SPLIT, _LABELS, _SCORES = "split.json", "labels.csv", "scores.csv"
-_MOST = 5  # ids that a message lists
+_MOST = 5  # ids in a message
 
 
 def write(
@@ -42,7 +42,7 @@ def write(
     outlier: NDArray[np.bool_],
     clean: Callable[[str], str] = str,
 ) -> None:
-    """Write a split to a folder: its documents ``train``, ``test`` and ``known``, and what is known of it."""
+    """Write a split to a folder: the documents ``train``, ``test`` and ``known``, and the `facts`."""
     labels = "".join(
         f"{id},{int(outlier[id])},{digest([text])}\n" for id, text in enumerate(documents["test"])
     )
@@ -50,7 +50,7 @@ def write(
     files = {
         **{f"{part}.jsonl": _lines(map(clean, texts)) for part, texts in documents.items() if len(texts)},
         _LABELS: f"id,outlier,text\n{labels}",
-        _SPLIT: json.dumps(split, indent=2) + "\n",  # last: then all is there
+        _SPLIT: json.dumps(split, indent=2) + "\n",  # last, so that the other files exist
     }
     for name, text in files.items():
         with atomic_path(folder / name) as temporary:
@@ -58,7 +58,7 @@ def write(
 
 
 def digests(documents: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return digests of the documents of each part, and of the test documents in the order of their ids."""
+    """Return the digests of the documents of each part, and of the test documents in order of their ids."""
     of_parts = {part: digest(sorted(texts)) for part, texts in documents.items()}
     return {**of_parts, "order": digest(list(documents["test"]))}
 
@@ -68,10 +68,10 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 class Exported(NamedTuple):
-    """A split that was exported: its folder, what it is, and the digests of its texts."""
+    """An exported split: its folder, its name, and the digests of its texts."""
 
     folder: Path
-    facts: Mapping[str, str]  # the columns of its `SplitKey` among them
+    facts: Mapping[str, str]  # include the columns of its `SplitKey`
     digests: Mapping[str, str]
 
     @property
@@ -81,21 +81,21 @@ class Exported(NamedTuple):
         return self.folder / _SCORES
 
     def scores(self) -> dict[str, list[float]]:
-        """Return the scores of each text by its digest; copies have several, in the order of their ids."""
+        """Return the scores of texts by digest; copies have several scores, in order of their ids."""
         files = self._file, self.folder / _LABELS
         return _by_text(*files, tuple(map(file_digest, files)))
 
     def scores_in_order(self, n_texts: int) -> Scores:
         """Return the scores of the test documents, which have the ids 0 ... `n_texts` - 1.
 
-        Raise InvalidValueError if one is missing, doubled, or no number.
+        Raise InvalidValueError if a score is missing, doubled, or not a number.
         """
         table = _scores(self._file, [*map(str, range(n_texts))], "the split")
         return table.set_index(table["id"].astype(int))["score"].sort_index().to_numpy()
 
 
 def splits(folder: Path) -> Iterator[Exported]:
-    """Yield the splits below a folder; raise InvalidValueError if there are scores of no exported split."""
+    """Yield the splits below a folder; raise InvalidValueError for scores without an exported split."""
     for place in sorted({path.parent for name in (_SPLIT, _SCORES) for path in folder.rglob(name)}):
         try:
             facts = json.loads(content_of(place / _SPLIT))
@@ -105,16 +105,16 @@ def splits(folder: Path) -> Iterator[Exported]:
             yield Exported(place, {str(name): str(fact) for name, fact in facts.items()}, found)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidValueError(
-                f"{place} is no folder that adbench-text export has written ({message_of(error)}). "
+                f"adbench-text export has not written the folder {place} ({message_of(error)}). "
                 "Export the split again, and copy scores.csv to it."
             ) from error
 
 
 @lru_cache(maxsize=1024)
 def _by_text(path: Path, labels_path: Path, file_digests: tuple[str, ...]) -> dict[str, list[float]]:
-    """Return the scores of each text by its digest; each id of the labels must be in the file once.
+    """Return the scores of texts by digest; the file must have each id of the labels once.
 
-    `file_digests` are only part of the key of the cache: files that have changed are read again.
+    `file_digests` only belongs to the key of the cache, so that changed files are read again.
     """
     labels = _table(labels_path, "id", "text")
     table = labels.merge(_scores(path, labels["id"], labels_path.name), on="id")
@@ -122,7 +122,7 @@ def _by_text(path: Path, labels_path: Path, file_digests: tuple[str, ...]) -> di
 
 
 def _scores(path: Path, expected: Iterable[str], source: str) -> pd.DataFrame:
-    """Return ids and scores; raise InvalidValueError unless each id of the source has one score."""
+    """Return ids and scores; raise InvalidValueError unless every id of the source has one score."""
     table = _table(path, "id", "score")
     ids, known = {*table["id"]}, {*expected}
     doubled = {*table["id"][table["id"].duplicated()]}
@@ -137,11 +137,11 @@ def _scores(path: Path, expected: Iterable[str], source: str) -> pd.DataFrame:
 
 
 def _table(path: Path, *columns: str) -> pd.DataFrame:
-    """Return columns of a CSV as they are written."""
+    """Return columns of a CSV file as text."""
     as_written: dict[str, Any] = {"dtype": str, "keep_default_na": False, "index_col": False}
     try:
         table: pd.DataFrame = pd.read_csv(BytesIO(content_of(path)), encoding="utf-8-sig", **as_written)
-    except (OSError, ValueError) as error:  # ValueError: of encoding and form too
+    except (OSError, ValueError) as error:  # ValueError: wrong encoding or format
         raise InvalidValueError(f"Cannot read {path}: {message_of(error)}.") from error
     if lacking := {*columns}.difference(table.columns):
         raise InvalidValueError(
@@ -152,7 +152,7 @@ def _table(path: Path, *columns: str) -> pd.DataFrame:
 
 
 class GivenScores(TextDetector):
-    """Scores that another program wrote beside exported splits; see the head of the module."""
+    """The scores of another program for exported splits; see the docstring of the module."""
 
     folder: ClassVar[str]
     computes_with: ClassVar[frozenset[str]] = frozenset()
@@ -162,23 +162,23 @@ class GivenScores(TextDetector):
 
     @property
     def regime(self) -> str | None:
-        """None: what the other program knows is not declared."""
+        """None, because the other program does not declare its knowledge."""
         return None
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if the folder has no scores, or a file of scores is not right."""
+        """Raise InvalidValueError if the folder has no scores, or if a file of scores is wrong."""
         super().check_params()
         found = [split for split in splits(Path(self.folder)) if (split.folder / _SCORES).exists()]
         if not found:
             raise InvalidValueError(
                 f"{self.folder} has no {_SCORES}. Run adbench-text export --to {self.folder}, and write one "
-                "beside each test.jsonl, with the columns id and score."
+                "in the folder of each test.jsonl, with the columns id and score."
             )
         for split in found:
             split.scores()
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of all scores, with what is known of their splits."""
+        """Return the digest of all scores and of the descriptions of their splits."""
         paths = sorted(Path(self.folder).rglob(_SCORES))
         files = [file for path in paths for file in (path, path.with_name(_SPLIT))]
         return {"scores": digest([file_digest(file) for file in files])}
@@ -211,5 +211,5 @@ class GivenScores(TextDetector):
 
 
 def given_scores(folder: str) -> type[GivenScores]:
-    """Return the detector that has the scores below a folder."""
+    """Return a detector with the scores below a folder."""
     return type("GivenScores", (GivenScores,), {"folder": folder, "__module__": __name__})

@@ -1,12 +1,12 @@
-"""Adapters that give detectors of other packages the interface of `TextDetector`.
+"""Give detectors of other packages the interface of `TextDetector`.
 
 Any class with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Other members of the interface
 are used if they exist; otherwise the defaults of `TextDetector` apply. A PyOD detector whose ``fit`` takes
 a matrix ``X`` gets document vectors. The registry adapts each detector once.
 
-Outlier detectors of scikit-learn give normal texts the higher scores. Their scores are negated here, and
-nowhere else. `sklearn.base.is_outlier_detector` recognises them. It also recognises detectors of PyOD, whose
-higher scores already mean more abnormal: the scores of a detector that is or contains one are not negated.
+Outlier detectors of scikit-learn give normal texts higher scores. Only this module negates their scores.
+`sklearn.base.is_outlier_detector` recognises them. It also recognises detectors of PyOD, but these give
+abnormal texts higher scores, so a detector that is or contains one is not negated.
 """
 
 import inspect
@@ -24,7 +24,7 @@ from adbench_text.contract.scores import Scores, TokenScore, check_scores
 from adbench_text.errors import InvalidValueError
 
 SIGN = "sign"  # the resource of a detector whose scores are negated
-#: What a user is told about such a detector.
+#: What a user reads about such a detector; it is part of the identity of results.
 TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
 _PYOD = "pyod.models.base"
@@ -32,13 +32,13 @@ _PYOD = "pyod.models.base"
 
 @runtime_checkable
 class Detector(Protocol):
-    """An object with the methods that every detector has."""
+    """An object with the two methods of every detector."""
 
     def fit(self, texts: Any, /) -> Any:
         """Learn from documents."""
 
     def decision_function(self, texts: Any, /) -> Any:
-        """Return a score of each document."""
+        """Return a score for each document."""
 
 
 def adapted_copy(detector: Detector | type[Detector]) -> TextDetector:
@@ -93,18 +93,18 @@ def _adapter(kind: Any) -> type["Foreign"]:
 
 
 def _attribute(read: Callable[[Any], Any]) -> Any:
-    """Return a property that is read from the wrapped detector."""
+    """Return a property that reads from the wrapped detector."""
     return property(lambda detector: read(detector.wrapped))
 
 
 def _method(name: str) -> Any:
-    """Return a method that calls the wrapped detector, or `TextDetector` if that has no such method."""
+    """Return a method that calls the wrapped detector, or `TextDetector` if it lacks the method."""
     inherited = getattr(TextDetector, name)
 
     @wraps(inherited)
     def call(detector: "Foreign", *arguments: Any) -> Any:
         own = getattr(detector.wrapped, name, None)
-        # copies: it may change its input
+        # copies, because the detector may change its input
         copies = [list(each) if isinstance(each, Sequence) else each for each in arguments]
         return own(*copies) if callable(own) else inherited(detector, *arguments)
 
@@ -119,7 +119,7 @@ class Foreign(TextDetector):
     is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
     reads_raw = _attribute(lambda wrapped: getattr(wrapped, "reads_raw", False) is True)
     takes_labels = _attribute(lambda wrapped: getattr(wrapped, "takes_labels", False) is True)
-    # what it knows besides the training texts; None if it does not declare it
+    # knowledge besides the training texts; None if not declared
     regime = _attribute(lambda wrapped: getattr(wrapped, "regime", None))
     trusted_types = _attribute(lambda wrapped: getattr(wrapped, "trusted_types", None))
     not_saved: ClassVar[frozenset[str]] = frozenset({"wrapped", "_settings"})
@@ -143,7 +143,7 @@ class Foreign(TextDetector):
         detector = self.wrapped
         try:
             is_of_sklearn = is_outlier_detector(detector)
-        except AttributeError:  # it has no tags, or scikit-learn's mixin without its base
+        except AttributeError:  # without tags, or with scikit-learn's mixin but not its base
             is_of_sklearn = isinstance(detector, OutlierMixin)
         parts = detector.get_params().values() if is_of_sklearn and hasattr(detector, "get_params") else ()
         return bool(is_of_sklearn) and not any(_is_pyod(type(part)) for part in (detector, *parts))
@@ -157,10 +157,10 @@ class Foreign(TextDetector):
         return {p.name: p.default for p in inspect.signature(cls.kind).parameters.values()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the hyper-parameters of the detector, or those given to `kind` if it has no `get_params`.
+        """Return the hyper-parameters of the detector, or the arguments of `kind` if it has no `get_params`.
 
-        If `kind` is a function, the hyper-parameters of the detector itself are included only with `deep`,
-        because the function does not take them.
+        If `kind` is a function, the hyper-parameters of the detector are included only with `deep`, because
+        the function does not take them.
         """
         method = getattr(self.wrapped, "get_params", None)
         if method is None or (not inspect.isclass(self.kind) and not deep):
@@ -168,7 +168,7 @@ class Foreign(TextDetector):
         return dict(method())
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyper-parameters; the detector has to be fitted again."""
+        """Set hyper-parameters; the detector must then be fitted again."""
         taken = inspect.signature(self.kind).parameters if not inspect.isclass(self.kind) else params
         settings = {**self._settings, **{name: value for name, value in params.items() if name in taken}}
         self.__dict__.clear()
@@ -185,48 +185,48 @@ class Foreign(TextDetector):
 
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
-        """Return the values that each hyper-parameter may have, where the detector declares them."""
+        """Return the values that hyper-parameters may have, if the detector declares them."""
         return declared_ranges(cls.kind)
 
     def check_params(self) -> None:
-        """Raise an error if a hyper-parameter is out of range, where the detector declares or checks them."""
+        """Raise an error if a hyper-parameter is out of range, if the detector declares or checks ranges."""
         super().check_params()
         _method("check_params")(self)
 
     def resources(self) -> dict[str, str]:
-        """Return digests of what the scores depend on besides the code, and whether their sign is turned."""
-        sign = {SIGN: TURNED} if self.is_turned else {}  # outdates results with the other sign
+        """Return the digests of files and data that decide the scores, and whether scores are negated."""
+        sign = {SIGN: TURNED} if self.is_turned else {}  # makes results with the other sign outdated
         return {**(_method("resources")(self) or {}), **sign}
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of the words of each text, where the detector has them."""
+        """Return the scores of the words of each text, if the detector has them."""
         method = getattr(self.wrapped, "token_scores", None)
         if not callable(method):
             return super().token_scores(texts)
         return [[TokenScore(*token) for token in tokens] for tokens in method(list(texts))]
 
     def learned(self) -> dict[str, Any]:
-        """Return what the detector learned: its attributes besides its hyper-parameters and `not_saved`."""
+        """Return the learned attributes: neither hyper-parameters nor listed in `not_saved`."""
         left_out = {"observer", *getattr(self.wrapped, "not_saved", ()), *self.get_params(deep=False)}
         own = {name: value for name, value in vars(self.wrapped).items() if name not in left_out}
         return {**super().learned(), "wrapped": own}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Take over what `learned` returned."""
+        """Set the attributes that `learned` returned."""
         vars(self.wrapped).update(learned["wrapped"])
         return super().restore(learned)
 
     def _fit(self, texts: list[str]) -> None:
-        # the wrapped detector accepts an observer: its attribute of this name is unset (None)
+        # an attribute `observer` that is None means that the wrapped detector accepts an observer
         is_watched = getattr(self.wrapped, "observer", self) is None
         if is_watched:
             self.wrapped.observer = self.observer
         try:
-            self._known_labels.fit(self.wrapped, texts)  # on a copy: it may change its input
+            self._known_labels.fit(self.wrapped, texts)  # a copy, because it may change its input
         finally:
             if is_watched:
                 self.wrapped.observer = None
-            with suppress(Exception):  # it has none, or something else of this name
+            with suppress(Exception):  # the attribute is missing, or means something else
                 self.ran_on_ = {str(name): str(value) for name, value in self.wrapped.ran_on_.items()}
 
     def _score(self, texts: list[str]) -> Scores:

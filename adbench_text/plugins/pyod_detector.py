@@ -1,4 +1,4 @@
-"""Adapters around detectors of document vectors with the interface of PyOD."""
+"""Adapt detectors of document vectors with the interface of PyOD."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,16 +22,16 @@ from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.text.encoders import Matrix
 
-#: Modules whose detectors score a vector by the vectors that are scored together with it. PyOD does not
-#: declare it; `tests/plugins/test_pyod_detector.py` finds them by experiment.
+#: Modules with transductive detectors: the score of a vector depends on the vectors that are scored with it.
+#: PyOD does not declare this; `tests/plugins/test_pyod_detector.py` finds it by experiment.
 SCORED_BY_BATCH = frozenset(
     f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
 )
 
-#: Modules whose detectors learn from known outliers, and from nothing else.
+#: Modules whose detectors need known outliers.
 _SUPERVISED = frozenset({"pyod.models.devnet", "pyod.models.xgbod"})
 
-_KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved
+_KEEPS_A_FUNCTION = "pyod.models.lmdd"  # a function is not data, so the detector cannot be saved
 
 #: Classes of scikit-learn that occur in the attributes of PyOD's detectors, besides data.
 _TRUSTED = frozenset(
@@ -56,7 +56,7 @@ _TRUSTED = frozenset(
         "sklearn.svm._classes.OneClassSVM",
         "sklearn.tree._classes.ExtraTreeRegressor",
         "sklearn.tree._tree.Tree",
-        # not PyFuncDistance, which calls a function
+        # without PyFuncDistance, which calls a function
         "sklearn.metrics._dist_metrics.BrayCurtisDistance64",
         "sklearn.metrics._dist_metrics.CanberraDistance64",
         "sklearn.metrics._dist_metrics.ChebyshevDistance64",
@@ -68,16 +68,16 @@ _TRUSTED = frozenset(
 
 
 class PyODDetector(VectorDetector):
-    """A detector of PyOD on document vectors, or another one with its interface.
+    """A detector of PyOD on document vectors, or a detector with PyOD's interface.
 
     Parameters
     ----------
     encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
-        See `TextDetector`; passed on to the wrapped detector where it takes them.
+        See `TextDetector`; also given to the wrapped detector if it takes them.
     **params
-        The hyper-parameters of the wrapped detector, by its names.
+        The hyper-parameters of the wrapped detector.
 
     Examples
     --------
@@ -93,14 +93,14 @@ class PyODDetector(VectorDetector):
 
     @classmethod
     def named(cls, path: str, module: str) -> type[Self]:
-        """Return the adapter of the class with a path, ``"pyod.models.knn:KNN"``; see `around`."""
+        """Return the adapter of the class at a path, ``"pyod.models.knn:KNN"``; see `around`."""
         with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages
             return cls.around(resolve_name(path), module)
 
     @classmethod
     @cache
     def around(cls, wrapped: type[Any], module: str) -> type[Self]:
-        """Return the adapter of a class, with the name of this class in a module whose code counts."""
+        """Return the adapter of a class; it has the name of the class, and the code of `module` counts."""
         members = {
             "__module__": module,
             "__qualname__": wrapped.__qualname__,
@@ -119,7 +119,7 @@ class PyODDetector(VectorDetector):
 
     @classmethod
     def _own_defaults(cls) -> dict[str, Any]:
-        """Return the hyper-parameters of `wrapped` that are offered, and their default values."""
+        """Return the hyper-parameters of `wrapped` that users may set, with their defaults."""
         parameters = signature(cls.wrapped).parameters.values()
         variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
         left_out = {"n_features", "verbose", *super()._get_param_names()}
@@ -131,17 +131,17 @@ class PyODDetector(VectorDetector):
 
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
-        """Return the values that each hyper-parameter may have, ours and those that `wrapped` declares."""
+        """Return the values that hyper-parameters may have: our own, and the ones that `wrapped` declares."""
         return super().parameter_ranges() | declared_ranges(cls.wrapped)
 
     @contextmanager
     def _called(self) -> Iterator[None]:
-        """Seed what the wrapped detector draws from, and keep what it prints off standard output.
+        """Seed the global random generators, keep standard output clean, and use one thread.
 
-        It computes in one thread: their number changes the last bits of sums, and a training or a clustering
-        that depends on these ends elsewhere.
+        The number of threads changes the last bits of sums, and with them the end of a training or a
+        clustering.
         """
-        if self.random_state is not None:  # some draw from NumPy's or torch's global generators only
+        if self.random_state is not None:  # some detectors use only the generators of NumPy or torch
             seed_generators(self.random_state)
         try:
             with redirect_stdout(sys.stderr), threadpool_limits(1):
@@ -153,7 +153,7 @@ class PyODDetector(VectorDetector):
 
     @property
     def regime(self) -> str:
-        """The regime that its class declares; otherwise the test batch if known, or its encoder's."""
+        """The regime that the class declares, or else transductive if known to be, or else the encoder's."""
         declared: str | None = getattr(self.wrapped, "regime", None)
         if declared is not None:
             return declared
@@ -161,17 +161,17 @@ class PyODDetector(VectorDetector):
         return TEST_BATCH if uses_batch else super().regime
 
     def resources(self) -> dict[str, str]:
-        """Return the version of the library, and the digest of the file of word vectors if one is read."""
+        """Return the version of the library, and the digest of the file of word vectors if there is one."""
         return {**super().resources(), "library": f"{self._library} {version(self._library)}"}
 
     @property
     def _library(self) -> str:
-        """The distribution of the wrapped detector; PyOD for a detector of the user that inherits from it."""
+        """The distribution of the wrapped detector; PyOD for a user's detector that inherits from it."""
         package = self.wrapped.__module__.partition(".")[0]
         return package if installed(package) else "pyod"
 
     @property
-    def takes_labels(self) -> bool:  # type: ignore[override]  # a constant of other classes
+    def takes_labels(self) -> bool:  # type: ignore[override]  # a class attribute of other classes
         """Whether it learns from known outliers."""
         return self.wrapped.__module__ in _SUPERVISED
 
@@ -186,8 +186,7 @@ class PyODDetector(VectorDetector):
         if self.takes_labels:
             if not self._known_labels.odd:
                 raise DetectorError(
-                    f"{self.wrapped.__name__} learns from known outliers, and there are none "
-                    "(--known-outliers)."
+                    f"{self.wrapped.__name__} learns from known outliers, but got none (--known-outliers)."
                 )
             odd = np.asarray(self._encoder(self._known_labels.odd), dtype=np.float64)
             given = [np.vstack([*given, odd]), np.repeat([0, 1], [len(X), len(odd)])]
@@ -204,7 +203,7 @@ class PyODDetector(VectorDetector):
         return np.asarray(scores, dtype=np.float64)
 
     def _score_training(self, texts: list[str]) -> Scores:
-        # neighbours and the like leave a training text itself out
+        # PyOD scores a training text without itself as a neighbour
         return np.asarray(self._detector.decision_scores_, dtype=np.float64)[: len(texts)]
 
     @property
@@ -216,6 +215,6 @@ class PyODDetector(VectorDetector):
 
 
 def _uses_torch(kind: type) -> bool:
-    """Return whether the module of a class of PyOD, or of a base of it, imports torch."""
+    """Return whether the module of a PyOD class, or of one of its bases, imports torch."""
     modules = (vars(sys.modules[base.__module__]) for base in kind.__mro__ if base.__module__ in sys.modules)
     return any(getattr(value, "__name__", "") == "torch" for names in modules for value in names.values())

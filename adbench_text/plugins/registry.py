@@ -1,18 +1,19 @@
-"""Finds plug-ins by file name or entry point, and loads only the one that is asked for.
+"""Find plug-ins by file name or entry point, and load only the one that somebody asks for.
 
 A plug-in is a file or a folder in ``detectors/`` or ``datasets/`` whose name does not begin with an
 underscore, or an entry point of another package in the group ``adbench_text.detectors`` or
-``adbench_text.datasets``. Its name is the ``name`` that its class declares, otherwise the file's name. A file
-may also have several classes that each declare one. Finding them imports nothing: the files are parsed.
+``adbench_text.datasets``. The class may declare a ``name``; otherwise the plug-in has the name of the file. A
+file may have several classes if each declares a name. The search parses the files, and imports nothing.
 
-Instead of classes, a file may define a family: ``members() -> dict[str, str]``, the name and the summary of
-each member, and ``member(name) -> type``. A member is a plug-in that is called ``family-member``, where the
-family has the file's name. Such a file is imported to find its members, so it imports no library.
+Instead of classes, a file may define a family: ``members() -> dict[str, str]`` returns the name and the
+summary of each member, and ``member(name) -> type`` returns its class. A member is the plug-in
+``family-member``, where ``family`` is the name of the file. The search imports such a file, so it must not
+import a library.
 
-A dataset may have variants, such as languages: ``sib-200:deu_Latn`` is one of the dataset ``sib-200``. They
-are no plug-ins of their own, so that 205 languages take one line in a list.
+A dataset may have variants, such as languages: ``sib-200:deu_Latn`` is a variant of the dataset ``sib-200``.
+A variant is not a separate plug-in, so that 205 languages take one line in a list.
 
-If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works.
+If two plug-ins have the same name, neither is loaded. Asking for this name is an error; other names work.
 """
 
 import ast
@@ -36,13 +37,13 @@ from adbench_text.isolation import preserved
 if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
 
-KINDS = ("detectors", "datasets")  # each is a folder
-_NEEDED = ("__call__", "fit", "decision_function")  # of a detector
+KINDS = ("detectors", "datasets")  # names of folders
+_NEEDED = ("__call__", "fit", "decision_function")  # methods of a detector
 _OURS = "adbench-text"
 
-#: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
+#: Prefix for a dataset of the user's own documents; the path of a file or folder follows.
 OWN = "files:"
-#: What the name of a detector begins with whose scores another program has written; the folder follows.
+#: Prefix for a detector with the scores of another program, before the folder of the scores.
 GIVEN = "scores:"
 
 
@@ -55,11 +56,11 @@ class Plugin:
     summary: str
     load: Callable[[], Any]
     module: str
-    place: str  # what is loaded, and its package, for messages
-    package: str = _OURS  # empty for a file of the user's own
+    place: str  # the object to load and its package, for messages
+    package: str = _OURS  # empty for a user's file
     problem: str = ""  # why it cannot be loaded: its file cannot be read, or others claim its name
     is_member: bool = False  # of a family
-    class_name: str = ""  # of the class that a file of ours is about
+    class_name: str = ""  # the public class of one of our files
 
     @property
     def is_foreign(self) -> bool:
@@ -106,7 +107,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     public = [node for node in classes if not node.name.startswith("_")]
     declared = list(map(_declared_name, public))
-    if len(public) == 1:  # its name may be that of a base, or of the file
+    if len(public) == 1:  # a base class or the file may give its name
         declared = [next(filter(None, map(_declared_name, classes)), name)]
     if not all(declared) or not public:
         listed = ", ".join(node.name for node in public) or "none"
@@ -125,7 +126,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
 
 
 def _members(family: Plugin) -> list[Plugin]:
-    """Return the members of a family; if its file cannot be loaded, the family with the problem."""
+    """Return the members of a family; if its file cannot be loaded, return the family and the problem."""
     try:
         module = _load(family)
     except PluginError as error:
@@ -147,7 +148,7 @@ def _first_line(node: ast.Module | ast.ClassDef) -> str:
 
 
 def _declared_name(node: ast.ClassDef) -> object:
-    """Return the literal ``name`` of a class; None if it declares none."""
+    """Return the literal ``name`` that a class declares, or None."""
     for each in node.body:
         if isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(each.value, ast.Constant):
             targets = each.targets if isinstance(each, ast.Assign) else [each.target]
@@ -164,9 +165,9 @@ def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
 
 
 def with_files(text: str) -> str:
-    """Make the files known that a text of the user names; return it with the names of their objects.
+    """Make the files in a text of the user known; return the text with names of objects for their paths.
 
-    The text is a detector, several, or a setting: ``./mine.py:Mine`` becomes ``mine.py:Mine``.
+    The text is a detector, a list of detectors, or a setting: ``./mine.py:Mine`` becomes ``mine.py:Mine``.
     """
     return text if text.startswith(GIVEN) else own_file.named(text)
 
@@ -177,10 +178,9 @@ def _from_own_file(kind: str, name: str, path: Path) -> Plugin:
 
 
 def find(kind: str, name: str) -> Plugin | None:
-    """Return the plug-in of this name; None without one.
+    """Return the plug-in with this name, or None.
 
-    The name may be that of a detector in a file that is known, or of a variant of a dataset, which may not
-    exist.
+    The name may also be a detector in a known file, or a variant of a dataset, which need not exist.
     """
     if kind == "detectors" and name in (paths := own_file.known()):
         return _from_own_file(kind, name, paths[name])
@@ -189,7 +189,7 @@ def find(kind: str, name: str) -> Plugin | None:
 
 
 def load_from_file(kind: str, text: str) -> tuple[str, Any]:
-    """Return the name ``mine.py:first_100`` and the object that a text of the user names in a file."""
+    """Return the name, such as ``mine.py:first_100``, and the object that a text of the user names."""
     if (found := own_file.WRITTEN.fullmatch(text)) is None:
         raise InvalidValueError(f"Expected ./FILE.py:NAME, got {text!r}.")
     plugin = _from_own_file(kind, *own_file.name_and_path(found))
@@ -202,18 +202,18 @@ def loaded_files() -> list[str]:
 
 
 def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
-    """Load what another package or a file offers, and see that it is what it should be."""
+    """Load an object from another package or a file, and check its kind."""
     loaded = load()
     if kind == "datasets":
         from adbench_text.contract.dataset import Dataset
 
         made = loaded() if inspect.isclass(loaded) else loaded
         if not isinstance(made, Dataset):
-            raise TypeError(f"{value} is no subclass of adbench_text.contract.dataset.Dataset")
+            raise TypeError(f"{value} is not a subclass of adbench_text.contract.dataset.Dataset")
         return made
     if kind == "metrics":
         if not callable(loaded):
-            raise TypeError(f"{value} is no function")
+            raise TypeError(f"{value} is not a function")
         return loaded
     missing = [name for name in _NEEDED if not hasattr(loaded, name)]
     if missing and not inspect.isfunction(loaded):
@@ -222,14 +222,14 @@ def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
 
 
 def module_of(kind: str, name: str) -> str:
-    """Return the module that defines a plug-in, or the family that it belongs to."""
+    """Return the module that defines a plug-in or its family."""
     if name.startswith(GIVEN):
         return "adbench_text.plugins.exported"
     return _found(kind, name).module
 
 
 def name_of(detector: type) -> str:
-    """Return the name of the plug-in that a detector's class belongs to, or else the name of the class."""
+    """Return the name of the plug-in of a detector's class, or else the name of the class."""
     place = detector.__module__, detector.__name__
     found = (p.name for p in plugins("detectors").values() if (p.module, p.class_name) == place)
     return next(found, detector.__name__)
@@ -241,7 +241,7 @@ def names(kind: str) -> list[str]:
 
 
 def listing(kind: str) -> list[Plugin]:
-    """Return every plug-in with its summary and its problem; foreign ones are loaded, as a check."""
+    """Return every plug-in with its summary and its problem; load plug-ins of other packages as a check."""
     rows = []
     for plugin in plugins(kind).values():
         if plugin.is_foreign and not plugin.problem:
@@ -256,7 +256,7 @@ def listing(kind: str) -> list[Plugin]:
 
 
 def load(kind: str, name: str) -> Any:
-    """Load the plug-in of this name: a detector class or a dataset."""
+    """Load the plug-in with this name: a detector class or a dataset."""
     plugin = _found(kind, name)
     if plugin.problem:
         raise PluginError(plugin.problem)
@@ -274,7 +274,7 @@ _loaded_from_others: set[str] = set()
 
 
 def has_loaded_others() -> bool:
-    """Return whether this process has run code of a plug-in that is not ours."""
+    """Return whether this process has run the code of somebody else's plug-in."""
     return bool(_loaded_from_others)
 
 
@@ -294,7 +294,7 @@ def _load_checked(plugin: Plugin) -> Any:
         raise
     except ModuleNotFoundError as error:
         top = (error.name or "").partition(".")[0]
-        if not top or find_spec(top):  # a wrong import, not a missing package
+        if not top or find_spec(top):  # the package exists, so the import is wrong
             place = place_of_error(error, plugin.module)
             raise PluginError(f"{plugin.name} cannot be loaded: {error}{place}") from error
         raise PluginError(
@@ -309,18 +309,18 @@ def _load_checked(plugin: Plugin) -> Any:
 
 
 def detector(name: str) -> "type[TextDetector]":
-    """Return the detector class of this name, with the interface of ours if it is of another base."""
+    """Return the detector class with this name; adapt it to our interface if it has another base."""
     if name.startswith(GIVEN):
         from adbench_text.plugins.exported import given_scores
 
         return given_scores(name.removeprefix(GIVEN))
-    from adbench_text.plugins.foreign import adapted  # slow to import: it needs PyOD
+    from adbench_text.plugins.foreign import adapted  # imported here, because PyOD is slow to import
 
     return adapted(load("detectors", name))
 
 
 def language_of(dataset_name: str) -> str:
-    """Return the language of a dataset; en for a name that no dataset has."""
+    """Return the language of a dataset; ``"en"`` for an unknown name."""
     from adbench_text.text.languages import standard
 
     with suppress(UnknownNameError):
@@ -332,13 +332,13 @@ _added: dict[str, Any] = {}
 
 
 def add_dataset(dataset: Any) -> str:
-    """Make a dataset known to this process by its name, such as a user's own file; return the name."""
+    """Make a dataset, such as a user's file, known to this process; return its name."""
     _added[dataset.name] = dataset
     return str(dataset.name)
 
 
 def variants(text: str) -> list[str]:
-    """Return the names of all variants of the dataset whose name is before the colon of a text.
+    """Return the names of all variants of the dataset that a text names before its colon.
 
     >>> variants("sib-200:*")[:2], variants("20news:*"), variants("all")
     (['sib-200:ace_Arab', 'sib-200:ace_Latn'], [], [])
@@ -350,7 +350,7 @@ def variants(text: str) -> list[str]:
 
 
 def dataset(name: str) -> Any:
-    """Return the dataset of this name, ready to use; see `load`."""
+    """Return the dataset with this name; see `load`."""
     if name in _added:
         return _added[name]
     from adbench_text.contract.dataset import check_facts
