@@ -25,9 +25,9 @@ __all__ = ["ContractError", "Outcome", "check_dataset", "check_detector", "outco
 def check_detector(detector: str | Callable[..., Any], settings: Mapping[str, Any] | None = None) -> None:
     """Check that a detector keeps its contract; see `adbench_text.testing.detector_rules`.
 
-    It is given by its name or its class. It learns and scores small texts about three topics, with `settings`
-    on top of its ``test_settings``. Nothing is downloaded, and nothing is kept in the cache folder. If it
-    breaks a rule, ContractError is raised, with one line for each problem.
+    Give the name or the class of the detector. It learns and scores small texts about three topics, with its
+    ``test_settings``, which `settings` override. Nothing is downloaded, and nothing is kept in the cache
+    folder. If the detector breaks a rule, raise ContractError, with one line for each problem.
     """
     name = detector if isinstance(detector, str) else getattr(detector, "__name__", repr(detector))
     raise_broken(name, list(detector_outcomes(detector, settings)))
@@ -36,8 +36,8 @@ def check_detector(detector: str | Callable[..., Any], settings: Mapping[str, An
 def check_dataset(dataset: Any) -> None:
     """Check that a dataset keeps its contract; see `adbench_text.testing.dataset_rules`.
 
-    It is given by its name, by its class, or itself. It is read twice, and not from the cache. If it breaks a
-    rule, ContractError is raised, with one line for each problem.
+    Give the dataset, its class or its name. It is read twice, and not from the cache. If it breaks a rule,
+    raise ContractError, with one line for each problem.
     """
     raise_broken(dataset if isinstance(dataset, str) else dataset.name, list(dataset_outcomes(dataset)))
 

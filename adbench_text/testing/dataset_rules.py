@@ -1,4 +1,4 @@
-"""The rules of the dataset contract; the docstring of each is the rule."""
+"""The rules of the dataset contract; the docstring of a function is the rule."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -10,7 +10,7 @@ from adbench_text.testing.rules import Note, Rule
 
 
 class ReadDataset:
-    """A dataset whose contract is checked; `name` is that of its entry point, if it is known."""
+    """A dataset to check; `name` is the name of its entry point, if known."""
 
     def __init__(self, dataset: Dataset, name: str | None = None) -> None:
         self.dataset, self.name = dataset, name
@@ -21,7 +21,7 @@ class ReadDataset:
         return self.load()
 
     def load(self) -> Corpus:
-        """Return the cleaned corpus; read it from its sources."""
+        """Read the corpus from its sources, and clean it."""
         edition = edition_of(self.dataset)
         return of_dataset(self.dataset, edition, cleaned(self.dataset))
 
@@ -32,9 +32,9 @@ def states_its_facts(source: ReadDataset) -> Iterator[str]:
     for fact in ("name", "source", "licence", "citation"):
         value = getattr(dataset, fact, None)
         if not (isinstance(value, str) and value):
-            yield f"{fact} must be a text that is not empty, got {value!r:.40}"
+            yield f"{fact} must be a text and not empty, got {value!r:.40}"
     if source.name not in (None, getattr(dataset, "name", None)):
-        yield f"its name is {dataset.name!r}, but that of its entry point is {source.name!r}: use one name"
+        yield f"its name is {dataset.name!r}, but its entry point is named {source.name!r}: use one name"
     classes = getattr(dataset, "classes", None)
     if not isinstance(classes, tuple) or not all(isinstance(each, str) and each for each in classes):
         yield f"classes must be a tuple of names, got {classes!r:.60}"
@@ -48,7 +48,7 @@ def states_its_facts(source: ReadDataset) -> Iterator[str]:
 
 
 def has_an_edition(source: ReadDataset) -> Iterator[str]:
-    """Its edition is the same whenever it is asked for."""
+    """Its edition is always the same."""
     edition = edition_of(source.dataset)
     if not (edition.name and edition.digest):
         yield f"the name and the digest of the edition must not be empty, got {edition!r:.80}"
@@ -59,9 +59,9 @@ def has_an_edition(source: ReadDataset) -> Iterator[str]:
 
 
 def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
-    """Both parts have documents of every class, with words that are left after cleaning.
+    """Both parts have documents of every class, and words remain after cleaning.
 
-    With `inliers`, the other classes need no training documents, and `outliers` never do. If all documents
+    With `inliers`, the other classes need no training documents; `outliers` never need them. If all documents
     are ranked, or each seed draws the training documents, the training part is empty.
     """
     dataset, corpus = source.dataset, source.corpus

@@ -1,4 +1,4 @@
-"""The rules of the detector contract; the docstring of each is the rule."""
+"""The rules of the detector contract; the docstring of a function is the rule."""
 
 import pickle
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from adbench_text.testing.rules import Note, Rule
 from adbench_text.testing.subject import OUTLIER, TEST, TRAIN, Subject, split_of
 from adbench_text.testing.topics import TOPICS
 
-_COPIES = 26  # of the test texts: 1,040, more than detectors score at once
-_UPSIDE_DOWN = 0.3  # AUROC below which the sign must be wrong
+_COPIES = 26  # of the test texts: 1,040 texts are more than detectors score at once
+_UPSIDE_DOWN = 0.3  # a lower AUROC means a wrong sign
 _ODD = ["", " \n\t", "zzz qqq", "ship", "ship " * 20_000, "a" * 50_000, "船 が 港 に"]
 _ODD += ["\x00\x01ship\x7f", "🙂", "ſhip", "\ud800"]
 
 
 def is_built(subject: Subject) -> Iterator[str]:
-    """It can be built: from its defaults, and from its settings for tests."""
+    """It can be built with its defaults, and with its settings for tests."""
     subject.kind().check_params()
     for name in subject.settings:
         if name not in subject.parameters:
@@ -36,7 +36,7 @@ def is_built(subject: Subject) -> Iterator[str]:
 
 
 def keeps_parameters(subject: Subject) -> Iterator[str]:
-    """It stores its hyper-parameters as they are given, so that it can be cloned."""
+    """It stores its hyper-parameters as given, so that it can be cloned."""
     detector = subject.make()
     parameters = detector.get_params()
     for name, value in subject.settings.items():
@@ -53,7 +53,7 @@ def keeps_parameters(subject: Subject) -> Iterator[str]:
 
 
 def learns_and_scores(subject: Subject) -> Iterator[str]:
-    """It learns eighty short texts, and scores each of forty by a finite number."""
+    """It learns eighty short texts, and gives forty others finite scores."""
     detector = subject.make()
     if subject.fit(detector) is not detector:
         yield "fit must return the detector itself"
@@ -64,7 +64,7 @@ def learns_and_scores(subject: Subject) -> Iterator[str]:
 def outliers_score_higher(subject: Subject) -> Iterator[str]:
     """A higher score is more abnormal."""
     aurocs = [roc_auc_score(OUTLIER, subject.scores)]
-    if aurocs[0] < 1 - _UPSIDE_DOWN:  # otherwise no other split needs to be learned
+    if aurocs[0] < 1 - _UPSIDE_DOWN:  # otherwise the first split is enough
         for inlier in list(TOPICS)[1:]:
             train, test = split_of(inlier)
             scores = subject.fit(subject.make(), train).decision_function(test)
@@ -89,7 +89,7 @@ def same_seed_same_scores(subject: Subject) -> Iterator[str]:
 
 
 def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
-    """A score depends on no position, and on no other text of the batch unless the regime names the batch."""
+    """A score does not depend on the order of the texts, nor on other texts unless it is transductive."""
     detector, scores = subject.fitted, subject.scores
     if not np.array_equal(detector.decision_function(TEST), scores):
         yield "two calls of decision_function differ: score without random numbers"
@@ -105,7 +105,7 @@ def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
     elif np.abs(single - scores[15:25]).max() <= 0.01 * scores.std():
         yield f"the regime is {TEST_BATCH!r}, but the scores do not depend on the batch"
     for case, others, own in cases:
-        # equal up to rounding, which depends on the batch
+        # rounding depends on the batch
         if not np.allclose(others, own, rtol=1e-5, atol=max(1e-6, 1e-4 * scores.std())):
             yield (
                 f"scored {case}, a text has another score, by up to {np.abs(others - own).max():.3g}: score "
@@ -117,7 +117,7 @@ def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
 def forgets_the_first_fit(subject: Subject) -> Iterator[str]:
     """Fitting again forgets the first fit."""
     detector = subject.fit(subject.make(), TEST)
-    detector.decision_scores_  # noqa: B018  # asked for, so remembered
+    detector.decision_scores_  # noqa: B018  # so that the detector remembers them
     subject.fit(detector)
     if not np.array_equal(detector.decision_function(TEST), subject.scores):
         yield "a second fit gives other scores than a first one"
@@ -126,7 +126,7 @@ def forgets_the_first_fit(subject: Subject) -> Iterator[str]:
 
 
 def leaves_texts_alone(subject: Subject) -> Iterator[str]:
-    """It changes no text that it is given."""
+    """It does not change the list of texts."""
     texts = {
         "fit": subject.fitted._texts_of_training(),
         "decision_function": list(TRAIN),
@@ -140,7 +140,7 @@ def leaves_texts_alone(subject: Subject) -> Iterator[str]:
 
 
 def scores_odd_texts(subject: Subject) -> Iterator[str]:
-    """Odd texts get finite scores: empty, very long, without any known word."""
+    """Odd texts get finite scores: empty, very long, or without a known word."""
     settings: list[dict[str, Any]] = [{"encoder": "svd"}] if "encoder" in subject.parameters else [{}]
     if {"encoder", "vectors"} <= subject.parameters.keys():  # tfidf averages word vectors
         settings = [{"encoder": "tfidf"}, *settings]
@@ -166,7 +166,7 @@ def can_be_pickled(subject: Subject) -> Iterator[str]:
 
 
 def has_valid_presets(subject: Subject) -> Iterator[str]:
-    """Every configuration of a preset is valid, and no two are equal."""
+    """Every configuration of a preset is valid and unique."""
     for dataset in registry.names("datasets"):
         for preset, grid in presets(subject.kind, dataset).items():
             if len({str(sorted(one.items())) for one in grid}) != len(grid):
@@ -179,7 +179,7 @@ def has_valid_presets(subject: Subject) -> Iterator[str]:
 
 
 def describes_itself(subject: Subject) -> Iterator[str]:
-    """Regime and resources are of the types that the harness logs."""
+    """Its regime and resources have the types that the harness logs."""
     detector = subject.fitted
     if detector.regime not in (None, *REGIMES):
         yield f"regime must be one of {', '.join(REGIMES)}, got {detector.regime!r}"
@@ -193,7 +193,7 @@ def describes_itself(subject: Subject) -> Iterator[str]:
 
 
 def has_token_scores_in_place(subject: Subject) -> Iterator[str]:
-    """Scores of words, where it has any, are finite, and each word is in its place in the text."""
+    """If it scores words, the scores are finite, and each word is at its place in the text."""
     try:
         scored = subject.fitted.token_scores(TEST)
     except DetectorError:
@@ -212,7 +212,7 @@ def has_token_scores_in_place(subject: Subject) -> Iterator[str]:
 
 
 def has_known_code(subject: Subject) -> Iterator[str]:
-    """A change of its code outdates its results; files of data that it reads are digests of resources()."""
+    """A change of its code makes results outdated; resources() has digests of its data files."""
     plugin: tuple[Any, ...] = subject.kind, subject.kind().implementation
     files = code_of(*plugin).files
     yield Note(", ".join(sorted(path.name for path in files.values())) if files else "its release counts")

@@ -1,4 +1,4 @@
-"""Rules of a contract: how they are run, and what becomes of each."""
+"""Check the rules of a contract."""
 
 import time
 import traceback
@@ -11,23 +11,23 @@ from adbench_text.failures import described
 from adbench_text.isolation import preserved
 
 Subject = TypeVar("Subject")
-#: Yields the ways in which a plug-in breaks the rule. Its docstring is the rule itself.
+#: Yields the problems of a plug-in that breaks the rule. The docstring is the rule.
 Rule = Callable[[Subject], Iterable[str]]
 
 
 class ContractError(AdbenchTextError, AssertionError):
-    """A plug-in breaks rules of its contract; the message has one line for each."""
+    """A plug-in breaks rules of its contract; the message has one line for each problem."""
 
 
 class Note(str):
-    """What a rule yields that is no problem, such as a measured value."""
+    """A finding of a rule that is not a problem, such as a measured value."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a rule for one plug-in; without problems, it keeps the rule."""
+    """The outcome of a rule for one plug-in; without problems, the plug-in keeps the rule."""
 
     rule: str
     problems: tuple[str, ...]
@@ -39,18 +39,18 @@ class Outcome:
 def check(
     rules: Sequence[Rule[Subject]], subject: Subject, module: str, essential: Sequence[Rule[Subject]] = ()
 ) -> Iterator[Outcome]:
-    """Check rules one after the other; an essential one that is broken is the last, as the others need it.
+    """Check rules one after the other. Stop at a broken essential rule, because the others need it.
 
-    `module` is that of the plug-in, for file and line of its errors.
+    `module` is the module of the plug-in, to find the file and line of its errors.
     """
     for rule in rules:
         title = (rule.__doc__ or "").partition("\n")[0].rstrip(".")
         begin, findings, trace = time.perf_counter(), list[str](), ""
         try:
             with preserved():
-                findings.extend(rule(subject))  # keeps those before an error
+                findings.extend(rule(subject))  # keeps the findings before an error
         except (Exception, SystemExit) as error:  # a plug-in may fail in any way
-            is_message = isinstance(error, AdbenchTextError)  # written for the user
+            is_message = isinstance(error, AdbenchTextError)  # its text is for the user
             findings.append(f"{error}" if is_message else described(error, module))
             trace = traceback.format_exc()
         problems = tuple(" ".join(each.split()) for each in findings if not isinstance(each, Note))

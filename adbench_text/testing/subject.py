@@ -1,4 +1,4 @@
-"""A detector whose contract is checked: how it is made and fitted, and on which texts."""
+"""Build and fit the detector to check, and the texts for it."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -27,7 +27,7 @@ OUTLIER = np.arange(2 * N_TEST) >= N_TEST
 
 
 class Subject:
-    """A detector class with the settings to check it with, and the path of word vectors if it needs some."""
+    """A detector class to check, with settings, and with the path of word vectors if it needs them."""
 
     def __init__(self, kind: type[TextDetector], settings: Mapping[str, Any], vectors: str) -> None:
         self.kind = kind
@@ -40,18 +40,18 @@ class Subject:
         return self.kind.default_params()
 
     def make(self, **more: Any) -> TextDetector:
-        """Return an unfitted detector with these settings on top of its own; it is seeded."""
+        """Return an unfitted and seeded detector; `more` overrides its settings."""
         seeded = {"random_state": 0} if "random_state" in self.parameters else {}
         return self.kind(**{**seeded, **self.settings, **more})
 
     def fit(self, detector: TextDetector, texts: Sequence[str] = TRAIN) -> TextDetector:
-        """Fit a detector as the harness does: with seeded global generators, on a list of its own."""
+        """Fit a detector as the harness does: with seeded global generators, on a copy of the list."""
         seed_generators(0)
         return detector.fit(list(texts))
 
     @cached_property
     def fitted(self) -> TextDetector:
-        """A detector that is fitted on the training texts; rules may only read from it."""
+        """A detector that is fitted on the training texts; rules must not change it."""
         return self.fit(self.make())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A small corpus: topics with words of their own, texts about them, and word vectors that set them apart."""
+"""A small corpus: topics with distinct words, texts about them, and word vectors that separate them."""
 
 from pathlib import Path
 
@@ -14,7 +14,8 @@ TOPICS = {
 def texts_about(topic: str, n: int, seed: int, *, compounds: bool = False) -> list[str]:
     """Return `n` random texts of twelve words about a topic.
 
-    Of ten words, many are near-copies by chance; with `compounds` such as shiptide there are 110 words.
+    A topic has ten words, so many texts are near-copies by chance. With `compounds`, such as shiptide, it has
+    110 words.
     """
     rng = np.random.default_rng(seed)
     words = TOPICS[topic]
@@ -23,7 +24,7 @@ def texts_about(topic: str, n: int, seed: int, *, compounds: bool = False) -> li
 
 
 def write_vectors(path: Path, scale: float = 0.3) -> str:
-    """Write a file of word vectors in which each topic has its own corner; return its path."""
+    """Write a file of word vectors in which each topic has a separate corner; return its path."""
     rng = np.random.default_rng(0)
     lines = []
     for corner, words in enumerate(TOPICS.values()):
