@@ -1,1 +1,1 @@
-"""Sweeps and their cells: what is run, and how it is evaluated."""
+"""Run sweeps, and evaluate their cells."""

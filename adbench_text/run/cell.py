@@ -1,4 +1,4 @@
-"""Cells: one training and one test of a detector each."""
+"""A cell: one training and one test of a detector."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from adbench_text.plugins.configure import choice_name, format_name, text_of_set
 
 @dataclass(frozen=True)
 class Cell:
-    """A configured detector on a split: the smallest unit that is run and logged.
+    """A configured detector on a split: the smallest unit to run and log.
 
     >>> split = SplitKey("pydocs", "numpy", 0.05)
     >>> print(Cell("ocsvm", "default", {"nu": 0.2}, split))
@@ -22,8 +22,8 @@ class Cell:
     """
 
     detector: str
-    preset: str  # that the settings come from
-    settings: Mapping[str, Any] = field(hash=False)  # that differ from the detector's defaults
+    preset: str  # the origin of the settings
+    settings: Mapping[str, Any] = field(hash=False)  # the settings that differ from the defaults
     split: SplitKey
     # of the preset on the dataset; several make a grid
     n_configurations: int = field(default=1, compare=False)
@@ -37,23 +37,23 @@ class Cell:
 
     @property
     def choice(self) -> str:
-        """Name of the detector with its preset, or with its configuration where it has no preset."""
+        """Name of the detector with its preset, or with its configuration if it has no preset."""
         return choice_name(self.detector, self.preset, self.configuration)
 
     @property
     def name(self) -> str:
-        """The same, with the configuration where a preset is a grid."""
+        """The same, with the configuration if the preset is a grid."""
         is_one = self.n_configurations == 1
         return self.choice if is_one else format_name(self.detector, settings=self.configuration)
 
     def columns(self) -> dict[str, str]:
-        """Return what names the cell as text, whatever its code."""
+        """Return the fields that name the cell as text; its code does not matter."""
         own = {"detector": self.detector, "preset": self.preset, "configuration": self.configuration}
         return own | self.split.columns()
 
     @property
     def identity(self) -> tuple[str, str, str, SplitKey]:
-        """What `columns` holds, to compare cells."""
+        """The values of `columns`, to compare cells."""
         return self.detector, self.preset, self.configuration, self.split
 
     def __str__(self) -> str:

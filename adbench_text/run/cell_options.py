@@ -1,4 +1,4 @@
-"""The options that decide which cells a sweep has: of ``run``, ``export`` and the file of a sweep."""
+"""The options that choose the cells of a sweep, for ``run``, ``export`` and the file of a sweep."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from adbench_text.run.names import parse_seeds
 
 
 def _axis(name: str, text: str, *, field: str, **settings: Any) -> Option:
-    """Return the option for an axis of `SplitKey`; it has several values."""
+    """Return the option for an axis of `SplitKey`; it takes several values."""
     return Option(name, text, field=field, kind=type(AXES[field].default), is_several=True, **settings)
 
 
-#: Options for documents of the user: arguments of `ClassFiles`.
+#: Options for the user's documents: arguments of `ClassFiles`.
 OF_FILES = (
     Option("text", "For files: column of the text.  [default: guessed]", is_several=True, metavar="COLUMN"),
     Option("label", "For files: column of the classes.  [default: label or class]", metavar="COLUMN"),
@@ -36,7 +36,7 @@ OF_SPLITS = (
     ),
     *OF_FILES,
     *READ_OPTIONS,
-    Option("protocol", "How to split.  [default: that of the dataset]", choices=PROTOCOLS),
+    Option("protocol", "How to split.  [default: chosen by the dataset]", choices=PROTOCOLS),
     Option(
         "inlier",
         "Inlier classes, or names of splits.  [default: each in turn]",
@@ -55,7 +55,7 @@ OF_SPLITS = (
     ),
     _axis(
         "test-outliers",
-        "Shares that the outliers of the test set are thinned to, in (0, 1]; 1 keeps all.  [default: 1]",
+        "Shares of outliers in the test set, in (0, 1]; others are dropped; 1 keeps all.  [default: 1]",
         field="test_outliers",
         metavar="SHARES",
     ),
@@ -114,5 +114,5 @@ OF_DETECTORS = (
     *SHORTHANDS,
 )
 
-#: All of them.
+#: All options of cells.
 OF_CELLS = (*OF_SPLITS, *OF_DETECTORS)

@@ -1,4 +1,4 @@
-"""What determines the result of a cell: its definition."""
+"""The definition of a cell: everything that determines its result."""
 
 import hashlib
 import json
@@ -26,13 +26,13 @@ _LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
 
 def build_detector(cell: Cell) -> "TextDetector":
-    """Return the cell's detector, unfitted and with checked hyper-parameters."""
+    """Return the cell's detector, unfitted; check its hyper-parameters."""
     own_file.make_known(cell.in_files)
     return build(cell.detector, cell.settings, cell.split.seed)
 
 
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return all that determines the result of a cell, as text; equal definitions have equal results."""
+    """Return everything that determines the result of a cell; equal definitions have equal results."""
     record = cell.columns() | {"dataset_digest": corpus.digest}
     if identity is None:
         identity = identified(declared(build_detector(cell), cell.detector), cell)
@@ -65,7 +65,7 @@ def identified(known: Declared, cell: Cell) -> dict[str, str]:
 def accepted_name(name: str) -> str:
     """Return a name that MLflow accepts for a param, tag or metric; different names stay different.
 
-    MLflow takes a name for a path, which must be in its shortest form, and below the folder it is in.
+    MLflow reads a name as a path, which must have its shortest form, and stay below the folder.
     """
     safe = _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
     if normpath(safe) != safe or safe.startswith(("/", "..")) or safe == ".":
@@ -74,7 +74,7 @@ def accepted_name(name: str) -> str:
 
 
 def _accepted_value(value: str) -> str:
-    """Return a value that MLflow stores as it is; different values stay different."""
+    """Return a value that MLflow stores unchanged; different values stay different."""
     safe = encodable(value)
     if len(safe) > _LONGEST_VALUE:
         return f"{safe[:_LONGEST_VALUE]} ... {_digest(value)}"

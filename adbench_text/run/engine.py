@@ -1,4 +1,4 @@
-"""Where the cells of a sweep run: in this process, in processes of this machine, or on a Dask cluster."""
+"""Run the cells of a sweep in this process, in processes of this machine, or on a Dask cluster."""
 
 import threading
 import time
@@ -25,41 +25,41 @@ from adbench_text.run.result import Result
 from adbench_text.text.own_encoder import is_same
 
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
-_LOOK_SECONDS = 1.0  # in a worker of a cluster, between two looks whether the client still waits
+_LOOK_SECONDS = 1.0  # how often a worker of a cluster checks whether the client still waits
 
 
 @dataclass(frozen=True)
 class Work:
-    """Cells to run, and what is needed to run them."""
+    """Cells to run, with their corpora, definitions and limits."""
 
-    cells: Sequence[Cell]  # those of one split should be neighbours: they share values
+    cells: Sequence[Cell]  # cells on the same split should be neighbours: they share values
     corpora: Mapping[str, Corpus]  # by dataset
-    # see `definition.definition`; the workers of a cluster compare them with their own
+    # see `definition.definition`; the workers of a cluster compare them with their definitions
     definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     limits: Limits = field(default_factory=Limits)
 
     def is_oracle(self, cell: Cell) -> bool | None:
-        """Return whether the detector is an oracle, as it said before all cells; None if it was not asked."""
+        """Return whether the detector declared before all cells that it is an oracle; None if unknown."""
         known = self.definitions.get(cell)
         return None if known is None else "oracle" in known
 
     def may_use_gpu(self, cell: Cell) -> bool:
-        """Return whether the detector of a cell computes on a GPU where there is one."""
+        """Return whether the detector of a cell uses a GPU if there is one."""
         return self.definitions.get(cell, {}).get("detector.device", "cpu") != "cpu"
 
 
 class Started(NamedTuple):
-    """Workers that are ready for the cells of some work."""
+    """Workers that are ready to run cells."""
 
     # lets a worker score a cell; see `Processes.submit` for the errors of the future
     submit: Callable[[Cell], "Future[Result]"]
-    # returns how many cells can run at the same time now, and how many of them may use a GPU
+    # returns how many cells can run at the same time, and how many of them may use a GPU
     sizes: Callable[[], tuple[int, int]]
 
 
 def _shared_corpora(workers: Workers, work: Work) -> dict[str, Any]:
-    """Return a handle for each corpus, to be passed as an argument of calls."""
+    """Return a handle for each corpus, to pass to calls."""
     names = dict.fromkeys(cell.split.dataset for cell in work.cells)
     return {name: workers.share(work.corpora[name], f"The corpus {name}") for name in names}
 
@@ -71,11 +71,11 @@ def _shared_corpora(workers: Workers, work: Work) -> dict[str, Any]:
 class Local:
     """Runs cells on this machine."""
 
-    jobs: int = 1  # worker processes; 0 runs all in this one, for a debugger: without limits or isolation
+    jobs: int = 1  # worker processes; with 0, cells run here without limits or isolation, for a debugger
     gpu_jobs: int = 1  # cells that share a GPU
 
     def check(self, limits: Limits) -> None:
-        """Raise InvalidValueError if there are limits, but no processes that could be ended."""
+        """Raise InvalidValueError if there are limits, but no process to kill."""
         if self.jobs == 0 and limits != Limits():
             raise InvalidValueError(
                 "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
@@ -87,7 +87,7 @@ class Local:
         n = min(self.jobs, len(work.cells)) or 1
         # no two processes compete for a core
         variables = threads(n) if n > 1 else {}
-        # one process already runs one cell at a time: it needs no separate processes for the GPU
+        # a single process runs one cell at a time, so the GPU needs no separate processes
         gpus = provenance.visible_gpus() if n > 1 and any(map(work.may_use_gpu, work.cells)) else []
         n_on_gpu = min(n, self.gpu_jobs * len(gpus)) or n
         on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
@@ -109,13 +109,13 @@ class Local:
 
 
 def _processes(n: int, **options: Any) -> Processes:
-    """Return processes that score cells; one that has loaded third-party code ends after its cell."""
+    """Return processes that score cells; a process ends after a cell with third-party code."""
     options["is_spent"] = registry.has_loaded_others
     return Processes(n, "adbench_text.run.engine", **options)
 
 
 def _tell(progress: Progress, notice: Any) -> None:
-    """Tell a step of a training that a process has sent; ignore anything else."""
+    """Report a step of a training that a process has sent; ignore anything else."""
     with suppress(*FAILURES):
         cell, *step = notice
         progress.step(cell, *checked_step(*step))
@@ -140,7 +140,7 @@ class _Steps(Progress):
 class Dask:
     """Runs cells on an existing Dask cluster, one for each thread of its workers.
 
-    Each cell runs in a process of its own below a worker. Cells on a GPU go to workers that were started with
+    A worker starts a separate process for each cell. Cells on a GPU go to workers that were started with
     ``--resources GPU=1``, if there are any.
     """
 
@@ -148,7 +148,7 @@ class Dask:
     gpu_jobs: int = 1  # cells that share a GPU
 
     def check(self, limits: Limits) -> None:
-        """Raise an error if no scheduler answers, or for a limit of memory."""
+        """Raise an error if no scheduler answers, or if there is a limit of memory."""
         if limits.megabytes is not None:
             raise InvalidValueError(
                 "--cell-memory is for cells on this machine; limit the memory of Dask's workers where they "
@@ -177,7 +177,7 @@ class Dask:
                         work.definitions[cell],
                         work.limits,
                     ),
-                    gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
+                    gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands also share the GPU
                 )
 
             def sizes() -> tuple[int, int]:
@@ -194,7 +194,7 @@ class Dask:
 def _scored_on_cluster(
     cell: Cell, corpus: Corpus, definition: Mapping[str, str], limits: Limits
 ) -> Result | None:
-    """Return the result of a cell, not measured; None if the client does not wait for it any more."""
+    """Return the result of a cell without metrics; None if the client does not wait for it any more."""
     from adbench_text.cluster import is_wanted, n_threads
 
     _check_definition(cell, corpus, definition)
@@ -210,11 +210,11 @@ def _scored_on_cluster(
 
 
 _lock = threading.Lock()
-_checked: set[frozenset[tuple[str, str]]] = set()  # definitions, without what names a split
+_checked: set[frozenset[tuple[str, str]]] = set()  # definitions, without the columns that name a split
 
 
 def _check_definition(cell: Cell, corpus: Corpus, expected: Mapping[str, str]) -> None:
-    """Raise AdbenchTextError if this worker of a cluster would compute something else than the client."""
+    """Raise AdbenchTextError if this worker of a cluster would not compute the same as the client."""
     of_split = {"inlier", "contamination", "seed", *AXES}
     key = frozenset((name, value) for name, value in expected.items() if name not in of_split)
     with _lock:

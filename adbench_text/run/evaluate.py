@@ -1,4 +1,4 @@
-"""Evaluates one cell, in the process of its detector: split, fit, score."""
+"""Evaluate one cell in the process of its detector: split, fit, score."""
 
 import ctypes
 import threading
@@ -38,12 +38,12 @@ def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT) -> Result
 
 @preserved()
 def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: bool | None = None) -> Result:
-    """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
+    """Return the result of a cell without the metrics: fit its detector and score the test texts.
 
-    A detector that fails gives a result with the reason. What `isolation.preserved` names is put back after
-    the cell. The global random generators are seeded with the seed of the cell.
+    If the detector fails, the result has the reason. `isolation.preserved` restores the process after the
+    cell. The seed of the cell seeds the global random generators.
 
-    Nothing that the detector is given holds a label, unless it `is_oracle`; None asks the detector.
+    The detector never gets a label, unless it `is_oracle`; if that is None, the detector says so.
     """
     started = time.time()
     costs: dict[str, float] = {}
@@ -53,11 +53,11 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         split = draw(corpus.raw if detector.reads_raw else corpus, cell.split)
         # texts are taken here, not at the cost of the detector
         known, train, n_test = KnownLabels(split.known), split.train, len(split.test)
-        with suppress(*FAILURES):  # noted when the corpus was prepared
-            detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
+        with suppress(*FAILURES):  # already reported when the corpus was prepared
+            detector.prepare([])  # opens files such as word vectors before time is measured
         seed_generators(cell.split.seed)
         is_oracle = detector.is_oracle if is_oracle is None else is_oracle
-        # in a ranking, the test texts are the training texts, and have the scores of the fit
+        # in a ranking, the test texts are the training texts, so the fit has scored them
         is_fit_enough = split.is_ranking and not is_oracle
         detector.observer = training = _Training(partial(progress.step, cell))
         with _peak_memory() as peak:
@@ -82,7 +82,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             examples_of(detector, corpus, split, scores),
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
-        module = ""  # an error of ours needs no file and line: its message was written for the user
+        module = ""  # our errors need no file and line: their messages are for the user
         if detector is not None and not isinstance(error, AdbenchTextError):
             module = detector.implementation.__module__
         reason = described(error, module)
@@ -96,7 +96,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
 
 
 def _ran_on(detector: TextDetector | None) -> dict[str, str]:
-    """Return device and precision; empty if they cannot be read."""
+    """Return the device and the precision; empty if they cannot be read."""
     try:
         return {str(name): str(value) for name, value in (detector.ran_on_ if detector else {}).items()}
     except Exception:  # a detector of another package; then the tag is missing
@@ -104,7 +104,7 @@ def _ran_on(detector: TextDetector | None) -> dict[str, str]:
 
 
 def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
-    """Return the scores of the test texts; only an oracle gets labels."""
+    """Return the scores of the test texts; only an oracle gets the labels."""
     if is_oracle:
         return detector.oracle_scores(list(split.test), split.outlier)
     return detector.decision_function(list(split.test))
@@ -113,7 +113,7 @@ def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
 class _Training:
     """Records the losses of a training; see `adbench_text.contract.detector.Observer`.
 
-    The detector has it as its observer, so it holds no label.
+    It is the observer of the detector, so it knows no label.
     """
 
     def __init__(self, step: Callable[..., object]) -> None:
@@ -124,7 +124,7 @@ class _Training:
         """Record the losses, and pass them on; raise InvalidValueError for a step that no store can hold."""
         step, steps, values = checked_step(step, steps, losses)
         for name, value in values.items():
-            # with a prefix: a name of the detector's choice never is that of a metric
+            # with a prefix, because the detector chooses the name: it must not be the name of a metric
             curve = self.curves.setdefault(f"{TRAINING}{name}", [])
             curve.append(Point(step, value, time.time()))
         self._step(step, steps, values)
@@ -134,7 +134,7 @@ class _Training:
 def _peak_memory() -> Iterator[list[float]]:
     """Yield a list with the highest resident memory of this process in the block, in 10^6 bytes."""
     with suppress(OSError, AttributeError, TypeError):  # another C library, or Windows
-        # the cell is not charged for memory that was freed before; glibc would keep it
+        # glibc keeps freed memory; without this, the cell would be charged for it
         ctypes.CDLL(None).malloc_trim(0)
     process, ended = psutil.Process(), threading.Event()
     peak = [0.0]

@@ -1,4 +1,4 @@
-"""Test documents that illustrate a detector: its most extreme scores and its worst mistakes."""
+"""Choose test documents that illustrate a detector: its extreme scores and its worst mistakes."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ _LONGEST = 4000  # characters; a page with longer texts would be unreadable
 
 
 def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[tuple[str, int]]:
-    """Return reason and place of each chosen document of a test set, at most `n` for each reason."""
+    """Choose documents of a test set, at most `n` for each reason; return their reasons and places."""
     order = np.argsort(scores, kind="stable")
     candidates = {
         "missed outlier": order[outlier[order]],
@@ -37,7 +37,7 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
 
 
 def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: Scores) -> list[Example]:
-    """Return test documents of a split, as they were written, with the score of each word.
+    """Return test documents of a split, as written, with the score of each word.
 
     The list is empty if the detector has no scores of words.
     """
@@ -65,8 +65,8 @@ def completed(
 ) -> list[Example]:
     """Return the examples of a split with these scores of words.
 
-    Raise DetectorError or ValueError if the examples cannot have them.
-    Only the scores of words are the detector's own: all else is taken from the split.
+    Raise DetectorError or ValueError if the scores do not fit the examples. Only the scores of words come
+    from the detector; the split has everything else.
     """
     chosen = _chosen(corpus, split, scores)
     if len(of_texts) != len(chosen):
@@ -83,7 +83,7 @@ def completed(
 
 
 def _chosen(corpus: Corpus, split: Split, scores: Scores) -> list[tuple[str, int]]:
-    """Return why each example of a split is chosen, and its place among the test documents."""
+    """Choose the examples of a split; return their reasons, and their places among the test documents."""
     texts = corpus.written_texts(split.places)
     short = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
     return [(why, int(short[i])) for why, i in choose(split.outlier[short], scores[short])]

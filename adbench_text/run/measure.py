@@ -1,7 +1,7 @@
-"""Takes over what the process of a detector returns, and measures its scores.
+"""Check the result that the process of a detector returns, and measure its scores.
 
-The code of a detector can change any value in its process. So each value is checked here against its type and
-its name, and copied into a plain one. Everything that the split says is drawn here, and not taken from there.
+The code of a detector can change any value in its process. So this module checks the type and the name of
+each value, and copies it into a plain one. It draws the split again, and takes labels only from this split.
 """
 
 import time
@@ -26,14 +26,14 @@ from adbench_text.run.words import metrics_of_words
 
 _COST = Number("[0, inf)")
 _TIME = Number("[0, 1e11)")  # seconds since the epoch
-_STEP = Whole(0, 2**63 - 1)  # of a training; databases hold no larger number
+_STEP = Whole(0, 2**63 - 1)  # of a training; databases cannot store a larger number
 
 
 def measured(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Result:
     """Return the result of a cell, with its metrics and the numbers of its documents.
 
-    `returned` is what `evaluate.scored` returned in the process of the detector. If a value of it is not what
-    it should be, the cell has failed, and the reason quotes the value.
+    `evaluate.scored` returned `returned` in the process of the detector. If a value is wrong, the cell has
+    failed, and the reason quotes the value.
     """
     try:
         result = _taken_over(returned, cell, split, corpus)
@@ -54,7 +54,7 @@ def measured(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Result:
 
 
 def _taken_over(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Result:
-    """Return a copy of a result that holds plain values only; raise an error if one cannot be."""
+    """Copy a result into plain values; raise an error for a wrong value."""
     if not isinstance(returned, Result):
         raise DetectorError(f"the process of a cell must return its result, got {returned!r:.80}.")
     result = Result(
@@ -85,7 +85,7 @@ def _taken_over(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Resu
 
 
 def checked_scores(scores: Any, n_texts: int) -> Scores:
-    """Return scores that can be measured, or raise DetectorError."""
+    """Check scores and return them; raise DetectorError if they cannot be measured."""
     checked = check_scores(scores, n_texts)
     if checked.min() == checked.max():
         raise DetectorError(f"all {n_texts:,} scores are {checked[0]:g}.")
@@ -93,13 +93,13 @@ def checked_scores(scores: Any, n_texts: int) -> Scores:
 
 
 def checked_step(step: Any, steps: Any, losses: Any) -> tuple[int, int, dict[str, float]]:
-    """Return the state of a training as plain values; raise an error if no store can hold it."""
+    """Return the state of a training as plain values; raise an error if a store cannot keep it."""
     values = {str(name): float(value) for name, value in losses.items()}
     return int(_checked("step", step, _STEP)), int(_checked("steps", steps, _STEP)), values
 
 
 def _curve(named: tuple[Any, Any]) -> tuple[str, list[Point]]:
-    """Return the name and the points of a curve; its name is never the name of a metric."""
+    """Check the name and the points of a curve; a curve never has the name of a metric."""
     name, points = named
     if not _checked("the name of a curve", name, Text()).startswith(TRAINING):
         raise DetectorError(f"the name of a curve must begin with {TRAINING!r}, got {name!r}.")
@@ -116,7 +116,7 @@ def _checked(name: str, value: Any, values: Range) -> Any:
 
 
 def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:
-    """Return the AUROC for outliers of the classes of known outliers, and for outliers of other classes."""
+    """Return the AUROC for outliers from the classes of known outliers, and from other classes."""
     is_seen = np.isin(np.asarray(corpus.test.labels)[split.places], [*split.known_classes])
     kinds = {"auroc_seen": is_seen, "auroc_unseen": ~is_seen}
     rows = {name: ~split.outlier | (split.outlier & kind) for name, kind in kinds.items()}

@@ -1,4 +1,4 @@
-"""Lists, patterns and ranges that name several detectors, datasets, classes or seeds at once."""
+"""Expand lists, patterns and ranges of detectors, datasets, classes and seeds."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -26,14 +26,14 @@ def expand(
     place: str = "",
     note: Callable[[str], object] = lambda text: None,
 ) -> list[str]:
-    """Return the names that texts stand for, each once.
+    """Return the unique names that texts stand for.
 
-    A text is a name, a list such as ``"llr,ocsvm"``, a pattern of the shell such as ``"pyod-*"``, or
-    ``"all"``. A name that does not exist is returned as it is: the code that uses it reports it. `choices`
-    returns all names, by default those of the plug-ins; `place` is where they come from, for messages.
+    A text is a name, a list such as ``"llr,ocsvm"``, a shell pattern such as ``"pyod-*"``, or ``"all"``. An
+    unknown name is returned unchanged: the code that uses it reports the error. `choices` returns all names,
+    by default of the plug-ins; messages say `place` for their origin.
 
-    Among datasets, a pattern with a colon such as ``"sib-200:*"`` is one of variants. If downloads are off,
-    those that are not here are left out, and `note` gets a message on them.
+    A pattern with a colon, such as ``"sib-200:*"``, matches variants of a dataset. If downloads are off,
+    missing variants are left out, and `note` gets a message on them.
 
     >>> expand("detector", ["llr,ocsvm", "pyod-k*", "llr"])
     ['llr', 'ocsvm', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
@@ -57,13 +57,13 @@ def _names(
 ) -> list[str]:
     is_own = text.startswith((registry.OWN, registry.GIVEN))
     is_several = text == ALL or "," in text or bool(_PATTERN.search(text))
-    if is_own or not is_several or text in lookup():  # the name of a foreign one may have a comma
+    if is_own or not is_several or text in lookup():  # the name of another package's plug-in may have a comma
         return [text]
     names: list[str] = []
     for part in split_list(text):
         if not part:
             raise InvalidValueError(f"Expected names of a {kind} with commas between them, got {text!r}.")
-        if part != ALL and (not _PATTERN.search(part) or part in lookup()):  # a setting may be a list
+        if part != ALL and (not _PATTERN.search(part) or part in lookup()):  # not in a setting
             names.append(part)
             continue
         matches = [name for name in lookup() if part == ALL or fnmatchcase(name, part)]
@@ -76,13 +76,13 @@ def _names(
 
 
 def _variants(pattern: str, note: Callable[[str], object]) -> list[str]:
-    """Return the variants of a dataset that a pattern matches; if downloads are off, those that are here."""
+    """Return the variants of a dataset that match a pattern; leave out missing ones if downloads are off."""
     names = [name for name in registry.variants(pattern) if fnmatchcase(name, pattern)]
     if not is_offline():
         return names
     here = [name for name in names if all(file.is_here for file in registry.dataset(name).files)]
     if not here:
-        return names  # the first one says which file is missing
+        return names  # loading the first one says which file is missing
     if missing := [name for name in names if name not in here]:
         note(f"Left out of {pattern!r}, because downloads are off: {listing(missing)}")
     return here
@@ -91,10 +91,10 @@ def _variants(pattern: str, note: Callable[[str], object]) -> list[str]:
 def choices_of(
     texts: Iterable[str], note: Callable[[str], object], of_sweep: Sequence[str] = ()
 ) -> list[DetectorChoice]:
-    """Return a choice for each detector that texts name, lists and patterns among them.
+    """Return a choice for each detector that texts name, also by lists and patterns.
 
-    Patterns match the names `of_sweep`, if there are any. `note` gets a message on detectors that a pattern
-    matches and that cannot be loaded: they are left out.
+    If names are given in `of_sweep`, patterns match only these. Detectors that match a pattern but cannot be
+    loaded are left out, and `note` gets a message on them.
 
     >>> [choice.name for choice in choices_of(["llr:robust,pyod-k*(encoder=svd)"], print)]
     ['llr', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
@@ -128,7 +128,7 @@ def _loadable(pattern: str, names: Sequence[str], note: Callable[[str], object])
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Return the numbers of a list or range such as ``"0-3,7"``; raise InvalidValueError for another text."""
+    """Return the seeds of a list or range such as ``"0-3,7"``; raise InvalidValueError for other texts."""
     if not _RANGES.fullmatch(text):
         raise InvalidValueError(
             f"Expected a seed, a list such as 0,2,5 or a range such as 0-4, got {text!r}."

@@ -1,4 +1,4 @@
-"""Lets detectors look up what they need of a corpus, and identifies what determines their results."""
+"""Let detectors look up resources for a corpus, and identify everything that determines their results."""
 
 import time
 from collections import defaultdict
@@ -34,11 +34,11 @@ def prepare(
     progress: Progress = _SILENT,
     built: Mapping[Configuration, TextDetector] = MappingProxyType({}),
 ) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
-    """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
+    """Let each configuration look up vectors or word pieces of complete corpora before the first cell runs.
 
-    Return the definition of each cell, and failed results of the cells whose detector cannot be identified:
-    they are not run, because the store could not distinguish them. `built` has
-    detectors of `Sweep.built`; others are built here.
+    Return the definition of each cell. If a detector cannot be identified, the store cannot distinguish its
+    cells, so return failed results for them. `built` has the detectors of `Sweep.built`; build the others
+    here.
     """
     configured: dict[Configuration, list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -55,7 +55,7 @@ def prepare(
             for name in dict.fromkeys(cell.split.dataset for cell in of_configuration):
                 presets(registry.detector(first.detector), name)  # `Sweep.expand` leaves their errors to here
                 _prepare(detector, first.name, corpora[name], progress)
-                known = declared(detector, first.detector)  # of an encoder in a file, by this corpus
+                known = declared(detector, first.detector)  # this corpus identifies an encoder in a file
                 identities[name] = identified(known, first)
         except PluginError as error:
             if str(error) not in reasons.values():
@@ -79,9 +79,9 @@ def prepare(
 
 
 def _notes(identity: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a user should know of an identified detector."""
+    """Yield notes for the user on an identified detector."""
     for name, value in identity.items():
-        # of a member, the name of the resource follows its number
+        # the resource of a member has the number of the member before its name
         if name.startswith("resource.") and name.endswith(f".{SIGN}"):
             yield TURNED
         if reason := unidentified(value):
@@ -89,7 +89,7 @@ def _notes(identity: Mapping[str, str]) -> Iterator[str]:
 
 
 def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
-    """Let a detector look up resources of a corpus; it may do without, otherwise its cells fail."""
+    """Let a detector look up resources for a corpus; if it fails but cannot do without, its cells fail."""
     notice = f"preparing the documents of {corpus.name} for {name}, once; this may take minutes"
     timer = Timer(_PATIENCE, progress.message, [notice])
     timer.start()

@@ -1,4 +1,4 @@
-"""Runs the cells of a sweep that are not finished yet."""
+"""Run the cells of a sweep that are not finished yet."""
 
 import time
 from collections import defaultdict
@@ -24,9 +24,9 @@ from adbench_text.run.result import Result
 from adbench_text.run.running import finished
 from adbench_text.run.sweep import Sweep
 
-_RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
+_RETRY_SECONDS = 60.0  # between two attempts to reach a lost store
 _NO_LIMITS = Limits()
-_N_SPLITS = 16  # that are kept drawn; the cells of one split are neighbours
+_N_SPLITS = 16  # drawn splits to keep; the cells on one split are neighbours
 
 
 def run_sweep(
@@ -41,16 +41,16 @@ def run_sweep(
     limits: Limits = _NO_LIMITS,
     report: Callable[[Mapping[str, Corpus], Sequence[Cell]], object] = lambda corpora, cells: None,
 ) -> list[Result]:
-    """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
+    """Run the cells of a sweep that have not ended yet, log each when it ends, and return the results.
 
-    `store` is an `adbench_text.store.store.Store`. `report` is called once all cells are logged, within the
-    sweep, with the corpora of the datasets that were run and with all cells of the sweep that are possible.
-    TrackingError means that the store is lost for good; the next sweep logs what is kept.
+    `store` is an `adbench_text.store.store.Store`. When all cells are logged, and still within the sweep,
+    `report` is called with the corpora of the datasets, and with all cells of the sweep that can run.
+    TrackingError means that the store is lost for good; the next sweep logs the results in the journal.
     """
     corpora = load_corpora(sweep, progress)
     cells = _possible(cells, corpora, progress)
     definitions, unusable = prepare(cells, corpora, progress, sweep.built)
-    _log_kept(store, progress, {})  # of earlier sweeps
+    _log_kept(store, progress, {})  # results of earlier sweeps
     before = {} if rerun else store.ended(corpora)
     statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
@@ -66,7 +66,7 @@ def run_sweep(
 
     def keep(returned: Result, cell: Cell) -> Result:
         corpus = corpora[cell.split.dataset]
-        # here: no detector has run in this process
+        # here, because no detector has run in this process
         result = measured(returned, cell, split_of(cell.split), corpus)
         store.keep(result, definitions[cell], corpus)
         return result
@@ -93,7 +93,7 @@ def run_sweep(
 
 
 def _log_kept(store: Any, progress: Progress, refused: dict[str, str]) -> None:
-    """Log what is kept; note the results that the store refuses."""
+    """Log the results in the journal; report the results that the store refuses."""
     found = store.log_kept()
     for reason in found.values():
         progress.message(f"A result is not logged: {reason}", "error")
@@ -101,7 +101,7 @@ def _log_kept(store: Any, progress: Progress, refused: dict[str, str]) -> None:
 
 
 def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) -> float:
-    """Log what is kept, if this is due; return when it is due again: 0 unless the store is lost."""
+    """Log the results in the journal if it is time; return the next time: 0 unless the store is lost."""
     if time.monotonic() < due:
         return due
     try:
@@ -114,9 +114,9 @@ def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) 
 
 
 def impossible(splits: Iterable[SplitKey], corpora: Mapping[str, Corpus]) -> dict[SplitKey, str]:
-    """Return the splits that these corpora cannot have, and why: there are too few outliers, or none.
+    """Return the splits that these corpora cannot have, with the reasons: too few outliers, or none.
 
-    Only labels are read. Known outliers need texts as well: none of them is in the test part.
+    Only labels are read. For known outliers, texts are also read, because the test part must not have them.
     """
 
     @cache
@@ -127,12 +127,12 @@ def impossible(splits: Iterable[SplitKey], corpora: Mapping[str, Corpus]) -> dic
             return str(error)
         return ""
 
-    reasons = {key: reason(replace(key, seed=0)) for key in splits}  # numbers are those of each seed
+    reasons = {key: reason(replace(key, seed=0)) for key in splits}  # the numbers are equal for all seeds
     return {key: why for key, why in reasons.items() if why}
 
 
 def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress) -> list[Cell]:
-    """Return the cells that can run, with a message on the others for each dataset and level."""
+    """Return the cells that can run; report the others, with one message for each dataset and level."""
     refused = impossible((cell.split for cell in cells), corpora)
     left_out: dict[tuple[str, float], list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -148,7 +148,7 @@ def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Pr
 
 
 def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
-    """Load the corpus of each dataset of a sweep, with a message before and after each."""
+    """Load the corpora of a sweep, with a message before and after each."""
     corpora = {}
     for name in sweep.datasets:
         progress.message(f"loading {name}")

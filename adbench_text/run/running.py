@@ -1,4 +1,4 @@
-"""Runs cells on an engine, and yields each result when its cell is finished."""
+"""Run cells on an engine, and yield each result when its cell is finished."""
 
 import time
 from collections import deque
@@ -19,9 +19,8 @@ def finished(
 ) -> Generator[Result]:
     """Run cells and yield each result when its cell is finished; closing the generator ends all processes.
 
-    `keep` is called with what the process of each cell returned, and with the cell, before the next cell
-    starts; it returns the result with its metrics.
-    An AdbenchTextError ends the sweep.
+    Before the next cell starts, `keep` gets the result from the process of a cell, and the cell; it returns
+    the result with metrics. An AdbenchTextError ends the sweep.
     """
     if isinstance(engine, Local) and not engine.jobs:
         for cell in work.cells:
@@ -42,7 +41,7 @@ def finished(
                 del waiting[next_cell]
                 work.progress.started(next_cell)
                 running[started.submit(next_cell)] = next_cell, time.time()
-            if kept:  # after the next cells were submitted: no process waits while the caller logs the result
+            if kept:  # the next cells are submitted, so no process waits while the caller logs the result
                 yield kept.popleft()
             elif not running:  # a cluster without workers
                 time.sleep(_LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""Sweeps, and the cells that they expand into."""
+"""Expand a sweep into cells."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ Configuration = tuple[str, str]  #: name and settings of a detector, see `Cell.c
 
 @dataclass(frozen=True)
 class Sweep:
-    """The grid of cells that one ``adbench-text run`` covers.
+    """The grid of cells of one ``adbench-text run``.
 
     >>> choices = [DetectorChoice("llr"), DetectorChoice("llr", settings={"smoothing": 5})]
     >>> for cell in Sweep(choices, datasets=["pydocs"], inliers=["numpy"], contamination=[0, 0.05]).expand():
@@ -37,16 +37,16 @@ class Sweep:
     detectors: Sequence[DetectorChoice]
     datasets: Sequence[str]
     inliers: Sequence[str] = ()  # names of splits; empty for all of each dataset
-    # shares of outliers in the training data, each in [0, 0.5); None for those of each dataset
+    # shares of outliers in the training data, in [0, 0.5); None for the defaults of each dataset
     contamination: Sequence[float] | None = None
     seeds: Sequence[int] = (0,)
     limit: int | None = None  # maximum number of documents per class, for a quick look
-    protocol: str | None = None  # how splits are made; None for the protocol of each dataset
-    # values of the other axes of `SplitKey`, by name; an axis that is absent has its default
+    protocol: str | None = None  # how to make splits; None for the default of each dataset
+    # values of the other axes of `SplitKey`, by name; a missing axis has its default
     axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def splits(self) -> list[SplitKey]:
-        """Return all splits: of each dataset, level, seed, and value of an axis."""
+        """Return all splits, for every dataset, level, seed, and value of an axis."""
         keys: dict[SplitKey, None] = {}
         for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
@@ -59,7 +59,7 @@ class Sweep:
                 check_key(key)
                 if not key.known:
                     key = replace(key, known_from="")
-                if key.known_from not in normal[inlier]:  # a class is no outlier where it is normal
+                if key.known_from not in normal[inlier]:  # a normal class has no outliers
                     keys[key] = None
         if not keys:
             classes = ", ".join(self.axes.get("known_from", ()))
@@ -67,17 +67,17 @@ class Sweep:
         return list(keys)
 
     def expand(self) -> list[Cell]:
-        """Return all cells; those that share their training texts are neighbours."""
+        """Return all cells; cells with the same training texts are neighbours."""
         return [*self._checked[0]]
 
     @property
     def built(self) -> dict[Configuration, "TextDetector"]:
-        """The detector of each configuration that can be built; none is fitted."""
+        """The unfitted detector of each configuration that can be built."""
         return self._checked[1]
 
     @cached_property
     def _checked(self) -> tuple[list[Cell], dict[Configuration, "TextDetector"]]:
-        """Cells and detectors; a detector is built once, to check its settings."""
+        """The cells, and the detectors, which are built once to check their settings."""
         chosen = {
             dataset: [
                 (choice, preset, settings)
@@ -95,7 +95,7 @@ class Sweep:
         ]
         built = {}
         for configuration, cell in {(cell.detector, cell.configuration): cell for cell in cells}.items():
-            with suppress(PluginError):  # its cells fail, and the others run
+            with suppress(PluginError):  # its cells fail later, and the others run
                 built[configuration] = build(cell.detector, cell.settings, cell.split.seed)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
         presets = {
@@ -105,7 +105,7 @@ class Sweep:
         return [replace(cell, n_configurations=sizes.get(_preset(cell), 1)) for cell in cells], built
 
     def _inliers(self) -> dict[str, list[str]]:
-        """Return the splits to run, by dataset; each of `inliers` must be in some dataset."""
+        """Return the splits to run, by dataset; every name in `inliers` must be in some dataset."""
         sources = {name: registry.dataset(name) for name in self.datasets}
         names = {
             name: list(splits(source, protocol_of(source, self.protocol))) for name, source in sources.items()
@@ -120,11 +120,11 @@ class Sweep:
 
 
 def _configurations(choice: DetectorChoice, dataset: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return label and settings of each configuration of a detector on a dataset.
+    """Return the label and the settings of each configuration of a detector on a dataset.
 
-    A detector whose presets cannot be read has one, as it is written: its cells fail, and the others run.
+    If its presets cannot be read, use the settings as written: its cells fail, and other detectors run.
     """
-    registry.detector(choice.name)  # a file that cannot be read is an error of the whole sweep
+    registry.detector(choice.name)  # an unreadable file is an error of the whole sweep
     try:
         return [(choice.label, settings) for settings in choice.configurations(dataset)]
     except PluginError:
@@ -138,9 +138,9 @@ def _preset(cell: Cell) -> tuple[str, str, str]:
 def choose(
     choices: Sequence[DetectorChoice], preset: str | None, settings: Mapping[str, Any]
 ) -> list[DetectorChoice]:
-    """Return the detectors with a preset and settings in place of their own.
+    """Return the detectors with another preset and other settings.
 
-    A setting goes to every detector with a hyper-parameter of that name.
+    Every detector gets the settings that it has as hyper-parameters.
     """
     accepted = {choice.name: parameters(registry.detector(choice.name)) for choice in choices}
     names = {name for own in accepted.values() for name in own}

@@ -1,4 +1,4 @@
-"""Sweeps as TOML files: the keys are the names of the options of ``adbench-text run``.
+"""Read sweeps from TOML files; the keys are the options of ``adbench-text run``.
 
     dataset = ["20news", "agnews"]
     detector = ["llr", "ocsvm:paper-grid", "pyod-knn(encoder=minilm)", "ensemble:clean"]
@@ -9,9 +9,8 @@
     [only]
     "ensemble:clean" = { seed = 0, dataset = "agnews" }
 
-A value is what one would type on the command line, without quotes for the shell; a list gives an option
-several times. The table ``only`` restricts detectors, written as in ``detector``, to some of the seeds
-or datasets.
+Write a value as on the command line, without quotes for the shell; a list gives an option several times. The
+table ``only`` restricts detectors, written as in ``detector``, to some of the seeds or datasets.
 """
 
 import tomllib
@@ -32,13 +31,13 @@ Texts = list[str]
 
 @dataclass(frozen=True)
 class SweepFile:
-    """What the file of a sweep contains."""
+    """The content of the file of a sweep."""
 
     path: Path
     detectors: Texts
-    only: dict[str, dict[str, Texts]]  # by detector as it is written: its seeds and datasets
-    values: dict[str, Any]  # of `OF_CELLS` except detectors, by field
-    others: dict[str, str]  # by key: the others, which change no cell; the command reads them
+    only: dict[str, dict[str, Texts]]  # seeds and datasets, by detector as written
+    values: dict[str, Any]  # of the options in `OF_CELLS` except detectors, by field
+    others: dict[str, str]  # of options that change no cell, by key; the command reads them
 
 
 def names() -> list[str]:
@@ -50,7 +49,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """Return the file of a built-in sweep, or the path that is given instead of a name."""
+    """Return the file of a built-in sweep; any other text is the path of a file."""
     if name in names():
         return Path(str(files("adbench_text.reports").joinpath("sweeps").joinpath(f"{name}.toml")))
     path = Path(name)
@@ -62,8 +61,8 @@ def find(name: str) -> Path:
 def read(path: Path) -> SweepFile:
     """Return the content of a file.
 
-    Raise DataError if it cannot be read, InvalidValueError if it is no TOML, or has other tables or wrong
-    values.
+    Raise DataError if it cannot be read, and InvalidValueError if it is not TOML, or has unknown tables or
+    wrong values.
     """
     try:
         content = tomllib.loads(content_of(path).decode())
@@ -104,7 +103,7 @@ def _restriction(table: Mapping[str, Any]) -> dict[str, Texts]:
 
 
 def _texts(value: Any) -> Texts:
-    """Return a value or a list of values as one would type them on the command line."""
+    """Return a value, or a list of values, as text for the command line."""
     values = value if isinstance(value, list) else [value]
     if wrong := [each for each in values if not isinstance(each, str | int | float)]:
         raise InvalidValueError(f"Expected text or a number, got {wrong[0]!r}.")

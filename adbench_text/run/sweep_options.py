@@ -1,4 +1,4 @@
-"""The sweep that options describe: those of ``adbench-text run``, or the keys of a file of a sweep."""
+"""Make a sweep from the options of ``adbench-text run``, or from the keys in the file of a sweep."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,9 +22,9 @@ Note = Callable[[str], object]
 
 
 def sweep_named(name: str) -> Sweep:
-    """Return the sweep of a name or file, as ``run --sweep NAME`` would run it.
+    """Return the sweep with a name or in a file, as ``run --sweep NAME`` runs it.
 
-    The commands check the keys that change no cell.
+    The commands check keys that change no cell.
     """
     file = read(find(name))
     defaults = {option.field: option.default for option in OF_CELLS}
@@ -32,10 +32,10 @@ def sweep_named(name: str) -> Sweep:
 
 
 def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
-    """Return the sweep that options describe; ``--set`` goes before the detectors' own settings.
+    """Return the sweep that options describe; ``--set`` overrides the settings of detectors.
 
-    Of the file's detectors, those that an option names keep their presets and settings. `note` gets a message
-    on what is left out, or added.
+    If an option names a detector of the file, it keeps its presets and settings. `note` gets a message on
+    detectors and datasets that are left out or added.
     """
     choices = _choices_of_file(options["sweep"], note) if options["sweep"] else []
     if options["detectors"]:
@@ -54,7 +54,7 @@ def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
 
 
 def splits_of(options: Mapping[str, Any], note: Note) -> Sweep:
-    """Return the sweep without detectors that the options on splits describe; for `note` see `sweep_of`."""
+    """Return the sweep, without detectors, that the options for splits describe; see `sweep_of`."""
     if not options["datasets"]:
         raise InvalidValueError("Give at least one --dataset; see 'adbench-text list datasets'.")
     datasets = _with_own(expand("dataset", options["datasets"], note=note), options)
@@ -81,7 +81,7 @@ def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
 
 
 def _known_from(options: Mapping[str, Any], datasets: Iterable[str]) -> list[str]:
-    """Return the classes of known outliers; each must be one of some dataset."""
+    """Return the classes of known outliers; every class must be in some dataset."""
     if not options["known_from"]:
         return []
     if not any(options["known"]):
@@ -97,7 +97,7 @@ def _known_from(options: Mapping[str, Any], datasets: Iterable[str]) -> list[str
 
 
 def _choices_of_file(file: SweepFile, note: Note) -> list[DetectorChoice]:
-    """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
+    """Return the detectors in the file of a sweep, with their settings, seeds and datasets."""
     choices: list[DetectorChoice] = []
     for text in file.detectors:
         only = file.only.get(text, {})
@@ -111,7 +111,7 @@ def _choices_of_file(file: SweepFile, note: Note) -> list[DetectorChoice]:
 def _chosen(
     of_sweep: Sequence[DetectorChoice], named: Sequence[DetectorChoice], note: Note
 ) -> list[DetectorChoice]:
-    """Return the detectors of a sweep that are named, and those that it lacks as they are given."""
+    """Return the named detectors, as the sweep has them; a detector that it lacks is taken as given."""
     chosen: list[DetectorChoice] = []
     for each in named:
         found = [
@@ -130,12 +130,12 @@ def _chosen(
 
 
 def _given(declared: Iterable[Option], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of options that are given, by field."""
+    """Return the values of the given options, by field."""
     return {option.field: options[option.field] for option in declared if options[option.field]}
 
 
 def _with_own(names: Sequence[str], options: Mapping[str, Any]) -> list[str]:
-    """Return the names of datasets; ``files:tickets.csv`` and data sets of Hugging Face are made known."""
+    """Return the names of datasets; make files and data sets of Hugging Face known as datasets."""
     own = [name for name in names if name.startswith((registry.OWN, HUB))]
     reading = changed({option.field: options[option.field] for option in READ_OPTIONS})
     given = {**_given(OF_FILES, options), "reading": reading}

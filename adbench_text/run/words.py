@@ -1,6 +1,6 @@
-"""Words of test documents that are judged one by one: how well the scores of words find the odd ones.
+"""Measure how well the scores of words find the odd words of test documents.
 
-Only a corpus whose documents have marks, `Documents.words`, has such metrics.
+Only a corpus with marked words, `Documents.words`, has such metrics.
 """
 
 import re
@@ -33,19 +33,19 @@ _ALIKE = re.compile(r"\w+|[^\w\s]")
 
 
 class MarkedWord(NamedTuple):
-    """A word ``text[start:end]`` of a document as it was written."""
+    """A word ``text[start:end]`` of a document as written."""
 
     start: int
     end: int
     is_odd: bool
 
 
-#: The words of each test document, by what the names of their metrics begin with.
+#: The words of each test document, by the prefix of their metrics.
 MarkedWords = dict[str, list[list[MarkedWord]]]
 
 
 def marked(spans: Spans, odd: Spans) -> list[MarkedWord]:
-    """Return words; one is odd if it has a part in a span that is odd."""
+    """Return the words at `spans`; a word is odd if it overlaps an odd span."""
     return [
         MarkedWord(start, end, any(begin < end and start < stop for begin, stop in odd))
         for start, end in spans
@@ -53,14 +53,14 @@ def marked(spans: Spans, odd: Spans) -> list[MarkedWord]:
 
 
 def cut_alike(text: str) -> list[tuple[int, int]]:
-    r"""Return the words of a document, and each of its signs: ``\w+|[^\w\s]``."""
+    r"""Return the words and the punctuation characters of a document: ``\w+|[^\w\s]``."""
     return [match.span() for match in _ALIKE.finditer(text)]
 
 
 def marked_words(corpus: Corpus, split: Split) -> MarkedWords:
-    """Return the words of the test documents of a split as they were written; empty if none has marks.
+    """Return the words of the test documents of a split, as written; empty if no document has marks.
 
-    Those of a normal document are not odd. A document has none if nothing is known about it.
+    The words of a normal document are not odd. A document without marks has no words here.
     """
     if corpus.written_test is None or not corpus.written_test.words:
         return {}
@@ -77,14 +77,14 @@ def marked_words(corpus: Corpus, split: Split) -> MarkedWords:
 def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Scores | None:
     """Return the scores of the `marked_words`, one edition after the other; None if there are none.
 
-    A word of several tokens has their highest score. A word without a score, such as one that cleaning
-    removes, has that of a word which is neither odd nor typical, as on a heat map.
+    A word with several tokens gets their highest score. A word without a score, for example because cleaning
+    removes it, gets the score of a word that is neither odd nor typical, as on a heat map.
     """
     if not (words := marked_words(corpus, split)):
         return None
     try:
         of_texts = [*map(plain_token_scores, detector.token_scores(list(split.test)))]
-    except AdbenchTextError:  # it scores a document as a unit
+    except AdbenchTextError:  # the detector scores a document as a unit
         return None
     for text, tokens in zip(split.test, of_texts, strict=True):
         check_token_scores(tokens, text)
