@@ -1,4 +1,4 @@
-"""The table of cells: a store returns it, tables and figures read it, and a CSV holds it."""
+"""The table of cells, which a store returns, reports read, and a CSV file can keep."""
 
 import hashlib
 import json
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
     from adbench_text.run.cell import Cell
 
-#: What is measured of a cell besides its metrics.
+#: Measurements of a cell besides its metrics.
 MEASURED = (*COSTS, "n_train", "n_train_outliers", "n_test", "n_test_outliers", "peak_memory_mb")
-#: Columns that name a split, see `SplitKey`.
+#: Columns that name a split; see `SplitKey`.
 SPLIT = tuple(field.name for field in fields(SplitKey))
-#: What made a cell: version and commit of this package, command and machine.
+#: The origin of a cell: version and commit of this package, command and machine.
 MADE_BY_COLUMNS = tuple(MADE_BY)
 
-_TEXT, _NUMBER, _WHOLE, _FLAG, _TIME = "", float("nan"), 0, False, None  # what stands for no value
-#: The columns, with what stands for no value; metrics are in [0, 1], times in seconds.
+_TEXT, _NUMBER, _WHOLE, _FLAG, _TIME = "", float("nan"), 0, False, None  # the values of an empty cell
+#: The columns, with the value of an empty cell; metrics are in [0, 1], times in seconds.
 COLUMNS: dict[str, Any] = {
-    "name": _TEXT,  # the detector as --detector takes it
+    "name": _TEXT,  # the detector in the notation of --detector
     "detector": _TEXT,
     "preset": DEFAULT,
     "configuration": _TEXT,  # the settings that differ from the defaults, in one line
@@ -47,31 +47,31 @@ COLUMNS: dict[str, Any] = {
     **dict.fromkeys([*METRICS, *MEASURED], _NUMBER),
     "status": _TEXT,  # ok, failed, or how the process was ended
     "reason": _TEXT,  # why the cell failed
-    "oracle": _FLAG,  # whether the scores were chosen by the test labels
-    "regime": _TEXT,  # what the detector knows besides the training texts; empty if it does not say it
+    "oracle": _FLAG,  # whether the test labels chose the scores
+    "regime": _TEXT,  # knowledge besides the training texts; empty if the detector does not declare it
     "n_configurations": 1,  # of the preset on the dataset; several make a grid
-    "edition": _TEXT,  # of the corpus, for people
-    "documents": _TEXT,  # their numbers, for people
+    "edition": _TEXT,  # version of the corpus, for people
+    "documents": _TEXT,  # numbers of documents, for people
     "published": _FLAG,  # whether the corpus is the complete published one
     "limit": _NUMBER,  # maximum number of documents per class
-    "classes": _TEXT,  # names of all splits of the corpus in its order, as a list of JSON; empty if too long
+    "classes": _TEXT,  # names of all splits of the corpus in order, as a JSON list; empty if too long
     "n_splits": _NUMBER,  # of the corpus
     "dataset_digest": _TEXT,
     "code_version": _TEXT,  # of the detector
     "harness_version": _TEXT,  # of this package, see `code_version.HARNESS_VERSION`
-    "libraries": _TEXT,  # that the detector computes with
-    "resources": _TEXT,  # digest of what the scores depend on besides
+    "libraries": _TEXT,  # packages that the detector computes with
+    "resources": _TEXT,  # digest of the files and data that decide the scores
     **dict.fromkeys(MADE_BY_COLUMNS, _TEXT),
     "started": _TIME,
-    "cell": _TEXT,  # digest of everything that decides the result
+    "cell": _TEXT,  # digest of everything that determines the result
     "run_id": _TEXT,  # in MLflow
-    "source": _TEXT,  # the file that the cell was read from; empty for a store
+    "source": _TEXT,  # the file that has the cell; empty for a store
     **dict.fromkeys([TIED, *OF_KNOWN, *OF_WORDS], _NUMBER),
 }
 
 
 def row_of(run: Run, store_name: str) -> dict[str, Any]:
-    """Return the row of the run of a cell; raise TrackingError if somebody changed the run."""
+    """Return the row for the run of a cell; raise TrackingError if somebody changed the run."""
     check_unchanged(run, store_name)
     definition, tags = definition_of(run), own_tags(run)
     try:
@@ -102,7 +102,7 @@ def row_of(run: Run, store_name: str) -> dict[str, Any]:
 
 
 def table_of(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
-    """Return the table of rows; columns that are not in `COLUMNS` are numbers."""
+    """Make a table of rows; columns outside `COLUMNS` are numbers."""
     import pandas as pd
 
     table = pd.DataFrame(list(rows))
@@ -123,7 +123,7 @@ def table_of(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
 
 
 def latest(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the newest result of each cell, from results of which the oldest come first."""
+    """Return the newest result of each cell, from a table with the oldest results first."""
     return table.drop_duplicates(["cell", "source"], keep="last").reset_index(drop=True)
 
 
@@ -144,6 +144,6 @@ def identities_of(table: "pd.DataFrame") -> list[tuple[str, str, str, SplitKey]]
 
 
 def of_cells(table: "pd.DataFrame", cells: Iterable["Cell"]) -> "pd.DataFrame":
-    """Return the rows of some cells, whatever their code."""
+    """Return the rows of some cells, with any version of their code."""
     wanted = {cell.identity for cell in cells}
     return table[[identity in wanted for identity in identities_of(table)]]

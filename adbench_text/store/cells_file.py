@@ -1,4 +1,4 @@
-"""Cells in a CSV: what ``report --format csv`` wrote is read back."""
+"""Read the CSV files of cells that ``report --format csv`` writes."""
 
 import csv
 import json
@@ -28,22 +28,23 @@ from adbench_text.store.run import impossible
 if TYPE_CHECKING:
     import pandas as pd
 
-# Columns that each row of a CSV has a value of, if there is such a column.
+# Columns that must not be empty in any row, if the CSV has them.
 _NEEDED = ("detector", "dataset", "contamination", "seed", "status", "cell")
-# What other columns of a CSV may have.
+# Values that other columns of a CSV may have.
 _CHOICES = {"status": ("ok", "failed", *STOPPED), "protocol": PROTOCOLS}
 _FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _COUNTS = dict.fromkeys(("seed", "known", "n_train", "n_train_outliers", "n_test", "n_test_outliers"), 0)
 _COUNTS |= {"n_configurations": 1, "limit": 1, "n_splits": 1}
 # A number with a decimal comma, after a separator and before the next.
 _DECIMAL_COMMA = re.compile(r"[;\t]\"?(-?\d+),(\d+(?:[eE][-+]?\d+)?)\"?(?=[;\t\r\n]|$)")
-_LARGEST = 2**53  # whole number that a file may have
+_LARGEST = 2**53  # largest whole number in a file
 
 
 def read_csv(path: Path) -> "pd.DataFrame":
-    """Return the table that ``report --format csv`` wrote; columns that an older file lacks are empty.
+    """Read a table that ``report --format csv`` wrote; columns that an older file lacks are empty.
 
-    Raise DataError if it cannot be read, or is no such file; it names the line and the column.
+    Raise DataError if the file cannot be read, or is another kind of file; the error names the line and the
+    column.
     """
     try:
         text = decoded(path)
@@ -68,9 +69,9 @@ def read_csv(path: Path) -> "pd.DataFrame":
 
 
 def _header(line: Sequence[str]) -> list[str]:
-    """Return the columns that the first line of a file names; raise ValueError if it has no cells."""
+    """Return the columns in the first line of a file; raise ValueError if the file has no cells."""
     header = [name.strip() for name in line]
-    while header and not header[-1]:  # a spreadsheet saves columns that are empty
+    while header and not header[-1]:  # a spreadsheet saves empty columns, too
         header.pop()
     if lacking := [name for name in ("detector", *SPLIT[:4], "status") if name not in header]:
         columns = ", ".join(header)
@@ -81,14 +82,14 @@ def _header(line: Sequence[str]) -> list[str]:
 
 
 def _fields(number: int, header: Sequence[str], line: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield column and text of a line; raise ValueError if they do not fit together."""
+    """Yield the column and the text of each field; raise ValueError if the line does not fit the header."""
     if len(line) < len(header) or any(line[len(header) :]):
         raise ValueError(f"line {number} has {len(line)} fields, and the first line has {len(header)}")
     yield from zip(header, line, strict=False)
 
 
 def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the row of a line of a CSV; raise ValueError if no cell can have it."""
+    """Return the row for a line of a CSV; raise ValueError if a value is wrong."""
     row: dict[str, Any] = {}
     for name, text in texts.items():
         try:
@@ -104,19 +105,19 @@ def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
         check_key(SplitKey(**{name: row[name] for name in SPLIT if name in row}))
     except ValueError as error:
         raise ValueError(f"line {number}: {error}") from error
-    row.setdefault("cell", f"line {number}")  # of an older file: each line is a cell of its own
+    row.setdefault("cell", f"line {number}")  # an older file has no cells: each line is one
     names = (row.get(name, COLUMNS[name]) for name in ("detector", "preset", "configuration"))
     return row | {"name": choice_name(*names)}
 
 
 def _is_of_numbers(rows: Iterable[Mapping[str, Any]], name: str) -> bool:
-    """Return whether a column may be a metric of somebody's own."""
+    """Return whether a column may be a metric that somebody has added."""
     return all(isinstance(row[name], float) for row in rows)
 
 
 def _value(name: str, text: str) -> Any:
-    """Return a value of a CSV; raise ValueError if it is none of its column."""
-    if name not in COLUMNS:  # perhaps of another metric
+    """Return a value of a CSV; raise ValueError if its column cannot have it."""
+    if name not in COLUMNS:  # perhaps another metric
         with suppress(ValueError):
             return float(text or "nan")
         return text
@@ -130,7 +131,7 @@ def _value(name: str, text: str) -> Any:
         if name in _CHOICES:
             check_choice(name, value, _CHOICES[name])
         if name == "classes" and not _is_list_of_texts(value):
-            raise ValueError(f"{text!r:.60} is no list of classes as JSON")
+            raise ValueError(f"{text!r:.60} is not a JSON list of classes")
         return value
     if isinstance(default, bool):
         check_choice(name, text.lower(), _FLAGS)
@@ -154,7 +155,7 @@ def _seconds(text: str) -> float:
         time = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"it must be as 2026-11-27T10:00:00+00:00, got {text!r:.60}") from None
-    if not 1970 <= time.year < 2262:  # pandas has no others
+    if not 1970 <= time.year < 2262:  # the range of pandas
         raise ValueError(f"its year must be in 1970 ... 2261, got {text}")
     return time.timestamp()
 

@@ -1,4 +1,4 @@
-"""A store's address, and MLflow's client of it: errors in one line, Ctrl-C held back, all pages."""
+"""The address of a store, and MLflow's client for it: errors in one line, Ctrl-C delayed, all pages read."""
 
 import errno
 import logging
@@ -19,18 +19,18 @@ DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
 _LONGEST = 100  # characters of the prefix of an experiment
 _CREATION_SECONDS = 120  # to wait for another process that creates the store
-# codes of MLflow's errors about what it is given; all others are about the store
+# codes of MLflow's errors about the data; all other errors are about the store
 _REFUSALS = ("INVALID_PARAMETER_VALUE", "BAD_REQUEST")
 _NO_STORES = ("sqlite", "file", "postgresql", "postgres", "mysql", "mssql")  # schemes; the rest is MLflow's
 
 
 def tracking_uri(given: str | None = None) -> str:
-    """Return the store to use: the given one, ``MLFLOW_TRACKING_URI``, or ``mlflow.db`` in this folder."""
+    """Return the store to use: `given`, or ``MLFLOW_TRACKING_URI``, or ``mlflow.db`` in this folder."""
     return given or os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
 
 
 def checked_experiment(name: str) -> str:
-    """Return the prefix of the names of experiments; raise InvalidValueError if it cannot be one."""
+    """Return the prefix of the names of experiments; raise InvalidValueError if it is not allowed."""
     parts = name.split("/")
     if not name.isprintable() or "\\" in name or len(name) > _LONGEST or {"", ".", ".."}.intersection(parts):
         raise InvalidValueError(
@@ -41,23 +41,23 @@ def checked_experiment(name: str) -> str:
 
 
 def check_reachable(uri: str, writes: bool = True) -> None:
-    """Raise TrackingError if the store cannot be used; if nothing is written, its file may be read-only.
+    """Raise TrackingError if the store cannot be used; without `writes`, its file may be read-only.
 
-    MLflow itself would retry for many minutes first.
+    MLflow itself would first retry for many minutes.
     """
     shown = without_password(uri)
     try:
         scheme = urlsplit(uri).scheme.partition("+")[0]
         if scheme in ("http", "https"):
             _check_server(uri)
-    except ValueError as error:  # no host, or a port that is no number
+    except ValueError as error:  # no host, or a wrong port
         raise TrackingError(f"{shown!r} is not an address of a store: {error}.") from error
     if file := sqlite_file(uri):
         _check_file(file.absolute(), writes)
     elif scheme in _NO_STORES or (len(scheme) < 2 and not uri.startswith("databricks")):  # a path, or a drive
         path = uri if Path(uri).is_file() else "path/to/mlflow.db"
         raise TrackingError(
-            f"{shown!r} is no store: give a SQLite file (sqlite:///{path}), or the http address "
+            f"{shown!r} is not a store: give a SQLite file (sqlite:///{path}), or the http address "
             "of an MLflow server, which may use a database (mlflow server --backend-store-uri ...)."
         )
 
@@ -71,7 +71,7 @@ def _check_server(uri: str) -> None:
         reason = f"HTTP status {answer.status_code}" if answer.status_code >= 500 else ""
     except requests.RequestException as error:
         reason = type(error).__name__
-    if reason:  # any other answer is a server's; what kind of server shows at its first use
+    if reason:  # any other answer comes from a server; its first use shows which kind
         raise TrackingError(
             f"No MLflow server answers at {without_password(uri)} ({reason}). "
             f"Start it, or use --tracking-uri {DEFAULT_URI}."
@@ -87,7 +87,7 @@ def _check_file(path: Path, writes: bool) -> None:
     elif not os.access(path if path.exists() else path.parent, mode):
         reason = f"cannot {verb} it"
     elif (tables := sqlite_tables(path)) and not {"experiments", "runs"} <= tables:
-        reason = "it belongs to another program"  # MLflow would write its own tables beside them
+        reason = "it belongs to another program"  # MLflow would add its tables
     else:
         return
     raise TrackingError(
@@ -96,31 +96,31 @@ def _check_file(path: Path, writes: bool) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error message, as SQLAlchemy's and MLflow's are long; without passwords."""
+    """Return the first line of an error message without passwords: SQLAlchemy and MLflow write long ones."""
     return without_password(str(error).strip().partition("\n")[0])
 
 
 def locked(store: str | Path) -> TrackingError:
-    """Return the error about a store that another process writes to."""
+    """Return the error for a store that another process has locked."""
     return TrackingError(f"Another process has locked {store}; try again when it is done.")
 
 
 def artifact_root(database: Path, experiment: str) -> Path:
-    """Return the folder for the artifacts of an experiment: beside its database file, never elsewhere."""
+    """Return the folder for the artifacts of an experiment: always in the folder of the database file."""
     return database.parent.joinpath("mlruns", *map(file_name, experiment.split("/")))
 
 
 def sqlite_file(uri: str) -> Path | None:
-    """Return the file of a SQLite store, None for any other store."""
+    """Return the file of a SQLite store, or None for another store."""
     prefix = "sqlite:///"
     return Path(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
 
 
 def sqlite_tables(path: Path) -> set[str]:
-    """Return the names of the tables of a SQLite database; none if there is no file."""
+    """Return the names of the tables of a SQLite database; empty if the file does not exist."""
     if not path.exists():
         return set()
-    # opened for writing, so that SQLite rolls back a transaction in which a process died
+    # opened for writing, so that SQLite rolls back the transaction of a process that died
     address = f"{path.absolute().as_uri()}?mode=rw"
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
@@ -134,7 +134,7 @@ def sqlite_tables(path: Path) -> set[str]:
 
 
 class StoreClient:
-    """MLflow's client, whose errors are ours, each in one line."""
+    """MLflow's client; its errors become our errors, in one line."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -143,16 +143,16 @@ class StoreClient:
         self._client = self._attempt(self._connect)
 
     def _connect(self) -> Any:
-        os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # two lines for each run
+        os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # else two lines a run
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         # otherwise it tries for four minutes to reach a server that does not answer
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
         from mlflow import MlflowClient
 
-        for name in ("mlflow", "alembic"):  # the migrations of a new database, line by line
+        for name in ("mlflow", "alembic"):  # they print the migrations of a new database
             logging.getLogger(name).setLevel(logging.WARNING)
-        # it prints the traceback of each error of a database, which is raised too
+        # it prints the traceback of each database error, although it raises the error
         logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
         if file := sqlite_file(self._uri):
             _create(file)
@@ -172,14 +172,14 @@ class StoreClient:
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        if self._lost:  # each further attempt would take MLflow minutes
+        if self._lost:  # every further attempt would take minutes
             raise self._lost
-        # Ctrl-C in the middle of a transaction may leave it open; a server ends its own
+        # Ctrl-C may leave a transaction open; a server ends its transactions itself
         guard = interrupts.held_back() if sqlite_file(self._uri) else nullcontext()
         try:
             with guard:
                 return function(*args, **kwargs)
-        # ValueError: a number that does not fit into a message to a server
+        # ValueError: a number does not fit into a message to a server
         except (MlflowException, SQLAlchemyError, OSError, ImportError, ValueError) as error:
             try:
                 check_reachable(self._uri)
@@ -189,7 +189,7 @@ class StoreClient:
             raise as_tracking_error(error, self._uri) from error
 
     def experiment_id(self, name: str) -> str:
-        """Return the id of an experiment, which is created if it does not exist."""
+        """Return the id of an experiment; create the experiment if it does not exist."""
         if name not in self._experiments:
             known = self.get_experiment_by_name(name)
             if known and known.lifecycle_stage != "active":
@@ -202,34 +202,34 @@ class StoreClient:
 
     def _new_experiment(self, name: str) -> str:
         file = sqlite_file(self._uri)
-        # artifacts go beside a database file, not where the command happens to run
+        # artifacts go to the folder of the database file, not to the working directory
         artifacts = artifact_root(file, name).absolute().as_uri() if file else None
-        # older pages of MLflow take an experiment without the tag for one on language models
+        # without the tag, older pages of MLflow show an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         try:
             return str(self.create_experiment(name, artifacts, tags))
         except TrackingError:
-            if known := self.get_experiment_by_name(name):  # another process has created it meanwhile
+            if known := self.get_experiment_by_name(name):  # another process may have created it
                 return str(known.experiment_id)
             raise
 
 
 def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
-    """Return an error of MLflow or SQLAlchemy as one of ours, in one line."""
+    """Turn an error of MLflow or SQLAlchemy into our error, in one line."""
     shown, text, database = without_password(uri), str(error), sqlite_file(uri)
     if "database is locked" in text:
         return locked(shown)
     if "database or disk is full" in text or getattr(error, "errno", None) == errno.ENOSPC:
-        # MLflow copies an artifact from a temporary file; its error may name both, or none
+        # MLflow copies an artifact from a temporary file; its error may name both files, or no file
         known = f"{database} or {database.parent / 'mlruns'}" if database else gettempdir()
         place = getattr(error, "filename2", None) or getattr(error, "filename", None) or known
         return TrackingError(
             f"Cannot write to {place}: No space left on device. Make room, then run the same command again."
         )
     reason = first_line(error).removesuffix(".")
-    # MLflow takes a number that no column can hold for an internal error of the database
+    # MLflow reports a number that is too large for its column as an internal error of the database
     is_value = isinstance(error, ValueError) or isinstance(error.__cause__, OverflowError)
-    # and a damaged file for a wrong request
+    # and a damaged file as a wrong request
     if is_value or (getattr(error, "error_code", "") in _REFUSALS and "DatabaseError)" not in text):
         return RefusedError(f"The store {shown} refuses it: {reason}.")
     return TrackingError(f"The store {shown} cannot be used: {reason}.")
@@ -238,8 +238,9 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
 def _create(path: Path) -> None:
     """Create an MLflow database if it does not exist.
 
-    MLflow creates one in many transactions. It cannot go on where it was cut off, and two processes
-    must not do it at once. So one of them creates it beside its place, and moves it there.
+    MLflow creates it in many transactions. It cannot continue after an interruption, and two processes
+    must not do it at the same time. So one process creates the database under another name, and then renames
+    it.
     """
     path = path.resolve()  # a link stays a link
     if sqlite_tables(path):
@@ -255,12 +256,12 @@ def _create(path: Path) -> None:
             store = SqlAlchemyStore(f"sqlite:///{new}", artifacts)  # type: ignore[no-untyped-call]
             store.engine.dispose()
             new.replace(path)
-        with suppress(OSError):  # Windows deletes no open file
+        with suppress(OSError):  # Windows does not delete an open file
             lock.unlink()
 
 
 def pages(search: Callable[..., Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """Yield all that a search of MLflow finds, page after page."""
+    """Yield all results of an MLflow search, page after page."""
     token: str | None = None
     while True:
         page = search(*args, page_token=token, **kwargs)

@@ -1,7 +1,7 @@
-"""The journal of a store: results that are finished and not logged yet.
+"""The journal of a store: finished results that are not logged yet.
 
-A result is written and flushed here before MLflow is asked to log it, so that neither a killed process nor
-a lost server costs a finished cell.
+A result is written and flushed here before MLflow logs it, so that a killed process or a lost server does not
+cost a finished cell.
 """
 
 import json
@@ -21,14 +21,14 @@ from adbench_text.store.run import CELL, PARENT, Run
 
 
 class Journal:
-    """A folder with a file for each run that is not logged yet; it is created at the first use."""
+    """A folder with a file for each run that is not logged yet; the first use creates the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let no other process log the entries in a block; wait for one that does."""
+        """Let no other process log entries during the block; first wait for a process that does."""
         with self._writable():
             lock = FileLock(self.folder / "log.lock", thread_local=False)
             lock.acquire()
@@ -38,9 +38,9 @@ class Journal:
             lock.release()
 
     def write(self, run: Run) -> None:
-        """Write the run of a cell; it is on the disk when this returns."""
+        """Write the run of a cell to the disk, and flush it."""
         name = run.tags[CELL]
-        temporary = self.folder / f"{name}.{os.getpid()}.new"  # another process may have run the same cell
+        temporary = self.folder / f"{name}.{os.getpid()}.new"  # another process may run the same cell
         with self._writable():
             try:
                 with temporary.open("w", encoding="utf-8") as stream:
@@ -52,7 +52,7 @@ class Journal:
                 temporary.unlink(missing_ok=True)
 
     def entries(self) -> Iterator[tuple[Path, Run]]:
-        """Yield the runs of all processes with their files; remove files that are damaged."""
+        """Yield the runs of all processes with their files; remove damaged files."""
         for path in sorted(self.folder.glob("*.json")):
             try:
                 run = Run(**json.loads(storage.content_of(path)))
@@ -66,7 +66,7 @@ class Journal:
                 path.unlink(missing_ok=True)
 
     def set_aside(self, entry: Path) -> Path:
-        """Move an entry that the store refuses out of the way of all others; return its new path."""
+        """Move an entry that the store refuses to another folder, so that others go on; return its path."""
         folder = self.folder / "refused"
         with self._writable():
             folder.mkdir(exist_ok=True)
@@ -74,7 +74,7 @@ class Journal:
 
     @contextmanager
     def _writable(self) -> Iterator[None]:
-        """Create the folder; report a full disk or missing permissions in one line."""
+        """Create the folder; report a full disk or a missing permission in one line."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             yield
@@ -86,7 +86,7 @@ class Journal:
 
 
 def _is_cell(run: Run) -> bool:
-    """Return whether an entry has the parts of the run of a cell; the store decides on their values."""
+    """Return whether an entry has the parts of the run of a cell; the store checks their values."""
     texts = run.tags, run.params, run.files
     if not all(isinstance(each, dict) for each in (*texts, run.metrics, run.curves)):
         return False
@@ -103,7 +103,7 @@ def _is_cell(run: Run) -> bool:
 
 
 def folder_of(store: str, file: Path | None, experiment: str) -> Path:
-    """Return the folder of the journal of an experiment: beside the file of the store, or in the cache."""
+    """Return the folder for the journal of an experiment: next to the file of the store, or in the cache."""
     if file is not None:
         return file.with_name(f"{file.name}.cells") / file_name(experiment)
     return storage.cache_dir() / "journals" / sha256(store.encode()).hexdigest()[:16] / file_name(experiment)

@@ -1,6 +1,6 @@
-"""Reads the runs of cells: a SQLite file by queries of our own, a server by MLflow's search.
+"""Read the runs of cells: from a SQLite file with our queries, from a server with MLflow's search.
 
-MLflow's search makes objects of every param, tag and metric. On a database that costs ten times as much.
+MLflow's search makes an object for every param, tag and metric. On a database it takes ten times as long.
 """
 
 import json
@@ -13,10 +13,10 @@ from typing import Any
 from adbench_text.store.client import StoreClient, as_tracking_error, pages
 from adbench_text.store.run import KIND, MADE_BY, TAG, Run, of_kind
 
-_ENDED = ("FINISHED", "FAILED")  # any other is being written, or the process that wrote it was killed
-_PAGE = 1000  # runs asked for at once
+_ENDED = ("FINISHED", "FAILED")  # a run with another status is being written, or its process was killed
+_PAGE = 1000  # runs in a request
 _PATIENCE = 30  # seconds to wait for another process that writes to a SQLite database
-# Newest first, as in MLflow's search. JSON has no NaN, and SQLite writes its numbers with 15 digits.
+# Newest first, as in MLflow's search. JSON has no NaN, and SQLite writes JSON numbers with 15 digits.
 _RUNS = f"""
     SELECT r.run_uuid, r.name, r.status, r.start_time,
         (SELECT json_group_object(key, value) FROM tags v WHERE v.run_uuid = r.run_uuid
@@ -46,7 +46,7 @@ class DatabaseReader:
         self._uri, self._file = uri, file
 
     def _rows(self, query: str, *values: str) -> list[Any]:
-        """Return the rows of a query, which is a transaction of its own."""
+        """Return the rows of a query, in a separate transaction."""
         try:
             with closing(sqlite3.connect(self._file, timeout=_PATIENCE)) as database:
                 return database.execute(query, values).fetchall()

@@ -1,4 +1,4 @@
-"""Runs of MLflow, as they are logged, wait in the journal, and are read back."""
+"""Runs of MLflow: one value for logging, for the journal and for reading."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from adbench_text.errors import TrackingError
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED, is_possible
 from adbench_text.run.definition import cell_id
 
-TAG = "adbench_text."  # what the names of our tags begin with
+TAG = "adbench_text."  # prefix of our tags
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
 PARENT = "mlflow.parentRunId"
-DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
+DEFINITION = f"{TAG}definition."  # prefix of tags that belong to the definition of a cell
 LONGEST_TAG = 5000  # characters; MLflow cuts tags at 8,000 and params at 6,000
 
-#: What made a run -> its tag, see `adbench_text.store.writing.run_tags`.
+#: The tags for the origin of a run, by column; see `adbench_text.store.writing.run_tags`.
 MADE_BY = {
     "version": "env.adbench-text",
     "commit": "mlflow.source.git.commit",
@@ -27,12 +27,12 @@ _NEEDED = (
     *("dataset_digest", "code_version", "cell", "status", "edition", "documents"),
 )
 _MEASURED = ("n_test",)
-RESOURCE = "resource."  # what the names of resources begin with in a definition
+RESOURCE = "resource."  # prefix of resources in a definition
 _VERSIONS = ("dataset_digest", "code_version", "harness_version", "libraries")
 
 
 def of_kind(kind: str) -> str:
-    """Return the filter of MLflow's search that finds the runs of a kind: sweep, cell or summary."""
+    """Return the filter for MLflow's search that finds runs of a kind: sweep, cell or summary."""
     return f"tags.`{KIND}` = '{kind}'"
 
 
@@ -40,7 +40,7 @@ def of_kind(kind: str) -> str:
 class Run:
     """A run of MLflow: it is logged, waits in the journal, and is read back, in this one shape.
 
-    What is read back has no curves and files.
+    A run that was read back has no curves and no files.
     """
 
     name: str
@@ -49,10 +49,10 @@ class Run:
     tags: Mapping[str, str]
     params: Mapping[str, str]
     metrics: Mapping[str, float]
-    # (step, value, milliseconds since the epoch) of each step of a training, by name
+    # (step, value, milliseconds since the epoch) for each step of a training, by name
     curves: Mapping[str, Sequence[tuple[int, float, int]]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
-    run_id: str = ""  # of one that is read back
+    run_id: str = ""  # of a run that was read
 
 
 def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
@@ -60,9 +60,9 @@ def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the parts of a definition that are logged as params and as tags.
+    """Return the parts of a definition that become params and tags.
 
-    Digests and versions are tags: MLflow's pages compare runs by their params, and begin with these.
+    Digests and versions are tags, because MLflow's pages compare runs by their params, and show these first.
     """
     params, tags = {}, {}
     for name, value in definition.items():
@@ -74,7 +74,7 @@ def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict
 
 
 def definition_of(run: Run) -> dict[str, str]:
-    """Return the definition of the cell of a run, see `adbench_text.run.definition`."""
+    """Return the definition of the cell of a run; see `adbench_text.run.definition`."""
     return {**run.params, **_part(run.tags, DEFINITION)}
 
 
@@ -85,7 +85,7 @@ def check_unchanged(run: Run, store_name: str) -> None:
 
 
 def changed_error(run: Run, store_name: str, reason: object) -> TrackingError:
-    """Return the error on a run that somebody changed."""
+    """Return the error for a run that somebody changed."""
     return TrackingError(
         f"The run {run.name!r} ({run.run_id}) in {store_name} was changed: {reason}; "
         "delete the run, and run its cell again."
@@ -98,7 +98,7 @@ def is_of_this_version(run: Run) -> bool:
 
 
 def own_tags(run: Run) -> dict[str, str]:
-    """Return the tags of this package, without what their names begin with."""
+    """Return the tags of this package, without their prefix."""
     return _part(run.tags, TAG)
 
 
@@ -107,17 +107,17 @@ def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Ma
     is_ok = tags.get("status") == "ok"
     known = definition.keys() | tags.keys() | metrics.keys()
     absent = [name for name in (*_NEEDED, *(_MEASURED if is_ok else ())) if name not in known]
-    if is_ok and known.isdisjoint(METRICS):  # one may be missing: an older cell lacks it
+    if is_ok and known.isdisjoint(METRICS):  # an older cell may lack a metric
         absent += METRICS
     if absent:
         return f"it has lost its {absent[0]!r}"
     if cell_id(definition) != tags["cell"]:
-        return "its params are not those that it was logged with"
+        return "its params differ from the logged ones"
     return impossible(metrics)
 
 
 def impossible(metrics: Mapping[str, float]) -> str:
-    """Return which metric or cost of a cell no cell can have; empty if all are possible."""
+    """Return the first impossible metric or cost of a cell, in words; empty if all are possible."""
     for name, value in metrics.items():
         kind = name.removesuffix("_low").removesuffix("_high")
         if kind in (*METRICS, *OF_WORDS, TIED) and not is_possible(value):

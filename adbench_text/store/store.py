@@ -1,10 +1,10 @@
-"""The MLflow store: writes results, and reads them back.
+"""The MLflow store: write results, and read them back.
 
-One experiment per dataset (``adbench-text/20news``). In it a parent run per sweep, below it a
-child run per cell that carries every identifying param itself. A summary run per detector and
-contamination level holds means and spreads over splits and seeds; it is listed beside the sweeps, so
-that MLflow's pages, which fold children away, open on the comparison. The kind of a run is in its
-tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
+A dataset has one experiment (``adbench-text/20news``). It has a parent run for each sweep, with a child run
+for each cell, which has every identifying param. It also has a summary run for each detector and
+contamination level, with means and spreads over splits and seeds. A summary run has no parent: MLflow's pages
+hide child runs, so they open on the comparison. The tag ``adbench_text.kind`` of a run is ``sweep``, ``cell``
+or ``summary``.
 """
 
 from collections import defaultdict
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT_EXPERIMENT = "adbench-text"
-_PAGE = 5000  # runs asked for at once
+_PAGE = 5000  # runs in a request
 
 Note = Callable[[str], object]
 
 
 class Store:
-    """An MLflow store, reachable and ready; otherwise TrackingError is raised.
+    """An MLflow store that answers; raise TrackingError otherwise.
 
-    `experiment` is what the names of the experiments begin with; the dataset follows. With `create` the
-    database is made if it is not there. Without it an absent one is an error, and it is only read.
+    The name of an experiment is `experiment` and the dataset. With `create`, create a missing database.
+    Without it, a missing database is an error, and the database is only read.
     """
 
     def __init__(
@@ -67,30 +67,30 @@ class Store:
         self.uri, self.experiment = tracking_uri(uri), checked_experiment(experiment)
         check_reachable(self.uri, writes=create)
         file = sqlite_file(self.uri)
-        self.file = file.absolute() if file else None  # here, even if a detector goes elsewhere
+        self.file = file.absolute() if file else None  # absolute, because a detector may change the folder
         if not create and self.file is not None and not (self.file.exists() and self.file.stat().st_size):
             raise NoResultsError(f"There are no results in {self.redacted} yet; begin with adbench-text run.")
         self._parents: dict[str, str] = {}
-        self._tried: set[str] = set()  # cells that are not logged completely yet
+        self._tried: set[str] = set()  # cells that may be logged in part
         self.journal = Journal(folder_of(self.uri, self.file, self.experiment))
 
     @cached_property
     def client(self) -> StoreClient:
-        """MLflow's client, made at first use: a new database is written then."""
+        """MLflow's client; its first use creates a new database."""
         return StoreClient(f"sqlite:///{self.file}" if self.file else self.uri)
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads experiments and runs: the tables of a SQLite file, otherwise MLflow's client."""
+        """Reads experiments and runs: from the tables of a SQLite file, or with MLflow's client."""
         if self.file is None:
             return ClientReader(self.client)
         if not (self.file.exists() and self.file.stat().st_size):
-            _ = self.client  # it makes the tables of a new database
+            _ = self.client  # creates the tables of a new database
         return DatabaseReader(self.uri, self.file)
 
     @property
     def redacted(self) -> str:
-        """Its address for people, without a password."""
+        """The address for people, without a password."""
         return without_password(self.uri)
 
     def _experiment(self, dataset: str) -> str:
@@ -100,7 +100,7 @@ class Store:
 
     @contextmanager
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
-        """Open a parent run per dataset for the cells logged inside; how it ended is written too."""
+        """Open a parent run for each dataset, for cells that are logged in the block; write how it ended."""
         experiments = {name: self.client.experiment_id(self._experiment(name)) for name in corpora}
         for experiment_id in experiments.values():
             self._describe(experiment_id)
@@ -118,13 +118,13 @@ class Store:
             raise
         finally:
             for run_id in self._parents.values():
-                # the first error is the one to report
+                # report the first error
                 with suppress(TrackingError) if status != "FINISHED" else nullcontext():
                     self.client.set_terminated(run_id, status)
             self._parents.clear()
 
     def _describe(self, experiment_id: str) -> None:
-        """Link the comparison in the description of an experiment that has none."""
+        """Write a link to the comparison into the description of an experiment without one."""
         if DESCRIPTION not in self.client.get_experiment(experiment_id).tags:
             link = f"[means over splits and seeds]({comparison_page(experiment_id)})"
             text = f"Compare the detectors: {link}, one run per detector and contamination level."
@@ -135,10 +135,10 @@ class Store:
         self.journal.write(run_of_cell(result, definition, corpus, self._parents[result.cell.split.dataset]))
 
     def log_kept(self) -> dict[str, str]:
-        """Log what the journal holds, also results of other processes, which may have ended.
+        """Log the results in the journal, also of other processes, which may have ended.
 
-        They stay in the journal if the store cannot be reached; TrackingError is raised then. A result that
-        the store refuses is set aside, so that it stops no other; the reasons are returned by cell.
+        If the store does not answer, keep them in the journal, and raise TrackingError. If the store refuses
+        a result, move it to another folder, and go on; return the reasons by cell.
         """
         self.client.try_again()
         refused = {}
@@ -153,7 +153,7 @@ class Store:
 
     def _log(self, run: Run) -> None:
         cell, dataset = run.tags[CELL], run.params["dataset"]
-        # a process was killed, perhaps after it had logged the cell; or logging it has failed in the middle
+        # a process was killed, perhaps after it had logged the cell; or logging has failed in the middle
         is_tried = run.tags[PARENT] not in self._parents.values() or cell in self._tried
         if is_tried and self._is_complete(dataset, run):
             return
@@ -161,12 +161,12 @@ class Store:
         try:
             self._write(dataset, run)
         except RefusedError:
-            self._is_complete(dataset, run)  # it is not: what is logged of it goes
+            self._is_complete(dataset, run)  # it is not, so its parts are deleted
             raise
         self._tried.remove(cell)
 
     def _is_complete(self, dataset: str, run: Run) -> bool:
-        """Return whether the run of a cell is logged completely; delete what is logged of it otherwise."""
+        """Return whether the run of a cell is completely logged; otherwise delete its parts."""
         began = f"attributes.start_time = {run.started}"
         found = self._search(dataset, "cell", f"tags.`{CELL}` = '{run.tags[CELL]}'", began)
         if any(each.info.status in ("FINISHED", "FAILED") for each in found):
@@ -180,17 +180,17 @@ class Store:
         write_run(self.client, self.client.experiment_id(self._experiment(dataset)), run, run_id)
 
     def log_page(self, dataset: str, page: str) -> None:
-        """Log the page of a report to the parent run of a dataset; only within a `sweep`."""
+        """Log the page of a report to the parent run of a dataset; use it only within a `sweep`."""
         self.client.log_text(self._parents[dataset], page, "report.html")
 
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
-        """Update the summaries of these definitions whose numbers changed.
+        """Update the summaries of these definitions if their numbers changed.
 
-        Means and spreads are over all finished cells of the same detector, code and corpus that
-        the store holds, not over those of one sweep alone.
+        Means and spreads are over all finished cells in the store with the same detector, code and corpus,
+        not only over the cells of one sweep.
         """
         wanted = {(each["dataset"], summary_key(each)) for each in definitions}
-        # two sweeps that end at once would write each of them twice
+        # two sweeps that end at once would write every summary twice
         with self.journal.held(), interrupts.held_back():
             for dataset in {dataset for dataset, _ in wanted}:
                 definitions_of: dict[str, dict[str, str]] = {}
@@ -204,29 +204,29 @@ class Store:
                     old, cells = existing.get(key), latest(table_of(reversed(group)))
                     made = run_of_summary(definitions_of[key], cells)
                     before = sorted(old.data.metrics.items()) if old else []
-                    # as text: NaN does not equal itself
+                    # as text, because NaN does not equal itself
                     if (dataset, key) in wanted and str(before) != str(sorted(made.metrics.items())):
                         self._write(dataset, made, old and old.info.run_id)
 
     # Reading
 
     def datasets(self) -> list[str]:
-        """Return the datasets that the store has an experiment for."""
+        """Return the datasets with an experiment in the store."""
         prefix = self._experiment("")
         return sorted(
             name.removeprefix(prefix) for name in self.reader.experiments() if name.startswith(prefix)
         )
 
     def comparisons(self) -> dict[str, str]:
-        """Return the address of each comparison within MLflow's pages, by the name of its experiment.
+        """Return the addresses of comparisons in MLflow's pages, by name of the experiment.
 
-        That are all experiments with summary runs, whatever `experiment` is.
+        Every experiment with summary runs has one, also with another prefix than `experiment`.
         """
         addresses = {name: comparison_page(each) for each, name in self.reader.summarised().items()}
         return dict(sorted(addresses.items()))
 
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
-        """Return the status of all cells that have ended, that of the newest run, by their ids."""
+        """Return the status of all cells that have ended, by id; the newest run counts."""
         statuses: dict[str, str] = {}
         for dataset in datasets:
             for run in self.reader.runs(self._experiment(dataset)):  # newest first
@@ -235,14 +235,14 @@ class Store:
         return statuses
 
     def cells(self, datasets: Iterable[str], leave_out: Note = lambda message: None) -> "pd.DataFrame":
-        """Return all logged cells, oldest first; the newest of equal definitions only.
+        """Return all logged cells, oldest first; if definitions are equal, only the newest.
 
-        `leave_out` receives a message on each run that somebody changed; it is left out.
+        Runs that somebody changed are left out, and `leave_out` receives a message on each.
         """
         return latest(self.every_cell(datasets, leave_out))
 
     def every_cell(self, datasets: Iterable[str], leave_out: Note = lambda message: None) -> "pd.DataFrame":
-        """Return the same with all results of equal definitions."""
+        """Return the same, with all results if definitions are equal."""
         rows = [row for dataset in datasets for _, row in self._cells(dataset, leave_out)]
         return table_of(sorted(rows, key=lambda row: float(row["started"])))
 
@@ -260,34 +260,34 @@ class Store:
             except TrackingError as error:
                 leave_out(str(error))
                 continue
-            if not dataset.endswith(f"/{row['dataset']}"):  # of an experiment within this one
+            if not dataset.endswith(f"/{row['dataset']}"):  # of an experiment with a longer prefix
                 yield run, row
         if n_older:
             leave_out(
-                f"{n_older:,} results of {dataset} in {self.redacted} are those of an unreleased version of "
+                f"{n_older:,} results of {dataset} in {self.redacted} come from an unreleased version of "
                 "adbench-text; run them again."
             )
 
     def artifact(self, dataset: str, run_id: str, name: str) -> str | None:
-        """Return a text artifact of the run of a cell, None if it has none of that name."""
+        """Return a text artifact of the run of a cell; None if the artifact does not exist."""
         try:
             return self._read(dataset, run_id, name)
-        except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
+        except (TrackingError, OSError, ValueError):  # not logged, deleted, elsewhere, or not text
             return None
 
     def _read(self, dataset: str, run_id: str, name: str) -> str:
-        if self.file is not None:  # a store may be anybody's, so no address that it names is followed
+        if self.file is not None:  # somebody else may have made the store, so do not follow its addresses
             root = artifact_root(self.file, self._experiment(dataset))
             path = root / file_name(run_id) / "artifacts" / name
             if not path.is_file() or (self.file.parent / "mlruns").resolve() not in path.resolve().parents:
-                raise FileNotFoundError(path)  # a pipe would wait for ever, and a link may lead anywhere
+                raise FileNotFoundError(path)  # a pipe would block, and a link may lead anywhere
             return path.read_text(encoding="utf-8")
-        with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
+        with TemporaryDirectory() as folder:  # otherwise downloaded files would remain
             path = self.client.download_artifacts(run_id, name, folder)
             return Path(path).read_text(encoding="utf-8")
 
     def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
-        """Return the runs of a kind that meet all conditions, in MLflow's language of filters."""
+        """Return the runs of a kind that meet all conditions, written as filters of MLflow."""
         experiment = self.client.get_experiment_by_name(self._experiment(dataset))
         if experiment is None:
             return []

@@ -1,4 +1,4 @@
-"""Makes the runs of cells and summaries, and logs them."""
+"""Make the runs of cells and summaries, and log them."""
 
 import json
 import math
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "mlflow.note.content"
 SUMMARY = f"{TAG}summary"
-_MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
+_MOST_METRICS, _MOST_PARAMS = 1000, 100  # in one request to MLflow
 
 
 def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | None = None) -> str:
-    """Log a new run, or to `run_id`; return its id. It is finished only once everything is written."""
+    """Log a run, new or to `run_id`; return its id. Its status is set last, after everything is written."""
     from mlflow.entities import Metric, Param
 
     if run_id is None:
@@ -65,7 +65,7 @@ def run_tags() -> dict[str, str]:
 
 
 def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, parent: str) -> Run:
-    """Return the run of a cell, below that of its sweep."""
+    """Return the run of a cell; its parent is the run of its sweep."""
     cell, key = result.cell, result.cell.split
     params, versions = params_and_tags(definition)
     tags = {accepted_name(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()}
@@ -97,7 +97,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         "edition": corpus.edition,
         "documents": corpus.counts(),
         "configurations": str(result.cell.n_configurations),
-        # so that a report also knows splits without results
+        # so that a report knows splits without results
         "classes": classes if len(classes) <= LONGEST_TAG else "",
         "splits": str(len(names)),
         "published": "true" if corpus.is_published else "",
@@ -108,7 +108,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         **{f"{TAG}{name}": text for name, text in ours.items() if text},
         DESCRIPTION: failed + markdown(f"{result.cell}: {corpus.edition}."),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
-        **run_tags(),  # last: what a detector says of its device replaces nothing that is known
+        **run_tags(),  # last, so that the device of a detector does not replace these tags
     }
 
 
@@ -124,7 +124,7 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
 
 
 def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -> str:
-    """Return the scores of all test documents, in the order of the corpus; read back, they are equal."""
+    """Return the scores of all test documents as CSV, in the order of the corpus and with all digits."""
     import numpy as np
     import pandas as pd
 
@@ -140,9 +140,9 @@ def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -
 
 
 def comparison_page(experiment_id: str) -> str:
-    """Return the address within MLflow's pages that shows the summary runs in charts, best AUROC first."""
+    """Return the address in MLflow's pages that shows charts of the summary runs, best AUROC first."""
     query = {
-        "workflowType": "machine_learning",  # otherwise MLflow shows its pages on language models
+        "workflowType": "machine_learning",  # otherwise MLflow shows its pages for language models
         "searchFilter": of_kind("summary"),
         "orderByKey": f"metrics.`{MAIN.name}`",
         "orderByAsc": "false",
@@ -152,7 +152,7 @@ def comparison_page(experiment_id: str) -> str:
 
 
 def summary_key(definition: Mapping[str, str]) -> str:
-    """Return a digest of what the cells of one summary share: all but inlier class and seed."""
+    """Return a digest of the values that the cells of a summary share: all but inlier class and seed."""
     return cell_id(_shared(definition))
 
 
@@ -161,11 +161,11 @@ def _shared(definition: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_of_summary(definition: Mapping[str, str], cells: "pd.DataFrame") -> Run:
-    """Return the run of the cells of one summary, oldest first; its name says if it lacks splits.
+    """Return the summary run of cells, oldest first; its name says if splits are missing.
 
-    `definition` is that of one of them.
+    `definition` belongs to one of the cells.
     """
-    newest = cells.iloc[-1]  # older ones may not know all splits
+    newest = cells.iloc[-1]  # older cells may not know all splits
     n_splits = cells.loc[cells["status"] == "ok", "inlier"].nunique()
     n_expected = max(newest["n_splits"], len(json.loads(newest["classes"] or "[]")))
     lacking = f" ({n_splits} of {n_expected:.0f} splits)" if n_splits < n_expected else ""
@@ -195,11 +195,11 @@ def summary(cells: "pd.DataFrame") -> dict[str, float]:
     means: dict[str, float] = {}
     of_words = [name for name in OF_WORDS if good[name].notna().any()]
     for metric in (*METRICS, *COSTS, *of_words):
-        # NaN if no cell has finished: an earlier summary's number would stay.
-        # NaN if a cell lacks the metric: the mean would leave that cell out.
+        # NaN if no cell has finished: otherwise the number of an earlier summary would stay.
+        # NaN if a cell lacks the metric: otherwise the mean would leave out this cell.
         means |= {metric: math.nan, f"{metric}_std": math.nan}
         if len(good) and good[metric].notna().all():
             of_split = [mean(values.tolist()) for _, values in good.groupby("inlier")[metric]]
             means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
-    # last: MLflow's comparison of selected runs opens on the first
+    # last, because MLflow's comparison of selected runs opens on the first metric
     return means | {"cells": float(len(good)), "failed_cells": float(len(cells) - len(good))}

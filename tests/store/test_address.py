@@ -146,7 +146,7 @@ def test_the_file_of_an_address_may_have_signs_in_its_path(name, tmp_path, monke
         ("sqlite:///FOLDER/mlflow.db?timeout=9", ["FOLDER/mlflow.db?timeout=9 ", " ? ", " %"]),
         ("sqlite:///FOLDER/a%41b/mlflow.db", ["FOLDER/a%41b/mlflow.db ", " ? ", " %"]),
         *(
-            (uri, [f"{uri!r} ", "no store: ", "(sqlite:///path/to/", "http address"])
+            (uri, [f"{uri!r} ", "not a store: ", "(sqlite:///path/to/", "http address"])
             for uri in (
                 *("sqlite://mlflow.db", "sqlite:mlflow.db", "sqlite:", "file:///tmp/mlruns", "./mlruns"),
                 *("/tmp/mlruns", "C:\\mlruns", "mlflow.db"),
@@ -211,4 +211,4 @@ def test_a_server_that_never_answers(deaf_port, monkeypatch):
 def test_a_database_needs_a_server(kind):
     message = refused(f"{kind}://me:s3cret@host:5432/mlflow")
     assert message.startswith(f"'{kind}://***@host:5432/mlflow' ")
-    assert re.search("no store: .* --backend-store-uri ", message)
+    assert re.search("not a store: .* --backend-store-uri ", message)
