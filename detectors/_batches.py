@@ -1,19 +1,19 @@
-"""Batches of documents of similar length, which need few pads."""
+"""Make batches of documents of similar length, so that they need little padding."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-_BUCKET = 50  # batches whose documents are sorted by length among themselves
+_BUCKET = 50  # batches; their documents are sorted by length together
 
 
 def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> Iterator[NDArray[np.int64]]:
     """Yield row numbers endlessly, every document once in each epoch.
 
-    Documents of similar length are in one batch: each epoch is shuffled, cut into stretches of 50 batches,
-    and each stretch sorted by length before it is cut into batches, whose order is shuffled. The
-    last batch of an epoch may be smaller. It depends only on the seed.
+    A batch has documents of similar length: each epoch is shuffled and cut into stretches of 50 batches. A
+    stretch is sorted by length and cut into batches, and the batches are shuffled. The last batch of an epoch
+    may be smaller. The result depends only on the lengths, the batch size and the seed.
     """
     epoch = 0
     while True:
@@ -29,7 +29,7 @@ def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> 
 
 
 def scoring_batches(lengths: NDArray[np.int64], n_tokens: int) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers, longest documents first, each batch padded to at most `n_tokens` tokens."""
+    """Yield row numbers, longest documents first; a padded batch has at most `n_tokens` tokens."""
     order, done = np.argsort(-lengths, kind="stable"), 0
     while done < len(order):
         n = max(1, n_tokens // int(lengths[order[done]]))

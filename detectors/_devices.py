@@ -1,4 +1,4 @@
-"""Where a network is computed, in which precision, and its weights as arrays, to be saved and read back."""
+"""Choose the device and the precision of a network, and turn its weights into arrays and back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,20 +26,20 @@ DEVICE = _Devices(DEVICES)
 
 
 def find_device(name: Device) -> torch.device:
-    """Return the device; ``auto`` is a GPU where there is one."""
+    """Return the device; ``auto`` takes a GPU if there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
 
 
 def find_dtype(precision: Precision, device: torch.device) -> torch.dtype:
-    """Return the type to train in; ``auto`` is bfloat16 where the hardware multiplies in it."""
+    """Return the type to train in; ``auto`` takes bfloat16 if the hardware multiplies in it."""
     if precision == "auto":
         if device.type == "cuda":
             # Emulated bfloat16 is slower than fp32.
             is_fast = torch.cuda.is_bf16_supported(including_emulation=False)
         else:
-            # Older versions of torch do not report what the CPU can do; fp32 is safe.
+            # Older versions of torch do not report the abilities of the CPU; fp32 is safe.
             capabilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
             is_fast = bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
         precision = "bf16" if is_fast else "fp32"
@@ -59,7 +59,7 @@ def weights_of(network: nn.Module) -> dict[str, NDArray[Any]]:
 
 
 def load_weights(network: nn.Module, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Put saved weights into a network of the same shape; raise RuntimeError for others."""
+    """Load saved weights into a network; raise RuntimeError if the shapes differ."""
     network.load_state_dict({name: torch.from_numpy(weight) for name, weight in weights.items()})
 
 

@@ -1,4 +1,4 @@
-"""The robust scale of scores: how far above the others one lies."""
+"""The robust scale of scores: how far a score lies above the others."""
 
 from typing import NamedTuple, Self
 
@@ -11,8 +11,8 @@ from adbench_text.contract.scores import Scores
 class RobustScale(NamedTuple):
     """Median of scores, and 1.4826 times their median absolute deviation.
 
-    The factor makes it the standard deviation of normally distributed scores. If more than half of the
-    scores are equal, the scale is the standard deviation. It is 0 if all scores are equal.
+    With this factor, the scale is the standard deviation if scores are normally distributed. If more than
+    half of the scores are equal, the scale is their standard deviation. It is 0 if all scores are equal.
     """
 
     median: float
@@ -22,7 +22,7 @@ class RobustScale(NamedTuple):
     def fit(cls, scores: Scores) -> Self:
         """Return the scale of scores."""
         median = float(np.median(scores))
-        zero = max(1e-12 * float(np.abs(scores).max()), 1e-15)  # differences by rounding
+        zero = max(1e-12 * float(np.abs(scores).max()), 1e-15)  # smaller differences are rounding
         scale = 1.4826 * float(np.median(np.abs(scores - median)))
         if scale <= zero:
             scale = float(scores.std())
@@ -38,7 +38,7 @@ def select(scores: Scores, cutoff: float, max_dropped: float) -> NDArray[np.bool
     median, and never fewer than allowed.
     """
     z = RobustScale.fit(scores).z(scores)
-    # "higher" is a score that occurs: not more than the share of the documents is above it
+    # "higher" takes a score that occurs, so at most the share `max_dropped` is above it
     capped = np.quantile(z, 1 - max_dropped, method="higher")
     kept: NDArray[np.bool_] = z <= max(cutoff, capped)
     return kept

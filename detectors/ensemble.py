@@ -1,16 +1,15 @@
-"""The mean of other detectors, each on the robust scale of its own training scores.
+"""The mean of other detectors, each on the robust scale of its training scores.
 
 The score of a document is the mean over the members of
 
     (score - median) / (1.4826 * MAD)
 
-where median and MAD (median absolute deviation) come from the scores that the member gives its own
-training documents: leave-one-out, if it has them. No label is used. A member counts as
-often as it is named, and twice with an encoder that is given for all.
-A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
-0 as well. If the first member sets training documents aside (``kept_``), the others learn from the rest.
-Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and
-Sathe, 2015).
+where median and MAD (median absolute deviation) come from the scores that the member gives the training
+documents: leave-one-out scores, if it has them. Labels are not used. A member counts as often as it is named,
+and twice with an `encoder` that is given for all. If the MAD of a member is 0, its scores are divided by
+their standard deviation; if that is 0, too, the member adds nothing. If the first member sets training
+documents aside (``kept_``), the others learn from the rest. Averages of normalised scores are the usual
+ensemble of outlier detectors (Aggarwal and Sathe, 2015).
 
 References
 ----------
@@ -40,18 +39,18 @@ from adbench_text.plugins.declared import declared
 from adbench_text.text.encoders import METHODS, find_method
 from adbench_text.text.languages import has_frequencies, has_known_words, part_length
 
-_MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # what a list of members must be
+_MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # for messages
 _CHARACTERS = "ngrams(references=10000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
-# Few neighbours among many are best if all training documents are normal; others if outliers are among them.
+# Few neighbours among many references are best if all training documents are normal, but not with outliers.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
-_LEAST_REASON = 1.0  # robust standard deviations of a member that is named as a reason
+_LEAST_REASON = 1.0  # robust standard deviations from which on a member is named as a reason
 
 
 class _Preset(NamedTuple):
-    of_llr: str  # its preset
-    members: str  # in English
-    k: int  # neighbours by parts of words in other languages
+    of_llr: str  # preset of `llr`
+    members: str  # for English
+    k: int  # neighbours by character n-grams, for other languages
 
 
 _PRESETS = {
@@ -71,14 +70,14 @@ class Ensemble(TextDetector):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
     The preset ``clean`` is for training documents that are all normal: `llr` with its preset ``topics``,
-    `ngrams` and `knn-vectors`. ``robust`` is for those that may have outliers among them: `llr` with its
-    preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. The vectors are those of
+    `ngrams` and `knn-vectors`. ``robust`` is for training documents that may include outliers: `llr` with its
+    preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. The vectors come from
     ``wordllama``: token vectors of LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence
-    encoder instead (the extra ``[encoders]``). Without pre-trained vectors, take `llr` with its preset. The
-    vectors of ``wordllama`` are English. In other languages the members are `llr` on words and on their
-    parts, `knn-words` on parts, and `ngrams`. Where the script does not write words in letters, there is no
-    `llr` on words; where wordfreq has no list of words, there is none on parts either, but in ``robust``, to
-    set documents aside.
+    encoder instead (the extra ``[encoders]``). Without pre-trained vectors, use `llr` with its preset. The
+    vectors of ``wordllama`` are English. In other languages the members are `llr` on words and on character
+    n-grams, `knn-words` on character n-grams, and `ngrams`. If the script does not write words in letters,
+    `llr` on words is left out. If wordfreq has no word list, `llr` on n-grams is left out, too, except in
+    ``robust``, to set documents aside.
 
     Parameters
     ----------
@@ -88,9 +87,10 @@ class Ensemble(TextDetector):
         if it keeps all, their order does not change a score. The first one that scores words explains the
         documents. A detector that is named twice with the same settings is fitted once, and counts twice.
     encoder : str or None, default None
-        The encoder of all members that work on document vectors, as for `VectorDetector`; if there are none,
-        ``knn-vectors(references=1000)`` with it becomes a member. These members count twice: an encoder that
-        was chosen for the documents knows more than words. None for the one that each member names.
+        The encoder of all members that work on document vectors, as for `VectorDetector`. Without such a
+        member, ``knn-vectors(references=1000)`` with this encoder becomes one. These members count twice,
+        because an encoder that was chosen for the documents knows more than words. With None, each member
+        has the encoder that it names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 
@@ -132,7 +132,7 @@ class Ensemble(TextDetector):
     ) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust`` or ``clean``, with the configuration of `llr` for the language.
 
-        Members that are given replace those of a preset.
+        Given members replace the members of a preset.
         """
         if "members" in settings:
             return "default", {}
@@ -142,18 +142,18 @@ class Ensemble(TextDetector):
         return f"{preset}{comma}{missing}", {"members": _members(chosen, _PRESETS[preset], language)}
 
     def build_members(self) -> list[TextDetector]:
-        """Return the different members, unfitted, with checked hyper-parameters and the detector's seed."""
+        """Return the unique members, unfitted, with checked hyper-parameters and the detector's seed."""
         return [self._built(choice) for choice, _ in self._weighted()]
 
     def _unfitted(self) -> list[TextDetector]:
-        """Return members that answer questions about themselves, the same ones until a parameter changes."""
+        """Return unfitted members, to ask for their properties; they are kept until a parameter changes."""
         params = self.members, self.encoder, self.random_state
         if self.__dict__.get("_built_for") != params:
             self._built_for, self._built_members = params, self.build_members()
         return self._built_members
 
     def _weighted(self) -> list[tuple[DetectorChoice, int]]:
-        """Return the different members, and how often each counts."""
+        """Return the unique members, and how often each counts."""
         listed = choices(self.members)
         if self.encoder and not any(map(_works_on_vectors, listed)):
             listed.append(DetectorChoice.parse(_VECTORS))
@@ -185,7 +185,7 @@ class Ensemble(TextDetector):
         return member
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range, also of a member."""
+        """Raise InvalidValueError if a hyper-parameter of the ensemble or of a member is out of range."""
         super().check_params()
         self._unfitted()
 
@@ -208,7 +208,7 @@ class Ensemble(TextDetector):
 
     @property
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
-        """The classes that the members trust, and the scales; None if one cannot be saved."""
+        """The trusted classes of the members and of the scales; None if a member cannot be saved."""
         trusted = frozenset({"adbench_text.detectors._robust_scale.RobustScale"})
         for member in self._unfitted():
             if member.trusted_types is None:
@@ -218,7 +218,7 @@ class Ensemble(TextDetector):
 
     @property
     def regime(self) -> str | None:
-        """Knowledge of the member that knows most; None if one does not declare it."""
+        """The largest knowledge of a member; None if a member does not declare it."""
         regimes = [member.regime for member in self._unfitted()]
         return None if None in regimes else max(regimes, key=REGIMES.index)
 
@@ -229,7 +229,7 @@ class Ensemble(TextDetector):
 
     @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]
-        """Whether no training document has a part in its own score: whether that is so for all members."""
+        """Whether all members score each training document without itself."""
         return all(member.leaves_out_self for member in self._unfitted())
 
     def _fit(self, texts: list[str]) -> None:
@@ -253,12 +253,12 @@ class Ensemble(TextDetector):
         return self._mean(self._of_training)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of words of the first member that has them, in its units."""
+        """Return the scores of words from the first member that has them, in its units."""
         checked = self._check_fitted(texts)
         return self._first_with_words(lambda member: member.token_scores(checked))
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of words of training documents, of the first member that has them."""
+        """Return the scores of words of training documents from the first member that has them."""
         return self._first_with_words(lambda member: member.training_token_scores(places))
 
     def _first_with_words(
@@ -272,20 +272,20 @@ class Ensemble(TextDetector):
         raise DetectorError(f"no member of {self.members!r} has scores of words.")
 
     def reasons(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return for each document the members by which it is odd, those that add most to its score first.
+        """Return for each document the members that find it odd, the largest addend to its score first.
 
-        A member is one if it gives the document at least a robust standard deviation more than the median.
+        A member finds a document odd if its score is at least a robust standard deviation above the median.
         """
         checked = self._check_fitted(texts)
         return self._named([member.decision_function(checked) for member in self._members])
 
     def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
-        """Return the same of training documents, by the scores that leave them out."""
-        self._texts_of_training()  # raises an error if it was loaded
+        """Return the same for training documents, by scores that leave them out."""
+        self._texts_of_training()  # raises an error if the detector was loaded
         return self._named([scores[np.asarray(places, dtype=np.int64)] for scores in self._of_training])
 
     def _named(self, scores: Sequence[Scores]) -> list[list[str]]:
-        """Return a reason that names the members by which each document is odd, given its scores by them."""
+        """Return for each document a reason that names the members that find it odd, given their scores."""
         names = [choice.name for choice, _ in self._weighted()]
         found = list[list[str]]()
         for z in self._z(scores).T:
@@ -295,7 +295,7 @@ class Ensemble(TextDetector):
         return found
 
     def learned(self) -> dict[str, Any]:
-        """Return what the members learned, without the scores of their training documents, and the scales."""
+        """Return what the members have learned, without their training scores, and the scales."""
         learned = super().learned()
         learned["_members"] = [
             {name: value for name, value in member.learned().items() if name not in OF_TRAINING}
@@ -304,21 +304,21 @@ class Ensemble(TextDetector):
         return learned
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Take over what `learned` returned."""
+        """Set the attributes that `learned` returned."""
         super().restore(learned)
         pairs = zip(self.build_members(), learned["_members"], strict=True)
         self._members = [member.restore(of_member) for member, of_member in pairs]
-        if "_weights" not in learned:  # saved by a version in which all counted once
+        if "_weights" not in learned:  # saved by an older version, where every member counts once
             self._weights = [1] * len(self._members)
         return self
 
     def _mean(self, scores: list[Scores]) -> Scores:
-        # added in the order of their size: the order of the members does not change a bit
+        # add in order of size, so that the order of the members does not change a bit
         mean: Scores = np.sort(np.repeat(self._z(scores), self._weights, axis=0), axis=0).mean(axis=0)
         return mean
 
     def _z(self, scores: Sequence[Scores]) -> Scores:
-        """Return the scores of documents by each member on its robust scale: (n_members, n_texts)."""
+        """Return the scores of each member on its robust scale: (n_members, n_texts)."""
         pairs = zip(self._scales, scores, strict=True)
         return np.array([scale.z(of_member) for scale, of_member in pairs], dtype=np.float64)
 
@@ -332,7 +332,7 @@ def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     if has_frequencies(language):
         parts |= {"background": "wordfreq", "language": language}
     neighbours = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true)"
-    if has_known_words(language):  # the one on words sets documents aside
+    if has_known_words(language):  # `llr` on words sets documents aside
         parts.pop("em_rounds", None)
         return f"{_llr(of_llr)}, {_llr(parts)}, {neighbours}, {_CHARACTERS}"
     if has_frequencies(language) or "em_rounds" in of_llr:
@@ -350,7 +350,7 @@ def _works_on_vectors(choice: DetectorChoice) -> bool:
 
 
 def _scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:
-    """Return the scores of training documents by a detector that was fitted on those that were kept."""
+    """Return the scores of training documents by a detector that was fitted on the kept ones."""
     scores = np.empty(len(texts))
     scores[kept] = detector.decision_scores_[: kept.sum()]  # known outliers come after them
     if not kept.all():

@@ -22,8 +22,8 @@ from adbench_text.text.encoders import Matrix
 class IForest(VectorDetector):
     """Isolation Forest on document vectors.
 
-    The preset ``paper-grid`` is the grid of the paper (DATE section 4.2), on the word vectors that are
-    chosen: 50-dimensional GloVe by default, where the paper has 300 dimensions.
+    The preset ``paper-grid`` is the grid of the paper (DATE section 4.2), on the chosen word vectors: by
+    default 50-dimensional GloVe, while the paper uses 300 dimensions.
 
     Parameters
     ----------

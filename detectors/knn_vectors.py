@@ -1,7 +1,7 @@
 """k nearest neighbours by cosine distance on document vectors: `knn-words` in a space of few dimensions.
 
-A document is abnormal when its vector points elsewhere than those of the training documents that are nearest
-to it. Its score is the mean cosine distance to its k nearest training documents (as in PyOD's KNN with
+A document is abnormal if its vector points in another direction than the nearest training documents. Its
+score is the mean cosine distance to its k nearest training documents (as in PyOD's KNN with
 ``method="mean"``; Angiulli and Pizzuti, 2002). A document without a known word has distance 1 from
 everything.
 
@@ -24,7 +24,7 @@ from adbench_text.detectors._references import places_of_references
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.text.encoders import Matrix, find_method
 
-_ROWS = 500  # of a block of distances: at once they would need much memory
+_ROWS = 500  # of a block of distances, because all distances need too much memory
 
 
 class KNNVectors(VectorDetector):
@@ -35,18 +35,17 @@ class KNNVectors(VectorDetector):
     k : int, default 20
         Number of neighbours; all training documents if there are fewer.
     references : int or None, default None
-        Number of training documents among which neighbours are looked for, drawn by the seed; None for all.
-        The time grows with it. Fewer references are further apart, so that a few outliers alike have less
-        effect.
+        Number of training documents to search for neighbours, drawn by the seed; None for all. The time grows
+        with it. Fewer references are further apart, so that a few similar outliers have less effect.
     encoder, vectors, normalize, svd_components
         See `VectorDetector`. Cosine distances do not depend on `normalize`.
     contamination, random_state
-        See `TextDetector`; the references are random, and what the encoder draws.
+        See `TextDetector`; the references and the draws of the encoder are random.
 
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training documents; none is its own neighbour.
+        Scores of the training documents; a document is not its own neighbour.
 
     Examples
     --------
@@ -69,8 +68,8 @@ class KNNVectors(VectorDetector):
         self.references = references
 
     @property
-    def leaves_out_self(self) -> bool:  # type: ignore[override]  # a constant of other classes
-        """Whether no training document has a part in its own score: whether the encoder learns from none."""
+    def leaves_out_self(self) -> bool:  # type: ignore[override]  # a class attribute of other classes
+        """Whether each training document is scored without itself: the encoder must not learn from it."""
         return not find_method(self.encoder).learns
 
     def _fit_vectors(self, X: Matrix) -> None:
@@ -98,7 +97,7 @@ class KNNVectors(VectorDetector):
         return np.asarray(distances + np.maximum(along, 0), dtype=np.float64)
 
     def _left_out(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the mean distances of the training documents; none is its own neighbour."""
+        """Return the mean distances of the training documents; a document is not its own neighbour."""
         own = np.full(len(X), -1)
         own[self._places] = np.arange(len(self._places))
         return self._mean_distances(X, own)
@@ -106,7 +105,7 @@ class KNNVectors(VectorDetector):
     def _mean_distances(self, X: Matrix, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the mean cosine distance of each vector to its nearest references.
 
-        `own` is the reference that each document is itself, which is left out; -1 if it is none.
+        `own` is the number of each document among the references, or -1; it is left out of its neighbours.
         """
         vectors, references, n = _unit(X), self._neighbours.T.astype(np.float64), len(self._neighbours)
         k = min(self.k, n - (own is not None))
@@ -115,25 +114,27 @@ class KNNVectors(VectorDetector):
             return scores
         for start in range(0, len(X), _ROWS):
             block = slice(start, start + _ROWS)
-            # in float32 a distance would depend on the other documents of the block
+            # in float32, a distance would depend on the other documents of the block
             similarity = vectors[block].astype(np.float64) @ references
             if own is not None:
                 rows = np.flatnonzero(own[block] >= 0)
                 similarity[rows, own[block][rows]] = -np.inf
             similarity.partition(n - k, axis=1)
             scores[block] = 1 - similarity[:, n - k :].mean(axis=1)
-        return np.maximum(scores, 0)  # -1e-7 by rounding
+        return np.maximum(scores, 0)  # rounding may give -1e-7
 
 
 def _direction(odd: Matrix, fine: Matrix, others: Matrix) -> NDArray[np.float64]:
-    """Return the direction from other documents to known outliers, as long as it can be trusted.
+    """Return the direction from other documents to known outliers; its length says how reliable it is.
 
-    `fine` are documents known to be normal. The scores of others along it have the standard deviation
+    `fine` are documents known to be normal. The scores of others along the direction have the standard
+    deviation
 
         w = (sum of z of the outliers / (k + 3) - sum of z of the normal ones / (m + 3)) / 2, from 0 to 1
 
-    where k and m are their numbers, and z is the score of a document along a direction found without it, in
-    standard deviations of the others. So one outlier alone, or several that are not alike, have no effect.
+    where k and m are the numbers of outliers and normal documents. z is the score of a document along a
+    direction found without it, in standard deviations of the others. So a single outlier, or several
+    dissimilar ones, have no effect.
     """
     centre, k = others.mean(axis=0), len(odd)
 
@@ -149,6 +150,6 @@ def _direction(odd: Matrix, fine: Matrix, others: Matrix) -> NDArray[np.float64]
 
 
 def _unit(X: Matrix) -> Matrix:
-    """Return vectors of length 1, or 0."""
+    """Scale vectors to length 1; a zero vector stays 0."""
     length = np.linalg.norm(X, axis=1, keepdims=True)
     return (X / np.where(length > 0, length, 1)).astype(np.float32)

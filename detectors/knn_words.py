@@ -1,28 +1,28 @@
 """k nearest neighbours by cosine distance on TF-IDF word counts, without reduction or word vectors.
 
-A document is abnormal when it shares few words with the training documents that are nearest to it. Its
+A document is abnormal if it shares few words with the nearest training documents. Its
 score is the mean cosine distance to its k nearest training documents (as in PyOD's KNN with
 ``method="mean"``; Angiulli and Pizzuti, 2002). The weight of a word in a document is
 
     (1 + log n) * (log[(1 + N) / (1 + N_w)] + 1)
 
-where n is its count in the document, N the number of training documents, and N_w the number of those
-that contain it (scikit-learn's smoothed TF-IDF with sublinear counts, as in the encoder ``svd``). A word
-that no training document contains has N_w = 0: it matches nothing, and counts in the length of the
-document. So a document without any known word has distance 1 from everything. With `characters`, n-grams of
-the characters of each word take the place of words: parts of inflected and compound words match.
+where n is the count of the word in the document, N the number of training documents, and N_w the number of
+training documents with the word (scikit-learn's smoothed TF-IDF with sublinear counts, as in the encoder
+``svd``). A word that no training document has gets N_w = 0: it matches nothing, but counts in the length of
+the document. So a document without a known word has distance 1 from everything. With `characters`, character
+n-grams replace words, so that parts of inflected and compound words match.
 
-A short document shares less with its neighbours, whatever it is about. With `adjusted`, the effect of the
-length is taken away: with x the logarithm of one more than the number of words, and b the slope of the
-distance over x by least squares on the training documents,
+A short document shares less with its neighbours, whatever its topic. `adjusted` removes the effect of the
+length: x is the logarithm of one more than the number of words, and b is the slope of the distance over x, by
+least squares on the training documents. The score becomes
 
     distance - b (x - mean of x over the training documents)
 
 where x is limited to the lengths of the training documents.
 
 The sublinear counts were chosen on `pydocs` (seed 0, ``adbench-text run -d knn-words -s pydocs``): mean
-AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with plain counts. So was k:
-with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
+AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with plain counts. k was chosen in
+the same way: with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
 
 References
 ----------
@@ -54,21 +54,21 @@ class KNNWords(TextDetector):
     k : int, default 20
         Number of neighbours; all training documents if there are fewer.
     references : int or None, default None
-        Number of training documents among which neighbours are looked for, drawn by the seed; None for all.
-        The time grows with their number times the number of documents to be scored.
+        Number of training documents to search for neighbours, drawn by the seed; None for all. The time grows
+        with this number times the number of documents to score.
     characters : int or None, default None
-        Number of characters of the n-grams that take the place of words: those of each word with a space at
-        both ends, ``" sh"``, ``"shi"``, ``"hip"``, ``"ip "``. A shorter word is one of them. None for words.
+        Length of the character n-grams that replace words. A word gets a space at both ends: ``" sh"``,
+        ``"shi"``, ``"hip"``, ``"ip "``. A shorter word is one n-gram. None for words.
     adjusted : bool, default False
-        Whether the effect of the length of a document is taken from its distance.
+        Whether to subtract the effect of the length of a document from its distance.
     contamination, random_state
         See `TextDetector`; only the references are random.
 
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training documents; each leaves itself out, also of the numbers of documents that
-        weight its words. The weights of its neighbours count all documents.
+        Scores of the training documents; each is left out of its neighbours, and of the document frequencies
+        that weight its words. The weights of its neighbours count all documents.
 
     Examples
     --------
@@ -87,10 +87,10 @@ class KNNWords(TextDetector):
         "adjusted": Boolean(),
     }
     leaves_out_self: ClassVar[bool] = True
-    takes_labels: ClassVar[bool] = True  # a known outlier is no neighbour
+    takes_labels: ClassVar[bool] = True  # a known outlier is never a neighbour
     trusted_types = frozenset({"adbench_text.detectors.knn_words._LengthEffect"})
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places", "_of_training"})
-    _effect: "_LengthEffect | None" = None  # models saved before there was any have none
+    _effect: "_LengthEffect | None" = None  # models of older versions have none
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class KNNWords(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         counts, vocabulary = self._counted(texts)
-        frequency = np.bincount(counts.indices, minlength=len(vocabulary))  # each word once per document
+        frequency = np.bincount(counts.indices, minlength=len(vocabulary))  # a word counts once per document
         self._vocabulary = Vocabulary(vocabulary)
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
@@ -135,7 +135,7 @@ class KNNWords(TextDetector):
         return np.zeros(len(texts)) if self._effect is None else self._effect.of(texts)
 
     def _idf_left_out(self, n: int) -> NDArray[np.float64]:
-        # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as in a new document
+        # N - 1 documents, and N_w - 1 with the word: the words are as rare as in a new document
         one_more = (1 + n) / np.exp(self._idf - 1)
         return np.asarray(np.log(n / (one_more - 1)) + 1)
 
@@ -147,7 +147,7 @@ class KNNWords(TextDetector):
     def _vectors(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "csr_array[Any]":
         """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
 
-        Those of documents with unknown words are shorter.
+        The vectors of documents with unknown words are shorter.
         """
         counts, vocabulary = self._counted(texts)
         columns = self._vocabulary.numbers(vocabulary)
@@ -168,14 +168,14 @@ class KNNWords(TextDetector):
         nearest, k = self._nearest(vectors, own)
         # a single training document has no neighbours
         distances: NDArray[np.float64] = 1 - np.asarray(nearest.sum(axis=1)).ravel() / max(k, 1)
-        return np.maximum(distances, 0)  # -1e-16 by rounding
+        return np.maximum(distances, 0)  # rounding may give -1e-16
 
     def _nearest(
         self, vectors: "csr_array[Any]", own: NDArray[np.int64] | None = None
     ) -> tuple["csr_matrix[Any]", int]:
         """Return the similarities of each row to its nearest training documents, and their number.
 
-        With `own`, the rows are these training documents, each of which leaves itself out.
+        With `own`, the rows are these training documents, and each is left out of its neighbours.
         """
         leave_out = own is not None
         k = min(self.k, self._neighbours.shape[1] - leave_out)
@@ -186,7 +186,7 @@ class KNNWords(TextDetector):
             rows = np.repeat(np.arange(nearest.shape[0]), np.diff(nearest.indptr))
             is_own = self._places[nearest.indices] == own[rows]
             has_own = np.bincount(rows[is_own], minlength=nearest.shape[0]) > 0
-            # those that are no reference have one neighbour too many, the last
+            # rows that are not references have one neighbour too many, the last
             is_last = np.arange(len(rows)) - nearest.indptr[rows] == k
             nearest.data[is_own | (is_last & ~has_own[rows])] = 0
         return nearest, k
@@ -195,14 +195,14 @@ class KNNWords(TextDetector):
         """Return the part of each word in the distance; their mean is the score of the document.
 
         With the unit vector x of a document and the mean m of its neighbours, the distance is the sum of
-        x_w (x_w - m_w) over its words. Those that no training document contains share the rest alike, and
-        all words the part of the length.
+        x_w (x_w - m_w) over its words. Words that no training document has share the rest equally, and all
+        words share the effect of the length.
         """
         checked = self._check_fitted(texts)
         return self._token_scores(checked, self._vectors(checked, self._idf))
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the same of training documents, each of which leaves itself out."""
+        """Return the same for training documents; each is left out of its neighbours."""
         texts = self._texts_of_training()
         some = [texts[place] for place in places]
         vectors = self._vectors(some, self._idf_left_out(len(texts)))
@@ -245,7 +245,7 @@ class _LengthEffect(NamedTuple):
 
     @classmethod
     def fit(cls, texts: Sequence[str], distances: NDArray[np.float64]) -> Self:
-        """Fit the line by least squares; documents of one length show no effect of it."""
+        """Fit the line by least squares; if all documents have the same length, the effect is 0."""
         x = _log_lengths(texts)
         spread = x - x.mean()
         variance = float(spread @ spread)

@@ -27,9 +27,9 @@ KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 class OCSVM(VectorDetector):
     """One-class SVM on document vectors.
 
-    The preset ``paper-grid`` is the grid of the papers (CVDD section 5.1; DATE section 4.2) of kernels
-    and nu, on normalised means and tf-idf-weighted means of the word vectors that are chosen:
-    50-dimensional GloVe by default, where the papers have 300 dimensions.
+    The preset ``paper-grid`` is the grid of the papers (CVDD section 5.1; DATE section 4.2) over kernels
+    and nu, on normalised means and tf-idf-weighted means of the chosen word vectors: by default
+    50-dimensional GloVe, while the papers use 300 dimensions.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class OCSVM(VectorDetector):
     encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
-        See `TextDetector`; nothing is random except the encoder's SVD.
+        See `TextDetector`; only the encoder's SVD is random.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class OCSVM(VectorDetector):
 
 
 def _largest_squared_distance(X: Matrix, rows: int = 2048) -> float:
-    """Return the largest squared Euclidean distance of two rows, a block of rows at a time."""
+    """Return the largest squared Euclidean distance of two rows; compute it by blocks of rows."""
     squares = np.einsum("ij,ij->i", X, X)
     largest = 0.0
     for start in range(0, len(X), rows):

@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-#: Modules of PyOD whose detectors are for audio, for one dimension, or made of other detectors.
+#: Modules of PyOD with detectors for audio or one dimension, or with ensembles of other detectors.
 _OTHER_DATA = ("audio_ae", "mad", "lscp")
 _PREFIXES_OF_OTHER_DATA = ("_", "pyg_", "ts_")  # private, graphs, time series
 #: A class, and the first paragraph of its docstring.
@@ -20,13 +20,13 @@ _CLASS = re.compile(r'(?ms)^class (\w+)[^:]*:(?:\s|#[^\n]*)*(?:r?"""(.*?)(?:\n\s
 
 
 def members() -> dict[str, str]:
-    """Return the names of PyOD's detectors with the first sentence on each, without importing it."""
+    """Return the names and first sentences of PyOD's detectors, without importing PyOD."""
     return {name: summary for name, (_, summary) in _classes().items()}
 
 
 @cache
 def _classes() -> dict[str, tuple[str, str]]:
-    """Map each name to path and summary of a class: the one that is called as its module is."""
+    """Map each name to the path and the summary of a class that has the name of its module."""
     classes = {}
     for path in sorted(_folder().glob("*.py")):
         if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
@@ -50,8 +50,8 @@ def _plain(name: str) -> str:
 
 
 def member(name: str) -> Any:
-    """Return the text detector around PyOD's detector of this name."""
-    # not above: listing names imports no library
+    """Return the text detector around PyOD's detector with this name."""
+    # imported here, because listing names must not import a library
     from adbench_text.plugins.pyod_detector import PyODDetector
 
     path, _ = _classes()[name]

@@ -1,23 +1,23 @@
-"""CVDD: context vectors that a document of the inlier class is near to (Ruff et al., ACL 2019).
+"""CVDD: a document of the inlier class is near to context vectors (Ruff et al., ACL 2019).
 
-Several attention heads sum up the word vectors of a document, each for a theme of its own; a document
-is abnormal when its sums point away from the heads' context vectors. Word vectors are frozen; attention and
-contexts are learned together.
+Several attention heads sum up the word vectors of a document; each head learns another theme. A document
+is abnormal if its sums point away from the context vectors of the heads. Word vectors are frozen; attention
+and contexts are learned together.
 
 Differences from the paper (P), its released code (C) or both:
 
-- The vocabulary comes from the training documents: words that occur there fewer than `min_count` times,
-  or have no vector, are left out of every document. C uses the words of the test documents too.
-  ``min_count=0`` keeps every word that has a vector, independently of the training documents.
-- A word without a vector is a zero vector in C, as is a pad. It takes attention, but moves no sum, and
-  a distance does not depend on a sum's length: leaving it out changes nothing.
-- A document without one known word has a distance of 1/2 from every context, as its zero sum has in C; in
-  training it is left out.
-- alpha is 0 in the first fifth of the epochs and never reaches its last value, 1, as in C. Its only schedule
-  is the logarithmic one, as in P.
-- Batches hold documents of similar length, and the last of an epoch may be smaller.
+- The vocabulary comes from the training documents: a word that occurs there fewer than `min_count` times,
+  or has no vector, is left out of every document. C also uses the words of the test documents.
+  ``min_count=0`` keeps every word with a vector, independently of the training documents.
+- In C, a word without a vector is a zero vector, like a pad. It takes attention, but does not change the
+  direction of a sum, and a distance depends only on the direction. So leaving the word out changes nothing.
+- A document without a known word has a distance of 1/2 from every context, like its zero sum in C. Training
+  leaves it out.
+- alpha is 0 in the first fifth of the epochs and never reaches its last value, 1, as in C. There is only the
+  logarithmic schedule, as in P.
+- Batches have documents of similar length, and the last batch of an epoch may be smaller.
 - A stage of alpha and learning rate ends early when the loss has settled (`tolerance`; 0 for never).
-- Word vectors are 50-dimensional GloVe by default, where P has 300 dimensions.
+- By default, word vectors are 50-dimensional GloVe; P uses 300 dimensions.
 
 References
 ----------
@@ -66,34 +66,34 @@ MEAN, BEST = SCORES
 class CVDD(TextDetector):
     """CVDD; see the head of the module.
 
-    The preset ``paper-grid`` is the grid of the paper (section 5.1): 3, 5 and 10 heads, and 1 and 10
-    as the weight of orthogonality.
+    The preset ``paper-grid`` is the grid of the paper (section 5.1): 3, 5 and 10 heads, with orthogonality
+    weights of 1 and 10.
 
     Parameters
     ----------
     attention_heads : int, default 5
-        Heads, each with a context vector; as many training documents with a known word are needed.
+        Number of heads, which have a context vector each; at least as many training documents must have a
+        known word.
     orthogonality_weight : float, default 10
-        Weight of the penalty on contexts that are alike (lambda), at least 0.
+        Weight of the penalty on similar contexts (lambda), at least 0.
     score : {"context_mean", "context_best"}, default "context_mean"
-        Mean distance over the heads, or the distance of the one head whose AUROC on the test labels is
-        best. The latter is an oracle that reproduces published columns; only the benchmark can
-        compute it, and marks it.
+        Mean distance over the heads, or the distance of the head with the best AUROC on the test labels. The
+        latter is an oracle that reproduces published columns; only the benchmark can compute it, and marks
+        it.
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, or a path.
     min_count : int, default 3
-        Least number of times that a known word occurs in the training documents; 0 for every word
-        with a vector.
+        How often a known word must occur in the training documents; 0 for every word with a vector.
     epochs, batch_size : int, default 100 and 64
-        Passes over the training documents, and documents of a batch. With 0 epochs the contexts stay the
-        centres of k-means, and the attention as it was drawn.
+        Passes over the training documents, and documents in a batch. With 0 epochs the contexts remain the
+        centres of k-means, and the attention remains random.
     learning_rate : float, default 0.01
-        Of Adam; a tenth of it after two fifths of the epochs. Gradients are clipped to norm 0.5.
+        Learning rate of Adam; a tenth after two fifths of the epochs. Gradients are clipped to norm 0.5.
     tolerance : float, default 0.001
-        A stage of the training (equal alpha and learning rate) ends early when the mean loss of the
-        last five epochs is within this share of the five before; 0 for never.
+        A stage of the training (equal alpha and learning rate) ends early if the mean loss of the
+        last five epochs differs from the five before by at most this share; 0 for never.
     device : {"auto", "cpu", "cuda"}, default "auto"
-        ``auto`` takes a GPU where there is one.
+        ``auto`` takes a GPU if there is one.
     contamination, random_state
         See `TextDetector`. The same seed and device give the same scores.
 
@@ -154,7 +154,7 @@ class CVDD(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``paper-grid``: the paper's heads and weights of orthogonality."""
+        """Return ``paper-grid``: the heads and orthogonality weights of the paper."""
         grid = product((3, 5, 10), (1, 10))
         return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
 
@@ -173,7 +173,7 @@ class CVDD(TextDetector):
 
     @property
     def is_oracle(self) -> bool:
-        """Whether the scores are chosen by the test labels."""
+        """Whether the test labels choose the scores."""
         return self.score == BEST
 
     def _fit(self, texts: list[str]) -> None:
@@ -182,17 +182,17 @@ class CVDD(TextDetector):
         self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
         counts, vocabulary = count_words(texts)
         often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
-        # None: a word needs nothing but a vector, and every vector counts.
+        # None: every word with a vector counts.
         self._known = Vocabulary(sorted(vocabulary[often])) if self.min_count else None
         bags = self._bags(texts)
-        # A document without a known word has no direction, and its distance of 1/2 no gradient.
+        # A document without a known word has no direction, so its distance of 1/2 has no gradient.
         rows = np.flatnonzero(bags.lengths)
         if len(rows) < self.attention_heads:
             raise InvalidValueError(
                 f"attention_heads={self.attention_heads} needs as many training texts with a known word, "
                 f"got {len(rows)}; lower it, or min_count={self.min_count}."
             )
-        # Drawn on the CPU and moved: a seed gives the same start on every device.
+        # Drawn on the CPU and then moved, so that a seed gives the same start on every device.
         random = torch.Generator().manual_seed(self._seed)
         contexts = _centres(bags.means(rows), self.attention_heads, self._seed)
         self._network = ContextNetwork(contexts, random).to(self._device)
@@ -206,14 +206,14 @@ class CVDD(TextDetector):
         train(self._network, bags, rows, training, self.observer)
 
     def learned(self) -> dict[str, Any]:
-        """Return what was learned, with the weights of the network."""
+        """Return the learned attributes, with the weights of the network."""
         return {**super().learned(), "_network": weights_of(self._network)}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Take over what `learned` returned."""
+        """Set the attributes that `learned` returned."""
         super().restore(learned)
         self._device = device_to_load_on(self.device)
-        # made as in a fit; then all weights are replaced
+        # built as in a fit; then all weights are replaced
         contexts = torch.zeros(learned["_network"]["contexts"].shape)
         self._network = ContextNetwork(contexts, torch.Generator()).to(self._device)
         load_weights(self._network, learned["_network"])
@@ -238,7 +238,7 @@ class CVDD(TextDetector):
         return mean
 
     def oracle_scores(self, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the distances from the context whose AUROC is best; it looks at the test labels."""
+        """Return the distances from the context with the best AUROC on the test labels."""
         distances = self._distances(self._check_fitted(texts))
         return max(distances.T, key=lambda of_head: float(roc_auc_score(outlier, of_head)))
 
@@ -247,12 +247,12 @@ class CVDD(TextDetector):
         return context_distances(self._network, self._bags(texts))
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return what each word of each document adds to its distance, times the number of its words.
+        """Return the share of each word in the distance of its document, times the number of words.
 
-        Their mean is the document's mean distance over the heads. A word that heads attend to, and that
-        points away from their contexts, has a high score; one that points the way of the contexts
-        further than the complete document a negative one; an unknown word 0, or 1/2 if the document has no
-        known word.
+        The mean of these scores is the document's mean distance over the heads. A word has a high score if
+        heads attend to it and it points away from their contexts. A word has a negative score if it points
+        further to the contexts than the complete document. An unknown word has 0, or 1/2 if the document has
+        no known word.
         """
         texts = self._check_fitted(texts)
         shares = word_shares(self._network, self._bags(texts))
@@ -261,10 +261,10 @@ class CVDD(TextDetector):
 
 def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:
     """Return the unit centres of `n` clusters of document vectors of length 1 (k-means)."""
-    with threadpool_limits(1):  # several threads add up in the order in which they end
+    with threadpool_limits(1):  # several threads would add numbers in a random order
         centres = KMeans(n, n_init=10, random_state=seed).fit(means).cluster_centers_
-    # Means of unit vectors are shorter than 1; the distance sees directions only, and the penalty on
-    # contexts that are not orthonormal starts low. An empty centre is not divided by 0.
+    # Means of unit vectors are shorter than 1. A distance depends only on directions, and with length 1 the
+    # penalty on contexts that are not orthonormal starts low. An empty centre is not divided by 0.
     length = np.linalg.norm(centres, axis=1, keepdims=True)
     return torch.from_numpy((centres / np.maximum(length, 1e-8)).astype(np.float32))
 
@@ -272,6 +272,6 @@ def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:
 def _word_scores(text: str, shares: Mapping[str, float]) -> list[TokenScore]:
     """Return the score of each word of a document from the shares of its known words."""
     words = list(word_positions(text))
-    # A document without a known word has a distance of 1/2, to which all its words add alike.
+    # A document without a known word has a distance of 1/2, and all its words have an equal share.
     unknown = 0.0 if shares else 0.5 / max(len(words), 1)
     return [TokenScore(*word, len(words) * shares.get(word.word, unknown)) for word in words]

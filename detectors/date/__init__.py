@@ -1,39 +1,39 @@
 """DATE: a transformer trained from scratch to recognise replaced tokens and mask patterns.
 
-Tokens under one of K fixed mask patterns are replaced by a generator; a discriminator learns
+One of K fixed mask patterns chooses tokens, and a generator replaces them. A discriminator learns
 which tokens were replaced (RTD) and which pattern was used (RMD). A clean document is abnormal
-where the discriminator takes its tokens for replaced ones.
+if the discriminator takes its tokens for replaced ones.
 
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
-text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
-generator over it cannot show the network any; BERT's, which is outside knowledge, is the default
-because it was better on ``pydocs`` (reports/results/date.md). What the generator draws is what counts
-as ordinary: ``generator="english"`` draws pieces by their frequency in English, and ``prior=True`` gives
-the network that ratio, so that it learns only what context adds. Neither is in the paper.
+text and generator. A vocabulary that was trained on the inliers has no foreign words, so a uniform
+generator cannot show them to the network. BERT's vocabulary is outside knowledge; it is the default
+because it was better on ``pydocs`` (reports/results/date.md). The draws of the generator count as
+ordinary text: ``generator="english"`` draws pieces by their frequency in English, and ``prior=True`` gives
+the network the likelihood ratio, so that it learns only what context adds. Neither is in the paper.
 
-Differences from the paper (P) or its released code (C); the preset ``paper`` takes the side of
-the paper, and the effect of the code where the paper is silent:
+Differences from the paper (P) or its released code (C); the preset ``paper`` follows the paper, and has the
+effect of the code where the paper says nothing:
 
-- Dropout is 0, except for learned generators (0.1). C asks for 0.5 in the discriminator, but an
-  evaluation after the first step switches it off for good.
-- All K patterns stay as drawn. In C that same evaluation wipes pattern 0.
-- Pads are not attended to, and RTD is averaged over the tokens after [CLS] only. C has no
+- Dropout is 0, except for learned generators (0.1). C sets 0.5 in the discriminator, but an
+  evaluation after the first step turns it off permanently.
+- All K patterns remain as drawn. In C, the same evaluation erases pattern 0.
+- Pads get no attention, and RTD is averaged only over the tokens after [CLS]. C has no
   attention mask, and averages over pads (77 % of a batch of AG News), [CLS] and [SEP].
-- The first word piece is masked if its pattern masks it. C masks it always.
+- The first word piece is masked if its pattern masks it. C always masks it.
 - As in C, [SEP] of a window that is not full may be masked and counts as a token; in a full
-  window it counts in the RTD loss only.
-- Where masks are drawn for each batch (``n_patterns=0``), each token is masked by a draw of its own, as in C.
-- All weights are decayed alike. C decays biases and LayerNorm weights by 0.01, where it meant 0:
-  at a learning rate of 1e-5 neither moves anything.
-- The random generator draws from all ids from 5 on (C leaves out the last), and nothing but it
-  is run. C runs the learned generator too, and throws its work away.
-- The last window of a long document ends with it. C adds windows while they begin inside the document,
-  so that its last window may hold only pieces of the window before, and weighs as much as the others.
-- Batches hold windows of similar length, and are computed in bfloat16 where the hardware has it;
+  window it counts only in the RTD loss.
+- If masks are drawn for each batch (``n_patterns=0``), every token is drawn independently, as in C.
+- All weights have the same decay. C decays biases and LayerNorm weights by 0.01, although it meant 0:
+  at a learning rate of 1e-5 neither has an effect.
+- The random generator draws from all ids from 5 on (C leaves out the last), and no other generator
+  runs. C also runs the learned generator, and discards its output.
+- The last window of a long document ends with the document. C adds windows while they begin inside the
+  document. So its last window may have only pieces of the window before, and has the same weight as others.
+- Batches have windows of similar length. They are computed in bfloat16 if the hardware has it;
   scores are computed in fp32, so that they depend only on the document.
-- The result is taken after the last step: after 5,000 steps, where P reports convergence, or 30 epochs,
-  whichever is first. C scores the test set every 500 steps of 20 epochs of AG News, which are 37,500
-  steps; P names no rule, and C has no script for 20 Newsgroups, whose smallest class has 577 documents.
+- The result is taken after the last step: after 5,000 steps, where P reports convergence, or after 30 epochs
+  if they end earlier. C scores the test set every 500 steps of 20 epochs of AG News, which are 37,500
+  steps. P states no rule, and C has no script for 20 Newsgroups, whose smallest class has 577 documents.
 
 References
 ----------
@@ -89,9 +89,9 @@ _DRAWN: dict[GeneratorName, Callable[[WordPiece], Frequencies]] = {
 _LEARNED: dict[GeneratorName, int] = {"small": 16, "large": 64}  # width of the masked language model
 ScoreName = Literal[WindowScore, "pl_rmd"]
 _PL_RMD: Final = "pl_rmd"
-_MOST_PIECES = 30522  # of a trained vocabulary, as BERT's
+_MOST_PIECES = 30522  # of a trained vocabulary, as in BERT's
 
-# At most a fifth of the default's steps: 11 epochs of batches twice as large instead of 30.
+# At most a fifth of the default's steps: 11 epochs instead of 30, with batches of twice the size.
 _FAST: dict[str, Any] = {
     "steps": 1000,
     "epochs": 11,
@@ -100,67 +100,68 @@ _FAST: dict[str, Any] = {
     "embedding_learning_rate": 1e-4,
 }
 
-# What context adds to the prior is learned in a few epochs; then the network memorises.
+# The network learns in a few epochs what context adds to the prior; then it memorises.
 _PRIOR = {**_FAST, "epochs": 3, "generator": "english", "prior": True, "score": "log_odds"}
 
 
 class DATE(TextDetector):
     """DATE; see the head of the module.
 
-    Presets: ``paper``, the paper's configuration for 20 Newsgroups and AG News (the latter's for
-    any other dataset), which plain ``date`` means in a benchmark; ``electra``, its "ELECTRA adapted for
-    anomaly detection"; ``fast``, at most a fifth of the default's steps within a point of its AUROC on
-    ``pydocs``; ``english``, the paper's with draws by the frequency of English words; and ``prior``, which
-    begins with the log-odds of each piece and trains for three epochs at most.
+    The preset ``paper`` is the paper's configuration for 20 Newsgroups and AG News (other datasets have the
+    latter); a benchmark uses it for plain ``date``. ``electra`` is the paper's "ELECTRA adapted for anomaly
+    detection". ``fast`` needs at most a fifth of the default's steps, and its AUROC on ``pydocs`` is within a
+    point. ``english`` is ``paper`` with draws by the frequency of English words. ``prior`` begins with the
+    log-odds of each piece and trains for at most three epochs.
 
     Parameters
     ----------
     vocabulary : {"bert-base-uncased", "trained"}
-        BERT's word pieces, or ones trained on the training documents, at most as many.
+        BERT's word pieces, or a vocabulary of at most the same size, trained on the training documents.
     max_length : int, default 128
-        Word pieces of a window; longer documents are cut into windows that overlap by a fifth.
+        Word pieces in a window; longer documents are cut into windows that overlap by a fifth.
     n_patterns : int, default 50
         Number of mask patterns; 0 draws the masks for each batch, without RMD.
     mask_share : float, default 0.5
-        Share of positions that a pattern masks, in (0, 1); without patterns the chance of each token.
+        Share of positions that a pattern masks, in (0, 1); without patterns, the chance that a token is
+        masked.
     generator : {"random", "english", "small", "large"}, default "random"
-        What replaces the masked tokens: uniform draws, draws by the frequency of words in English
-        (wordfreq's words, cut into pieces), or a masked language model of one layer of width 16 or 64,
-        trained along.
+        How to replace masked tokens: uniform draws, draws by the frequency of words in English
+        (wordfreq's words, cut into pieces), or a masked language model with one layer of width 16 or 64,
+        which learns together with the discriminator.
     prior : bool, default False
-        Add the log-odds of each piece by its counts to the logit of "replaced", so that the network learns
-        only what the other tokens say of it. With ``steps=0`` these counts are the detector; see
-        `adbench_text.detectors.date.frequencies.log_odds`. Not for a generator that is trained along.
+        Add the log-odds of each piece, from its counts, to the logit of "replaced". Then the network learns
+        only what the other tokens say about it. With ``steps=0`` these counts are the detector; see
+        `adbench_text.detectors.date.frequencies.log_odds`. Not for a learned generator.
     rtd_weight, rmd_weight : float, default 50 and 100
-        Weights of the losses, at least 0; that of a learned generator has weight 1.
+        Weights of the losses, at least 0; the loss of a learned generator has weight 1.
     score : {"pl", "mp", "ne", "log_odds", "pl_rmd"}, default "pl"
         Pseudo-label, maximum probability or negative entropy over RTD, the mean log-odds of "replaced"
         over the pieces, or pseudo-label over RMD (one pass per pattern). Log-odds are negative for documents
         that look normal, and 0 for a document without pieces.
     steps : int, default 5000
-        Batches to train on, at most; the paper converges after about 5,000. With 0 the networks stay as
-        they were drawn.
+        Largest number of training batches; the paper converges after about 5,000. With 0 the networks
+        remain random.
     epochs : int, default 30
-        Passes over the training windows, at most. A network that has seen a few hundred documents a
-        hundred times memorises them and no longer generalises; chosen on ``pydocs``.
+        Largest number of passes over the training windows. A network that has seen a few hundred documents
+        a hundred times memorises them and no longer generalises; chosen on ``pydocs``.
     batch_size : int, default 16
-        Windows of a batch.
+        Windows in a batch.
     learning_rate : float, default 1e-5
         Learning rate of AdamW with AMSGrad and a weight decay of 0.1; gradients are clipped to norm 1.
     embedding_learning_rate : float, optional
-        Learning rate of the token embeddings, if it is not `learning_rate`. The embedding of a piece
-        moves only in steps that read it, so that a short training needs a higher rate there.
+        Learning rate of the token embeddings; by default `learning_rate`. A step changes only the embeddings
+        of the pieces that it reads, so a short training needs a higher rate for them.
     dropout : float, default 0
-        Share of the discriminator's activations dropped in training, in [0, 1).
+        Share of the discriminator's activations that training drops, in [0, 1).
     layers, hidden : int
-        Depth and width of the discriminator; `hidden` a multiple of 4, its number of heads.
+        Depth and width of the discriminator; `hidden` must be a multiple of 4, the number of heads.
     device : {"auto", "cpu", "cuda"}, default "auto"
-        ``auto`` takes a GPU where there is one.
+        ``auto`` takes a GPU if there is one.
     precision : {"auto", "bf16", "fp32"}, default "auto"
-        Of training; ``auto`` takes bfloat16 where the hardware multiplies in it.
+        Precision of the training; ``auto`` takes bfloat16 if the hardware multiplies in it.
     contamination, random_state
-        See `TextDetector`. The same seed and device give the same scores; with bfloat16 on a CPU, the same
-        number of threads is needed, too.
+        See `TextDetector`. The same seed and device give the same scores; bfloat16 on a CPU also needs the
+        same number of threads.
 
     Examples
     --------
@@ -194,8 +195,8 @@ class DATE(TextDetector):
         "precision": PRECISION,
     }
     default_preset = "paper"
-    # medians of both corpora: 146 for 780 s on a split of 20 Newsgroups, 98 for 292 s on one of AG News; an
-    # H100 needs 8 s there (reports/results/contamination.csv, date.md)
+    # medians of both corpora: 146 s instead of 780 s on a split of 20 Newsgroups, 98 s instead of 292 s on a
+    # split of AG News; an H100 needs 8 s there (reports/results/contamination.csv, date.md)
     faster: ClassVar[Mapping[str, float]] = {"fast": 0.25, "GPU": 0.03}
     computes_with = TextDetector.computes_with | {"tokenizers"}
     trusted_types = frozenset({"adbench_text.text.wordpiece.WordPiece"})
@@ -266,7 +267,7 @@ class DATE(TextDetector):
             "paper": [paper],
             "english": [{**paper, "generator": "english"}],
             "prior": [_PRIOR],
-            # Masks are drawn for each batch: there is no pattern to recognise, hence no RMD.
+            # Masks are drawn for each batch, so RMD has no pattern to recognise.
             "electra": [{**paper, "n_patterns": 0, "mask_share": 0.15, "rmd_weight": 0}],
             "fast": [_FAST],
         }
@@ -353,12 +354,12 @@ class DATE(TextDetector):
     def _build(
         self, pieces: WordPiece, seed: int, drawn: Frequencies | None, prior: NDArray[np.float64] | None
     ) -> Objective:
-        """Return the networks, with weights, patterns and noise drawn by a seed; see `_networks`."""
-        # The initial weights come from the global generator of torch; the fork leaves its state as it was.
+        """Draw the weights, patterns and noise of the networks by a seed; see `_networks`."""
+        # The initial weights come from the global generator of torch; the fork restores its state.
         with torch.random.fork_rng([]):
             torch.default_generator.manual_seed(seed)
             objective = self._networks(pieces, drawn, prior)
-        # All is drawn on the CPU, so that a seed gives the same on every device.
+        # All is drawn on the CPU, so that a seed gives the same networks on every device.
         random = torch.Generator().manual_seed(seed)
         if self.n_patterns:
             objective.patterns = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
@@ -371,12 +372,12 @@ class DATE(TextDetector):
         drawn: Frequencies | None = None,
         prior: NDArray[np.float64] | None = None,
     ) -> Objective:
-        """Return the networks; `drawn` are the frequencies of pieces in the draws of ``"english"``."""
-        # Two positions more than pieces: [CLS] and [SEP].
+        """Return the networks; `drawn` are the frequencies of pieces that ``"english"`` draws."""
+        # Two more positions than pieces: [CLS] and [SEP].
         embeddings = Embeddings(pieces.size, self.max_length + 2)
         shape = Shape(self.hidden, self.layers, feed_forward=4 * self.hidden, dropout=self.dropout)
         log_odds = None if prior is None else torch.from_numpy(prior).float()
-        # Without patterns the RMD head has one output, whose loss has weight 0.
+        # Without patterns the RMD head has one output, and its loss has weight 0.
         discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1), log_odds)
         generator: nn.Module
         if self.generator == "random":
@@ -386,20 +387,20 @@ class DATE(TextDetector):
         else:
             # The depth, inner width and dropout of the paper's ablation.
             small = Shape(_LEARNED[self.generator], layers=1, feed_forward=1024, dropout=0.1)
-            # Masks that are drawn for each batch may hold any number of tokens.
+            # Masks that are drawn for each batch may have any number of tokens.
             most = int(self.mask_share * self.max_length) if self.n_patterns else None
             generator = LearnedGenerator(embeddings, small, pieces.mask, most)
         return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight)
 
     def learned(self) -> dict[str, Any]:
-        """Return what was learned, with the weights of the networks, all as arrays."""
+        """Return the learned attributes and the weights of the networks, as arrays."""
         return {**super().learned(), "_objective": weights_of(self._objective)}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Take over what `learned` returned."""
+        """Set the attributes that `learned` returned."""
         super().restore(learned)
         self._device = device_to_load_on(self.device)
-        # drawn as in a fit; then all is replaced
+        # drawn as in a fit; then all weights are replaced
         alike = frequencies.uniform(self._pieces)
         drawn, prior = (alike if given else None for given in (self.generator in _DRAWN, self.prior))
         self._objective = self._build(self._pieces, 0, drawn, prior)
@@ -423,8 +424,9 @@ class DATE(TextDetector):
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the abnormality of each word of each document: the mean of its word pieces.
 
-        A document's score is the mean over its pieces and [SEP], by log-odds over its pieces alone; that of
-        several windows is the mean of theirs. ``pl_rmd`` judges complete documents: it has no word scores.
+        The score of a document is the mean over its pieces and [SEP]; with log-odds, only over its pieces. If
+        it has several windows, it is their mean. ``pl_rmd`` judges complete documents, so it has no word
+        scores.
         """
         texts = self._check_fitted(texts)
         if self.score == _PL_RMD:
@@ -437,7 +439,7 @@ class DATE(TextDetector):
 
     def _of_words(self, text: str, of_piece: NDArray[np.float64]) -> list[TokenScore]:
         scores, end = [], 0
-        # Words come in the order of their pieces: each takes the next ones.
+        # Words have the order of their pieces: each takes the next pieces.
         for start, stop, n_pieces in self._pieces.words(text):
             begin, end = end, end + n_pieces
             scores.append(TokenScore(text[start:stop], start, stop, float(of_piece[begin:end].mean())))

@@ -1,6 +1,6 @@
-"""Which tokens DATE masks, and what replaces them: mask patterns and generators (sections 3.1 and 4.4).
+"""DATE masks and replaces tokens: mask patterns and generators (sections 3.1 and 4.4).
 
-Shapes are named as in `electra`: B windows of L tokens each, K mask patterns, V word pieces.
+Shapes have the names of `electra`: B windows with L tokens, K mask patterns, V word pieces.
 """
 
 import torch
@@ -11,10 +11,10 @@ from adbench_text.detectors.date.electra import Embeddings, Encoder, Shape, init
 
 
 def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
-    """Draw K different patterns (section 3.1) over [CLS], `length` tokens, [SEP]: (K, length + 2)."""
-    n_masked = int(share * length)  # positions are absolute: a short document sees the beginning
+    """Draw K distinct patterns (section 3.1) over [CLS], `length` tokens, [SEP]: (K, length + 2)."""
+    n_masked = int(share * length)  # positions are absolute: a short document uses the beginning
     patterns: dict[bytes, Tensor] = {}
-    # Two equal patterns would be one pattern with two labels, so a repetition is drawn again.
+    # Two equal patterns would be one pattern with two labels, so repeated patterns are drawn again.
     while len(patterns) < n_patterns:
         pattern = torch.zeros(length + 2, dtype=torch.bool)
         pattern[1 + torch.randperm(length, generator=generator)[:n_masked]] = True
@@ -31,8 +31,8 @@ class RandomGenerator(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
         """Replace by ids `first` ... `n_pieces` - 1."""
-        # `noise` is below 1, so the largest id is n_pieces - 1. It is an argument, not drawn, so that
-        # `pl_rmd` can score every document with the same replacements.
+        # `noise` is below 1, so the largest id is n_pieces - 1. It is an argument, so that `pl_rmd` can score
+        # every document with the same replacements.
         drawn = self.first + (noise * (self.n_pieces - self.first)).long()
         return torch.where(masked, drawn, ids), None
 
@@ -43,20 +43,20 @@ class FrequencyGenerator(nn.Module):
     cumulative: Tensor  # (V,), float64; ends with 1
 
     def __init__(self, frequencies: Tensor) -> None:
-        """`frequencies` of the pieces, (V,), at least 0; the last one is positive."""
+        """Take the frequencies of the pieces, (V,), at least 0; the last one is positive."""
         super().__init__()
         cumulative = frequencies.double().cumsum(0)
         self.register_buffer("cumulative", cumulative / cumulative[-1])
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
         """Replace by inverse transform sampling: the draw is a function of `noise`."""
-        # right=True: a noise of 0 does not draw a piece of frequency 0.
+        # right=True: a noise of 0 does not draw a piece with frequency 0.
         drawn = torch.searchsorted(self.cumulative, noise.double(), right=True)
         return torch.where(masked, drawn, ids), None
 
 
 class LearnedGenerator(nn.Module):
-    """A small masked language model, whose embeddings are the discriminator's (section 4.4)."""
+    """A small masked language model that shares the discriminator's embeddings (section 4.4)."""
 
     def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int, most: int | None = None) -> None:
         super().__init__()
@@ -65,25 +65,25 @@ class LearnedGenerator(nn.Module):
         self.encoder = Encoder(embeddings, shape)
         self.head = nn.Sequential(nn.Linear(shape.hidden, size), nn.GELU(), nn.LayerNorm(size, eps=1e-12))
         self.bias = nn.Parameter(torch.zeros(embeddings.token.num_embeddings))
-        # Not the embeddings: they are shared, and the discriminator has drawn them already.
+        # Without the embeddings: they are shared, and the discriminator has already drawn them.
         for part in (self.encoder.project, self.encoder.blocks, self.head):
             part.apply(init_weights)
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Replace by a draw from the model's softmax; no gradient flows through the draw."""
         x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths).flatten(0, 1)  # (B * L, H)
-        # Logits over all V pieces are large; they are computed for n places only.
+        # Logits over all V pieces need much memory, so they are computed only for n places.
         place, is_masked = _places(masked, self.most)
         original = ids.flatten()[place]
         logits = (self.head(x[place]) @ self.encoder.embeddings.token.weight.T + self.bias).float()
-        # A draw has no derivative. As in ELECTRA, the generator learns from MLM only, not from fooling
+        # A draw has no derivative. As in ELECTRA, the generator learns only from MLM, not from fooling
         # the discriminator.
         with torch.no_grad():
             # Inverse transform sampling: the draw is a function of `noise`, as in the random generator.
             cumulative = logits.softmax(-1).cumsum(-1)  # (n, V)
-            # The last sum is 1 only up to rounding: hence the scale, and the clamp for a rounded threshold.
+            # Rounding may change the last sum, 1: so scale by it, and clamp for a rounded threshold.
             threshold = noise.flatten()[place][:, None] * cumulative[:, -1:]
-            # right=True: a threshold of 0 does not draw a piece of probability 0.
+            # right=True: a threshold of 0 does not draw a piece with probability 0.
             drawn = torch.searchsorted(cumulative, threshold, right=True).squeeze(-1)
             drawn = drawn.clamp_(max=logits.shape[-1] - 1)
         if is_masked is None:
@@ -94,10 +94,10 @@ class LearnedGenerator(nn.Module):
 
 
 def _places(masked: Tensor, most: int | None) -> tuple[Tensor, Tensor | None]:
-    """Return the places of masked tokens in a batch (B, L) and, off the CPU, which of them are masked."""
+    """Return places of masked tokens in a batch (B, L) and, on a GPU, which of these places are masked."""
     if masked.device.type == "cpu":
         return masked.flatten().nonzero().squeeze(-1), None
-    # the number of masked tokens is a value to wait for: take as many places as there may be
+    # reading the number of masked tokens would wait for the GPU, so take as many places as possible
     n_windows, length = masked.shape
     n_places = n_windows * min(length, length if most is None else most)
     is_masked, place = masked.flatten().to(torch.uint8).sort(descending=True, stable=True)

@@ -1,4 +1,4 @@
-"""Steps of a training as CUDA graphs: Python starts one graph instead of hundreds of short kernels."""
+"""Run training steps as CUDA graphs: Python starts one graph instead of hundreds of short kernels."""
 
 from collections.abc import Callable
 
@@ -9,19 +9,20 @@ from torch import Tensor
 class CudaGraphs:
     """A function of tensors on a GPU, recorded once for each shape of its inputs and then replayed.
 
-    The first call with a shape runs the function: in it libraries and optimizers prepare what cannot be
-    recorded. The second call records it. The function must not wait for a value of the GPU, and may only read
-    its inputs and tensors that stay at their address. The next call overwrites what it returned.
+    The first call with a shape runs the function, because libraries and optimizers must prepare things that
+    cannot be recorded. The second call records it. The function must not wait for a value of the GPU, and may
+    only read its inputs and tensors that stay at their address. Every call overwrites the result of the call
+    before.
     """
 
     def __init__(self, function: Callable[..., Tensor]) -> None:
         self._function = function
         self._seen: set[tuple[torch.Size, ...]] = set()
         self._graphs: dict[tuple[torch.Size, ...], tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]] = {}
-        self._pool = torch.cuda.graph_pool_handle()  # no graph needs what another one leaves in memory
+        self._pool = torch.cuda.graph_pool_handle()  # graphs share memory: they do not need old data
 
     def __call__(self, *inputs: Tensor) -> Tensor:
-        """Return what the function returns of these inputs."""
+        """Return the result of the function for these inputs."""
         shapes = tuple(tensor.shape for tensor in inputs)
         if shapes not in self._seen:
             self._seen.add(shapes)

@@ -1,4 +1,4 @@
-"""How often word pieces occur in English and in training documents, and the log-odds between both.
+"""The frequency of word pieces in English and in training documents, and the log-odds of both.
 
 V is the number of word pieces.
 """
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from adbench_text.memo import remember
 from adbench_text.text.wordpiece import FIRST, WordPiece
 
-_LEAST = 1e-8  # frequency of a piece that no word has; wordfreq's own floor for its large lists
-_SMOOTHING = 1e4  # pieces that the generator's frequencies count for, as words do in `llr`
+_LEAST = 1e-8  # frequency of a piece that no word has; wordfreq's lowest value in large lists
+_SMOOTHING = 1e4  # weight of the generator's frequencies in pieces, like `smoothing` in `llr`
 
 
 @remember(2)
 def english(pieces: WordPiece) -> NDArray[np.float64]:
-    """Return the frequency of each piece in English, (V,): that of wordfreq's words, cut into pieces.
+    """Return the frequency of each piece in English, (V,), from wordfreq's words, cut into pieces.
 
-    Special tokens have none.
+    Special tokens have a frequency of 0.
     """
     from wordfreq import get_frequency_dict
 
@@ -31,7 +31,7 @@ def english(pieces: WordPiece) -> NDArray[np.float64]:
 
 
 def uniform(pieces: WordPiece) -> NDArray[np.float64]:
-    """Return the frequency of each piece in the draws of `RandomGenerator`, (V,)."""
+    """Return the frequency of each piece that `RandomGenerator` draws, (V,)."""
     found = np.ones(pieces.size)
     found[:FIRST] = 0
     return np.asarray(found / found.sum(), dtype=np.float64)
@@ -40,13 +40,13 @@ def uniform(pieces: WordPiece) -> NDArray[np.float64]:
 def log_odds(
     counts: NDArray[np.int64], drawn: NDArray[np.float64], mask_share: float, special: list[int]
 ) -> NDArray[np.float64]:
-    """Return the log-odds that a piece was replaced, by its identity alone, (V,).
+    """Return the log-odds that a piece was replaced, if only the piece is known, (V,).
 
-    With p the frequency of a piece in the training documents, g that in the draws of the generator and m the
-    share of masked tokens, it is a replacement of another piece with m g (1 - p), and original with
-    (1 - m) p + m g p. No network that sees one token at a time can do better.
+    p is the frequency of a piece in the training documents, g its frequency in the draws of the generator,
+    and m the share of masked tokens. Then the piece replaces another one with probability m g (1 - p), and is
+    original with (1 - m) p + m g p. A network that sees one token at a time cannot do better.
 
-    Special tokens, which are no words, have 0. So have pieces that are never drawn, and the only one.
+    The value is 0 for special tokens, for pieces that are never drawn, and if there is only one piece.
     """
     p = (counts + _SMOOTHING * drawn) / (counts.sum() + _SMOOTHING)
     result = np.zeros(len(p))

@@ -1,4 +1,4 @@
-"""Scores documents with a trained DATE, in fp32 and by length: a score depends only on its document."""
+"""Score documents with a trained DATE, in fp32 and by length: a score depends only on its document."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
@@ -16,24 +16,24 @@ _TOKENS = 8192  # of a batch
 
 
 class Score(NamedTuple):
-    """A score of tokens, from the logit of "replaced"."""
+    """A score of tokens, computed from the logit of "replaced"."""
 
     normality: Callable[[Tensor], Tensor]
-    most: float = 1.0  #: the most that the normality can be; 0 where it has no bound
+    most: float = 1.0  #: upper bound of the normality; 0 without a bound
     counts_sep: bool = True  #: whether [SEP] of a window that is not full counts, as in the released code
 
 
 WindowScore = Literal["pl", "mp", "ne", "log_odds"]
 SCORES: dict[WindowScore, Score] = {
-    # Those of section 3.5, of p = P(replaced). Pseudo label: P(original), since in a clean document
-    # every token is
+    # Scores of section 3.5, with p = P(replaced). Pseudo label: P(original), since in a clean document every
+    # token is original
     "pl": Score(lambda logit: 1 - logit.sigmoid()),
     # maximum probability
     "mp": Score(lambda logit: _maximum(logit.sigmoid())),
     # negative entropy, as in the released code
     "ne": Score(lambda logit: _negative_entropy(logit.sigmoid()), 2.0),
-    # The sum of log-odds weighs evidence as a likelihood ratio does. [SEP] is never replaced: how sure the
-    # network is of that would measure the length.
+    # The sum of log-odds weighs evidence like a likelihood ratio. [SEP] is never replaced: its log-odds would
+    # only measure the length.
     "log_odds": Score(lambda logit: -logit, 0.0, counts_sep=False),
 }
 
@@ -48,7 +48,7 @@ def _negative_entropy(p: Tensor) -> Tensor:
 
 
 def window_scores(discriminator: Discriminator, windows: Windows, score: WindowScore) -> NDArray[np.float64]:
-    """Return how abnormal each window is: the mean over its tokens, [CLS] left out; 0 without any."""
+    """Return how abnormal each window is: the mean over its tokens without [CLS]; 0 without tokens."""
     normality_of, most, counts_sep = SCORES[score]
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
@@ -63,14 +63,14 @@ def window_scores(discriminator: Discriminator, windows: Windows, score: WindowS
 def rmd_scores(
     objective: Objective, windows: Windows, patterns: Tensor, noise: Tensor
 ) -> NDArray[np.float64]:
-    """Return 1 - the mean probability of the pattern applied (eq. 6), for each window; K passes."""
+    """Return for each window 1 - the mean probability of the applied pattern (eq. 6); it takes K passes."""
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
         real, L = is_real(ids, lengths), ids.shape[1]
         probability = torch.zeros(len(ids), device=ids.device)
         for k in range(len(patterns)):
             masked = patterns[k, :L] & real
-            # The same noise for every window: a score must not depend on what else is in the batch.
+            # The same noise for every window, because a score must not depend on the rest of the batch.
             replaced, _ = objective.generator(ids, lengths, masked, noise[k, :L].expand_as(ids))
             probability += objective.discriminator(replaced, lengths).rmd.softmax(-1)[:, k]
         return 1 - probability / len(patterns)
@@ -81,12 +81,12 @@ def rmd_scores(
 def token_scores(
     discriminator: Discriminator, windows: Windows, score: WindowScore
 ) -> list[NDArray[np.float64]]:
-    """Return how abnormal each piece of each document is; where windows overlap, the mean of theirs."""
+    """Return how abnormal each piece of each document is; where windows overlap, take their mean."""
     normality_of, most, _ = SCORES[score]
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
     for rows, logits in _in_batches(windows, discriminator.rtd):
-        # float64: a piece of several windows adds up its scores.
+        # float64, because the scores of a piece in several windows are added up.
         abnormality = (most - normality_of(logits)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
             # 2: [CLS] and [SEP] are not pieces of the document.
@@ -97,7 +97,7 @@ def token_scores(
 
 
 def _counted(windows: Windows, ids: Tensor, lengths: Tensor) -> Tensor:
-    """Return (B, L): the tokens that a pattern may mask, which are those that count."""
+    """Return which tokens count, (B, L): the tokens that a pattern may mask."""
     counted: Tensor = is_real(ids, lengths)
     counted[:, 0] = False
     counted[:, windows.max_length + 1 :] = False  # [SEP] of a full window
@@ -114,7 +114,7 @@ def _over(windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]) -> NDArra
 def _in_batches(
     windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]
 ) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
-    """Yield the row numbers of each batch and its result."""
+    """Yield the row numbers of each batch, and its result."""
     for rows in scoring_batches(windows.padded, _TOKENS):
         with torch.inference_mode():
             values = judge(*windows.batch(rows))

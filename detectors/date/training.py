@@ -1,4 +1,4 @@
-"""Trains DATE: batches, corruption and steps."""
+"""Train DATE: batches, corruption and steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from adbench_text.detectors.date.electra import Corruption, Losses, Objective, i
 from adbench_text.detectors.date.windows import Windows
 
 BETAS, EPS, WEIGHT_DECAY, MAX_NORM = (0.9, 0.999), 1e-8, 0.1, 1.0
-_REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device
+_REPORT_EVERY = 50  # steps between two reports of the losses, because a report waits for the device
 
 
 @dataclass(frozen=True)
@@ -26,27 +26,27 @@ class Training:
     steps: int
     batch_size: int
     learning_rate: float
-    patterns: Tensor | None  # of masks, (K, max_length + 2), on the device; None draws masks for each batch
-    mask_share: float  # for the latter: the chance of a token to be masked
-    seed: int  # what is drawn in step t is a function of it and t
-    dtype: torch.dtype  # what the networks compute in
-    embedding_learning_rate: float | None = None  # of the token embeddings, if it is not `learning_rate`
+    patterns: Tensor | None  # mask patterns, (K, max_length + 2), on the device; None draws masks per batch
+    mask_share: float  # without patterns: the chance that a token is masked
+    seed: int  # the draws in step t are a function of it and t
+    dtype: torch.dtype  # the precision of the networks
+    embedding_learning_rate: float | None = None  # of the token embeddings; None for `learning_rate`
 
     def seed_of(self, step: int) -> int:
-        """Return the seed of what is drawn in a step."""
-        # SeedSequence mixes its parts: neighbouring steps share nothing, unlike seed + step.
+        """Return the seed for the draws in a step."""
+        # SeedSequence mixes its parts, so neighbouring steps are independent, unlike with seed + step.
         return int(np.random.SeedSequence([self.seed, step]).generate_state(1)[0])
 
     def corruption(self, step: int, ids: Tensor, lengths: Tensor) -> Corruption:
-        """Draw what is masked in a batch of ids (B, L), and by what it is replaced."""
+        """Draw the masked tokens of a batch of ids (B, L), and the noise for their replacements."""
         device = ids.device
-        # A function of seed and step: what an observer draws in between changes nothing.
+        # A function of seed and step, so that the draws of an observer change nothing.
         random = torch.Generator(device).manual_seed(self.seed_of(step))
         noise = torch.rand(ids.shape, generator=random, device=device)
         if self.patterns is None:
             pattern = lengths.new_zeros(len(ids))
             masked = torch.rand(ids.shape, generator=random, device=device) < self.mask_share
-            # [CLS] is never masked; a pattern is False there by itself.
+            # [CLS] is never masked; patterns are already False there.
             masked[:, 0] = False
         else:
             pattern = torch.randint(len(self.patterns), (len(ids),), generator=random, device=device)
@@ -59,16 +59,16 @@ def train(
     objective: Objective, windows: Windows, training: Training, observer: Observer | None = None
 ) -> None:
     """Train the networks of an objective on windows."""
-    # Sums of the losses since the last report; on the device, so that no step waits for it.
+    # Sums of the losses since the last report, on the device, so that no step waits for them.
     sums = torch.zeros(len(Losses._fields), device=windows.device)
-    # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
+    # Dropout draws from the global generators; the fork restores the state of the caller.
     with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
         for step, losses in _steps(objective, windows, training):
             sums += losses
             if step % _REPORT_EVERY == 0 or step == training.steps:
                 n_steps = (step - 1) % _REPORT_EVERY + 1
                 means = zip(Losses._fields, (sums / n_steps).tolist(), strict=True)
-                # one that is not computed is 0
+                # a loss that is not computed is 0
                 report_losses(observer, step, training.steps, {name: mean for name, mean in means if mean})
                 sums.zero_()
     objective.eval()
@@ -87,14 +87,14 @@ def adamw(objective: Objective, training: Training) -> AdamW:
 
 
 def _steps(objective: Objective, windows: Windows, training: Training) -> Iterator[tuple[int, Tensor]]:
-    """Do all steps; yield the number of each, and its losses, after its update."""
+    """Do all steps; after each update, yield the number of the step and its losses."""
     optimizer = adamw(objective, training)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
     objective.train()
 
     def update(ids: Tensor, lengths: Tensor, *corruption: Tensor) -> Tensor:
         objective.zero_grad()
-        # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
+        # Products are computed in bfloat16; weights and their small updates stay in fp32.
         with torch.autocast(windows.device.type, torch.bfloat16, training.dtype == torch.bfloat16):
             losses = objective(ids, lengths, Corruption(*corruption))
         losses.total.backward()
@@ -102,11 +102,11 @@ def _steps(objective: Objective, windows: Windows, training: Training) -> Iterat
         optimizer.step()
         return torch.stack(losses).detach()
 
-    # Starting the kernels of a step takes ten times as long as running them.
+    # Without a graph, starting the kernels of a step takes ten times as long as running them.
     run = CudaGraphs(update) if windows.device.type == "cuda" else update
     for step in range(1, training.steps + 1):
         ids, lengths = windows.batch(next(batches))
         corruption = training.corruption(step, ids, lengths)
-        # Not the seed of the corruption: dropout must not repeat its random numbers.
+        # Another seed than the corruption has: dropout must not repeat its random numbers.
         torch.manual_seed(training.seed_of(step) + 1)
         yield step, run(ids, lengths, *corruption)

@@ -1,31 +1,32 @@
-"""Form of raw documents: length, characters and kinds of words, whatever they are about.
+"""Form of documents as written: length, characters and kinds of words, but not the topic.
 
-A document is abnormal when its length, its characters or its kinds of words differ from the training
+A document is abnormal if its length, its characters or its kinds of words differ from the training
 documents: spam among messages, program text or tables of numbers among prose, another language. Cleaning
-removes most of this, so the detector reads raw documents. Each becomes a few facts, natural logarithms of
-numbers. With L characters, W words, and x of them of some kind (see `facts`), these are
+removes most of this, so the detector reads documents as written. A document becomes a few facts, which are
+natural logarithms. With L characters, W words, and x characters or words of some kind (see `facts`), they are
 
     log(1 + L), log(1 + W), log((letters + 1) / (W + 1)), log((different words + 1) / (W + 1)),
     log(1 + characters of the longest word), log((x + 0.5) / (L + 10)) for each kind,
 
 and 0.3 times the surprise of the word with the most surprising letters, see `spelling`.
 
-A fact is centred by its median and divided by sqrt(variance + 0.3^2), because a character that one document
-has must not be infinitely odd. Two distances measure how far a document lies from the others:
+A fact is centred by its median and divided by sqrt(variance + 0.3^2), because a character that only one
+document has must not be infinitely odd. Two distances measure how far a document lies from the others:
 
-- M, the Mahalanobis distance. With D the n training documents less their mean, Q the inverse of
-  D'D + 0.1 n I, and q = d'Q d, a new document d has M^2 = n q. A training document has the same
-  of the others, M^2 = c^2 (n - 1) q / (1 - c q) with c = n / (n - 1); this is what fitting without it gives
+- M, the Mahalanobis distance. D is the matrix of the n training documents minus their mean, Q the inverse of
+  D'D + 0.1 n I, and q = d'Q d. Then a new document d has M^2 = n q. A training document has its distance from
+  the others, M^2 = c^2 (n - 1) q / (1 - c q) with c = n / (n - 1): a fit without the document gives the same
   (Sherman and Morrison, 1950).
-- B, the mean Euclidean distance to the 20 nearest training documents, itself left out (Angiulli and Pizzuti,
-  2002). Of more than 4,000 a random sample is searched, so that the time grows with the number of documents.
+- B, the mean Euclidean distance to the 20 nearest training documents, without itself (Angiulli and Pizzuti,
+  2002). With more than 4,000, a random sample is searched, so that the time is linear in the number of
+  documents.
 
-The score is the sum of the normal quantiles of two shares: of the training documents with a lower M, and of
-those with a lower B (Stouffer's way to join p-values). Above the highest of them, a quantile grows with the
-distance, by 1 for each standard deviation, so that very odd documents are ranked among each other. The shares
-of a training document are of the others.
+The score is the sum of the normal quantiles of two shares: the share of training documents with a lower M,
+and the share with a lower B (Stouffer's way to join p-values). Above the highest distance, a quantile grows
+by 1 for each standard deviation, so that very odd documents are ranked, too. A training document is left out
+of its shares.
 
-Median and variance of a fact come from all training documents: a document has a part in its own units.
+The median and the variance of a fact come from all training documents, including the scored one.
 
 References
 ----------
@@ -68,16 +69,16 @@ from adbench_text.text.languages import LANGUAGE_TAG, check_language, has_freque
 from adbench_text.text.letters import blank_escapes, without_escapes
 from adbench_text.text.words import Word, word_positions
 
-# no paper contains it
+# no paper describes it
 CITATION = "adbench-text, see CITATION.cff"
 
 _RIDGE = 0.1  # added to the variance of each fact
 _LEAST_SPREAD = 0.3  # of a fact
-_LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
-_LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
-_LONGEST_WORD = 40  # characters of a word that are shown
+_LEAST_UPPER = 1e-3  # share of letters that are upper case; below it, the fact is left out
+_LEAST_REASON = 1.0  # standard deviations from which on a fact is a reason
+_LONGEST_WORD = 40  # characters of a word to show
 _NEIGHBOURS = 20
-_MOST_REFERENCES = 4_000  # among which neighbours are looked for: a third of the time of a large file
+_MOST_REFERENCES = 4_000  # documents to search for neighbours: it takes a third of the time of a large file
 
 
 class Form(TextDetector):
@@ -86,15 +87,15 @@ class Form(TextDetector):
     Parameters
     ----------
     language : str, default "en"
-        Code of the language whose common words are known; where wordfreq has no list of them, no word is
+        Code of the language whose common words are known. If wordfreq has no list of them, no word counts as
         unknown.
     contamination, random_state
-        See `TextDetector`; the seed draws the documents that are searched for neighbours.
+        See `TextDetector`; the seed draws the documents to search for neighbours.
 
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training documents; each leaves itself out of both distances, and of their scales.
+        Scores of the training documents; each is left out of its distances, and of their scales.
 
     Examples
     --------
@@ -142,7 +143,7 @@ class Form(TextDetector):
         return WORDS if has_frequencies(self.language) else FROM_SCRATCH
 
     def resources(self) -> dict[str, str]:
-        """Return the version of wordfreq, where used."""
+        """Return the version of wordfreq, if it is used."""
         return {"wordfreq": version("wordfreq")} if has_frequencies(self.language) else {}
 
     def _fit(self, texts: list[str]) -> None:
@@ -182,7 +183,7 @@ class Form(TextDetector):
         return self._scores_of_training
 
     def _prepared(self, texts: list[str]) -> list[str]:
-        """Return documents whose words are spelled as in the list of the language."""
+        """Spell the words of documents as in the word list of the language."""
         return [prepared(without_escapes(text), self.language) for text in texts]
 
     def _counted(self, texts: list[str], surprise: Scores) -> Numbers:
@@ -201,7 +202,7 @@ class Form(TextDetector):
         return np.asarray(((centred @ self._inverse) * centred).sum(axis=1))
 
     def _left_out(self, standard: Numbers, places: NDArray[np.int64]) -> list[Scores]:
-        """Return both distances of the training documents, each from the others."""
+        """Return both distances of each training document from the others."""
         n_others = max(self._n - 1, 1)
         c, q = self._n / n_others, self._quadratic(standard)
         distances = _nearest(standard, self._references, places)
@@ -212,13 +213,13 @@ class Form(TextDetector):
     def reasons(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the facts that lie farthest from the training documents.
 
-        A fact is one if it lies at least a standard deviation from the median, and adds to the Mahalanobis
-        distance: others may be all that is to be expected of, for example, so long a document.
+        A fact is a reason if it lies at least a standard deviation from the median, and adds to the
+        Mahalanobis distance. Other facts may be normal, for example for so long a document.
         """
         return self._reasons(self._check_fitted(texts))
 
     def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
-        """Return the same of training documents; the letters of each are left out."""
+        """Return the same for training documents; a document is left out of the counts of letters."""
         texts = self._texts_of_training()
         return self._reasons([texts[place] for place in places], leave_out=True)
 
@@ -246,7 +247,7 @@ class Form(TextDetector):
         return self._token_scores(self._check_fitted(texts))
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the same of training documents; each is left out."""
+        """Return the same for training documents; each is left out of the counts."""
         texts = self._texts_of_training()
         return self._token_scores([texts[place] for place in places], leave_out=True)
 
@@ -262,14 +263,14 @@ class Form(TextDetector):
         return scored
 
     def _positions(self, text: str) -> Iterator[Word]:
-        """Yield the words of a document, with the apostrophes that are letters in its language."""
+        """Yield the words of a document; an apostrophe may be a letter in its language."""
         apostrophes = folds_of(standard(self.language)).apostrophes
         blank = blank_escapes(text)
         for word in word_positions(blank.translate(apostrophes) if apostrophes else blank):
             yield word._replace(word=text[word.start : word.end].lower()) if apostrophes else word
 
     def _spelled(self, text: str, word: Word) -> list[str]:
-        """Return a word as it is counted, or its parts: a joiner separates words of Persian."""
+        """Return the counted spelling of a word; in Persian, a joiner separates it into several words."""
         return prepared(text[word.start : word.end], self.language).split()
 
 
@@ -281,14 +282,14 @@ def _highest(surprise: "csr_array[Any]") -> Scores:
 
 
 def _of_letters(word: str) -> str:
-    """Return in words that the letters of a word are surprising."""
+    """Return the reason for a word with surprising letters."""
     return f'"{word:.{_LONGEST_WORD}}": unusual {"letters" if word.isalpha() else "characters"}'
 
 
 class _Scale(NamedTuple):
     """The distances of training documents, and the normal quantile of each."""
 
-    distances: Scores  # different ones, in order
+    distances: Scores  # unique, in order
     normal: Scores
     deviation: float  # their standard deviation
 
@@ -300,25 +301,25 @@ class _Scale(NamedTuple):
         return cls(different, norm.ppf(shares), float(distances.std()) or 1.0)
 
     def quantiles(self, distances: Scores) -> Scores:
-        """Return the normal quantile of each distance; it goes on growing beyond the largest."""
+        """Return the normal quantile of each distance; it keeps growing beyond the largest distance."""
         beyond = np.maximum(distances - self.distances[-1], 0) / self.deviation
         return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)
 
 
 def _quantiles_left_out(distances: Scores) -> Scores:
-    """Return for each distance its normal quantile on the scale of the others, see `_Scale`."""
+    """Return for each distance its normal quantile on the scale of the others; see `_Scale`."""
     different, place, times = np.unique(distances, return_inverse=True, return_counts=True)
     n, ends = len(distances) - 1, np.cumsum(times)
     if len(different) == 1:
         return np.zeros(n + 1)
-    # of the distance before, and of the one after, when one between them is left out
+    # quantiles of the distances before and after, if the one between them is left out
     before, after = norm.ppf((ends - times / 2)[:-1] / n), norm.ppf((ends - 1 - times / 2)[1:] / n)
     share = np.diff(different)[:-1] / (different[2:] - different[:-2])
     lower = distances[distances < different[-1]]
     beyond = (different[-1] - different[-2]) / (float(lower.std()) or 1.0)
     between = before[:-1] + share * (after[1:] - before[:-1])
     alone = np.concatenate([after[:1], between, before[-1:] + beyond])
-    # where others have the same distance, it stays on the scale
+    # if others have the same distance, it stays on the scale
     shared = norm.ppf((ends - (times + 1) / 2) / n)
     quantiles: Scores = np.where(times > 1, shared, alone)[place]
     return quantiles
@@ -327,13 +328,13 @@ def _quantiles_left_out(distances: Scores) -> Scores:
 def _nearest(rows: Numbers, references: Numbers, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
     """Return the distances of rows to their nearest references, in order, of shape (n_rows, n_nearest).
 
-    With `own`, the references are the rows at these places, and each leaves itself out.
+    With `own`, the references are the rows at these places, and each is left out of its neighbours.
     """
     n = min(_NEIGHBOURS + (own is not None), len(references))
     search = NearestNeighbors(n_neighbors=n, algorithm="brute").fit(references)
     distances = np.asarray(search.kneighbors(rows)[0])
     if own is None:
         return distances
-    # a reference is the nearest to itself; the others leave out the one too many
+    # a reference is nearest to itself; the other rows drop their last neighbour
     is_reference = np.isin(np.arange(len(rows)), own)
     return np.where(is_reference[:, None], distances[:, 1:], distances[:, :-1])

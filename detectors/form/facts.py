@@ -1,4 +1,4 @@
-"""Facts of documents as they were written: numbers of characters and words of several kinds."""
+"""Facts about documents as written: numbers of characters and words of several kinds."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from adbench_text.text.languages import has_frequencies, letters_of_list, prepar
 from adbench_text.text.letters import without_escapes
 from adbench_text.text.words import count_words, in_blocks
 
-_MOST_CHARACTERS = 2**21  # that are counted at a time
+_MOST_CHARACTERS = 2**21  # to count at a time
 
 # kinds of characters
 _LOWER, _UPPER, _DIGIT, _SPACE, _LINE_END, _POINT, _CALL, _MARK, _SYMBOL, _OTHER = range(10)
@@ -25,12 +25,12 @@ Numbers = NDArray[np.float64]
 
 
 class Fact(NamedTuple):
-    """A fact: how it is written, and the number by which a reader understands it."""
+    """The text of a fact, and how to turn its number into one that a reader understands."""
 
     text: str
-    per: str = ""  # divided by this number; a share is shown in per cent
+    per: str = ""  # the name of the number to divide by; a share is shown in per cent
     is_share: bool = False
-    one: str = ""  # how a number of 1 is written, if otherwise
+    one: str = ""  # the text for a number of 1, if it differs
 
 
 FACTS = {
@@ -53,7 +53,7 @@ FACTS = {
 }
 COLUMN = {name: column for column, name in enumerate(FACTS)}
 SURPRISE = COLUMN["surprise"]
-_OF_SURPRISE = 0.3  # it is in standard deviations: one of them is the least spread that counts, see `Form`
+_OF_SURPRISE = 0.3  # makes a standard deviation of the surprise as large as the least spread, see `Form`
 _OF_KIND = {
     "digits": _DIGIT,
     "upper": _UPPER,
@@ -66,26 +66,26 @@ _OF_KIND = {
 
 
 def numbers(texts: Sequence[str], language: str) -> Numbers:
-    """Return what `FACTS` count in each document, of shape (n_texts, n_facts); the surprise is left 0."""
+    """Count `FACTS` in each document, (n_texts, n_facts); the surprise remains 0."""
     letters = letters_of_list(language)
     texts = [without_escapes(text).translate(letters) if letters else without_escapes(text) for text in texts]
     return np.concatenate([_numbers(block, language) for block in in_blocks(texts, _MOST_CHARACTERS)])
 
 
 def logarithms(counted: Numbers) -> Numbers:
-    """Return the logarithms of `numbers` of documents, of the same shape."""
+    """Return the logarithms of the `numbers` of documents, of the same shape."""
     n = {name: counted[:, column] for name, column in COLUMN.items()}
     logs = np.log((counted + 0.5) / (n["characters"] + 10)[:, None])
     for name in ("characters", "words", "longest"):
         logs[:, COLUMN[name]] = np.log(1 + n[name])
     for name in ("letters", "different"):
         logs[:, COLUMN[name]] = np.log((n[name] + 1) / (n["words"] + 1))
-    logs[:, SURPRISE] = _OF_SURPRISE * n["surprise"]  # it is made of logarithms
+    logs[:, SURPRISE] = _OF_SURPRISE * n["surprise"]  # already consists of logarithms
     return logs
 
 
 def shown(counted: Numbers) -> Numbers:
-    """Return `numbers` of documents as a reader understands them: some as a share of others."""
+    """Return the `numbers` of documents for a reader: some become shares of others."""
     result = counted.copy()
     for name, fact in FACTS.items():
         if fact.per:
@@ -94,7 +94,7 @@ def shown(counted: Numbers) -> Numbers:
 
 
 def format_fact(name: str, own: float, of_others: float) -> str:
-    """Return a fact of a document and of the others; empty if both are written alike.
+    """Return a fact about a document and about the others; empty if both have the same text.
 
     >>> format_fact("digits", 0.41, 0.011), format_fact("unknown", 0, 0.12), format_fact("words", 1, 26)
     ('41 % digits (others 1 %)', 'no unknown words (others 12 %)', '1 word (others 26)')
@@ -133,7 +133,7 @@ def _numbers(texts: list[str], language: str) -> Numbers:
 
 
 def _of_words(texts: list[str], language: str) -> dict[str, NDArray[np.float64]]:
-    """Return the numbers of words, different words, characters of the longest, links and unknown words."""
+    """Count words, unique words, characters of the longest word, links and unknown words."""
     known = _known(language)
     counts, vocabulary = count_words([prepared(text, language) for text in texts])
     n_different, lengths = np.diff(counts.indptr), np.array([*map(len, vocabulary), 0])
@@ -180,4 +180,4 @@ def _known(language: str) -> frozenset[str] | None:
     """Return the words of a language; None if wordfreq has no list."""
     if not has_frequencies(language):
         return None
-    return frozenset(word_shares(language, "small"))  # large lists know all languages
+    return frozenset(word_shares(language, "small"))  # a large list also has words of other languages

@@ -1,19 +1,19 @@
-"""How surprising the letters of a word are, given the words of the training documents.
+"""The surprise of the letters of a word, given the words of the training documents.
 
-With c(...) the number of times that letters follow each other in the training words, V one more than the
-number of different letters, and B = 3, a letter z after the letters x and y has the probability P(z | x, y):
+c(...) counts how often letters follow each other in the training words, V is one more than the number of
+unique letters, and B = 3. A letter z after the letters x and y has the probability P(z | x, y):
 
     P(z) = (c(z) + B / V) / (c() + B)
     P(z | y) = (c(yz) + B P(z)) / (c(y) + B)
     P(z | x, y) = (c(xyz) + B P(z | y)) / (c(xy) + B)
 
-where two blanks come before each word, and c(), c(y), c(xy) count the letters that follow (MacKay and Bauman
-Peto, 1995, "A hierarchical Dirichlet language model"). The surprise of a word of n letters is
+Two blanks come before each word, and c(), c(y), c(xy) count the letters that follow (MacKay and Bauman
+Peto, 1995, "A hierarchical Dirichlet language model"). The surprise of a word with n letters is
 
     sum over its letters of (-log P(z | x, y) - mean) / (deviation * sqrt(n + 3))
 
 with the mean and the standard deviation over all letters of the training words: about 0 for a usual word. A
-training document is judged by counts without its own. Words are in lower case; numbers are left out.
+training document is judged by the counts of the others. Words are in lower case; numbers are left out.
 """
 
 import sys
@@ -27,8 +27,8 @@ from scipy.sparse import csr_array
 from adbench_text.text.words import count_words
 
 _PRIOR = 3.0  # B
-_ADDED = 3.0  # to the length of a word: two odd letters are no proof
-_BASE = sys.maxunicode + 1  # three letters are one number
+_ADDED = 3.0  # to the length of a word, because two odd letters prove little
+_BASE = sys.maxunicode + 1  # in this base, three letters become one number
 _ORDERS = (1, 2, 3)  # letters of an n-gram
 _MOST_CELLS = 2**22  # of a table of documents and n-grams
 
@@ -37,14 +37,14 @@ Keys = NDArray[np.int64]
 
 
 class _Counts(NamedTuple):
-    """How often each key occurs; the keys are in order, and -1 is the first of them, for all unknown ones."""
+    """The counts of keys; the keys are in order, and the first one, -1, stands for all unknown keys."""
 
     keys: Keys
     counts: Array
 
     @classmethod
     def fit(cls, keys: Keys, times: Array) -> Self:
-        """Count keys, each as often as `times` says."""
+        """Count keys; `times` says how often each counts."""
         different, places = np.unique(np.append(keys, -1), return_inverse=True)
         counts = np.bincount(places, np.append(times, 0.0), len(different))
         return cls(different, counts.astype(np.float64))
@@ -56,9 +56,9 @@ class _Counts(NamedTuple):
 
 
 class Spelling(NamedTuple):
-    """What is known of the letters of the training words."""
+    """The statistics of the letters of the training words."""
 
-    counts: list[_Counts]  # of `_n_grams`
+    counts: list[_Counts]  # of the results of `_n_grams`
     mean: float = 0.0
     deviation: float = 1.0
 
@@ -81,7 +81,7 @@ class Spelling(NamedTuple):
     ) -> tuple["csr_array[Any]", list[str]]:
         """Return the surprise of the words of documents, of shape (n_texts, n_words), and the words.
 
-        With `leave_out`, they are training documents, and each is left out of what is known.
+        With `leave_out`, they are training documents, and each is left out of the counts.
         """
         counts, found = _counted(texts)
         triples, lengths = _spelled(found)
@@ -99,7 +99,7 @@ class Spelling(NamedTuple):
         return csr_array((data, counts.indices, counts.indptr), shape=counts.shape), found
 
     def _left_out(self, counts: "csr_array[Any]", of_words: Keys, places: list[Keys]) -> Array:
-        """Return the surprise of each entry of counts, by the words of the other training documents."""
+        """Return the surprise of each entry of `counts`, by the words of the other training documents."""
         lengths, starts = of_words[counts.indices], (np.cumsum(of_words) - of_words)[counts.indices]
         entry = np.repeat(np.arange(len(lengths)), lengths)
         letter = np.arange(len(entry)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
@@ -115,7 +115,7 @@ class Spelling(NamedTuple):
         return [table.places(keys) for table, keys in zip(self.counts, _n_grams(triples), strict=True)]
 
     def _information(self, places: list[Keys], own: list[Array] | None = None) -> Array:
-        """Return -log P of letters, by the counts of `_n_grams` without their own."""
+        """Return -log P of letters, by the counts of `_n_grams` minus `own`."""
         counts = [table.counts[of_table] for table, of_table in zip(self.counts, places, strict=True)]
         if own is not None:
             counts = [of_all - of_own for of_all, of_own in zip(counts, own, strict=True)]
@@ -131,14 +131,14 @@ class Spelling(NamedTuple):
 
 
 def _counted(texts: Sequence[str]) -> tuple["csr_array[Any]", list[str]]:
-    """Return how often each word that is no number occurs in each document, and the words."""
+    """Return how often each word occurs in each document, and the words; numbers are left out."""
     counts, found = count_words(texts)
     is_word = np.array([not word.isdecimal() for word in found], dtype=np.bool_)
     return csr_array(counts[:, is_word]), found[is_word].tolist()
 
 
 def _spelled(found: Sequence[str]) -> tuple[Keys, Keys]:
-    """Return the letters of words, each with the two before it, and the lengths of the words."""
+    """Return the letters of words, with the two letters before each, and the lengths of the words."""
     text = "".join([f"\0\0{word}" for word in found])
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
     triples = (codes[:-2] * _BASE + codes[1:-1]) * _BASE + codes[2:]
@@ -146,7 +146,7 @@ def _spelled(found: Sequence[str]) -> tuple[Keys, Keys]:
 
 
 def _n_grams(triples: Keys) -> Iterator[Keys]:
-    """Yield the n-grams of each order, and what comes before their last letters."""
+    """Yield the n-grams of each order, and the same without their last letters."""
     for order in _ORDERS:
         n_grams = triples % _BASE**order
         yield n_grams

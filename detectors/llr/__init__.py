@@ -1,43 +1,43 @@
 """Log-likelihood ratio of words: training documents against general language; no network.
 
-A document is abnormal when its words are less frequent in the training documents than in the
+A document is abnormal if its words are less frequent in the training documents than in the
 language at large. With w the words of a document, its score is
 
     -sum over w of min(log[ p(w) / q(w) ], cap) / (length + 5),   p(w) = (n(w) + a q(w)) / (N + a)
 
 where n(w) is the count of w in the training documents, N their number of words, q(w) the frequency
-of w in the background and a the smoothing; short documents carry less evidence. It is what DATE's token
-score is nearly equal to: the best prediction of replaced tokens that looks only at the token (Manolache et
+of w in the background and a the smoothing; short documents have less evidence. DATE's token score is nearly
+equal to this: the best prediction of replaced tokens that looks only at the token (Manolache et
 al., NAACL 2021, section 3, with a random generator) is a monotone function of n(w) / (N q(w)).
 
-The background is knowledge from outside the training documents, and defines what is "ordinary":
+The background is knowledge from outside the training documents, and defines "ordinary":
 
 - ``wordfreq``: frequencies of a language in subtitles, web, books, news and encyclopaedia, from
-  the library of that name; a word it does not know has frequency 1e-8.
-- ``vectors``: Zipf's law over the order of a file of word vectors, 1 / (rank + 2.7); for GloVe 6B
-  that is the order of encyclopaedia and newswire text, closer to news than to conversation.
+  the library with this name; an unknown word has frequency 1e-8.
+- ``vectors``: Zipf's law over the order of a file of word vectors, 1 / (rank + 2.7); GloVe 6B
+  has the order of encyclopaedia and newswire text, closer to news than to conversation.
 - ``mean``: the mean of the two frequencies.
 - ``uniform``: every word is equally ordinary (one in 400,000); no outside knowledge.
 
-With `characters`, n-grams of the characters of each word take the place of words, in the documents and in the
-background: parts of inflected and compound words are known where the whole word is not.
+With `characters`, character n-grams replace words, in the documents and in the background: parts of inflected
+and compound words are known even if the whole word is not.
 
-Where documents have groups, such as queues of tickets, the training documents are those of one group, and the
+If documents have groups, such as queues of tickets, the training documents are one group, and the
 background learns the words of all groups; see `adbench_text.contract.other_words`.
 
-The cap is for jargon: general language hardly knows a word that all documents of a field share, so
-each of them would count as overwhelming evidence for whichever class was seen in training. Evidence
-against a document has no cap.
+The cap is for jargon. Words that all documents of a field share are rare in general language. Without a cap,
+they would be overwhelming evidence for the class in the training documents. Evidence against a document has
+no cap.
 
-The training documents are scored by counts without their own words. Known outliers move into the language
-that a document is judged against; see `outliers`.
+A training document is scored by the counts of the others. The background learns from known outliers, so that
+a document is judged against them, too; see `outliers`.
 
-- ``preset topics``, for training data that are normal: a document is judged by the best of several topics
+- ``preset topics``, for training data that are normal: the best of several topics judges a document
   (see `topics`); and the score adds the coherence of a document's word vectors (see `coherence`), the
-  alternative hypothesis "it is about some one thing".
+  alternative hypothesis "the document has one topic".
 - ``preset robust``, for training data with outliers: training documents that the background explains
-  better move into the background, which learns the field from them (``em_rounds``; see `mixture`); then the
-  same as ``topics``, with the others as training documents and this background.
+  better move into the background, which learns the field from them (``em_rounds``; see `mixture`). Then the
+  same as ``topics``, with the other training documents and this background.
 
 References
 ----------
@@ -74,7 +74,7 @@ from adbench_text.text.languages import languages
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_parts, count_words, parts_of, word_positions
 
-# no paper contains it
+# no paper describes it
 CITATION = (
     "adbench-text, see CITATION.cff; it builds on the token score of DATE (Manolache et al., NAACL 2021)"
 )
@@ -82,8 +82,8 @@ CITATION = (
 _TOPICS = {"background": "mean", "capped": 0.3, "coherence": 2, "topics": 16}
 _ROBUST = {**_TOPICS, "em_rounds": 5}
 
-_CUTOFF = 1.0  # robust standard deviations above the median at which a document has no part in the topics
-_MOST_DROPPED = 0.3  # share of the documents
+_CUTOFF = 1.0  # robust standard deviations above the median; topics do not learn from higher documents
+_MOST_DROPPED = 0.3  # share of documents that topics may leave out
 
 
 def _without_vectors(language: str, preset: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,10 +98,10 @@ class LLR(TextDetector):
     Parameters
     ----------
     background : {"wordfreq", "vectors", "mean", "uniform"}, default "wordfreq"
-        Where the ordinary frequency of a word comes from.
+        Source of the ordinary frequency of a word.
     vectors : str, default "glove-wiki-gigaword-50"
-        For the backgrounds ``vectors`` and ``mean``, and for the coherence: word vectors in order of
-        frequency.
+        Word vectors in order of frequency, for the backgrounds ``vectors`` and ``mean``, and for the
+        coherence.
     language : str, default "en"
         For the backgrounds ``wordfreq`` and ``mean``: one of wordfreq's languages.
     smoothing : float, default 1e4
@@ -110,19 +110,19 @@ class LLR(TextDetector):
         Largest evidence of one word for the training documents, as a natural logarithm; positive. None
         (``null`` on the command line) for no limit.
     capped : float, default 0
-        If above 0, the cap comes from the documents: it is the evidence that this share of their words have
-        at least; in [0, 1).
+        If above 0, the documents determine the cap, so that this share of their words has at least this much
+        evidence; in [0, 1).
     topics : int, default 1
-        Largest number of topics. The score is the mean of that with this number and that with a quarter of
-        it, with `em_rounds` also that with one; each topic has 100 training documents or more on average.
+        Largest number of topics. The score is the mean of the scores with this number and with a quarter of
+        it, and with `em_rounds` also with one topic. A topic has at least 100 training documents on average.
     em_rounds : int, default 0
-        Rounds in which 5 to 20 % of the training documents are set aside; 0 for none.
+        Rounds that set aside 5 to 20 % of the training documents; 0 for none.
     coherence : float, default 0
-        Weight of the coherence of a document's word vectors; at least 0. Parts of words have none.
+        Weight of the coherence of a document's word vectors; at least 0. Character n-grams have no coherence.
     characters : int or None, default None
-        Number of characters of the n-grams that take the place of words, as in `knn-words`. None for words.
+        Length of the character n-grams that replace words, as in `knn-words`. None for words.
     contamination, random_state
-        See `TextDetector`; nothing is random but the start of several topics.
+        See `TextDetector`; only the start of several topics is random.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class LLR(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``topics`` and ``robust``, and for another language than English the default of it."""
+        """Return ``topics`` and ``robust``, and the default of a language that is not English."""
         named: dict[str, dict[str, Any]] = {"topics": _TOPICS, "robust": _ROBUST}
         if (language := registry.language_of(dataset)) != "en":
             named = {name: _without_vectors(language, each) for name, each in {DEFAULT: {}, **named}.items()}
@@ -211,7 +211,7 @@ class LLR(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust`` or ``topics``, without coherence for parts of words and without word vectors."""
+        """Return ``robust`` or ``topics``; without coherence for n-grams or without word vectors."""
         name, preset = ("topics", _TOPICS) if normal else ("robust", _ROBUST)
         if settings.get("characters") is not None:
             preset = {**preset, "coherence": 0}
@@ -234,14 +234,14 @@ class LLR(TextDetector):
         return WORDS if self._reads_vectors or self._reads_wordfreq else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Read the word frequencies and the file of word vectors, where used."""
+        """Read the word frequencies and the file of word vectors, if they are used."""
         if self._reads_wordfreq:
             wordfreq(self.language)
         if self._reads_vectors:
             vectors.load(self.vectors)
 
     def resources(self) -> dict[str, str]:
-        """Return the version of wordfreq and the digest of the file of vectors, where used."""
+        """Return the version of wordfreq and the digest of the file of vectors, if they are used."""
         used = {}
         if self._reads_wordfreq:
             used["wordfreq"] = version("wordfreq")
@@ -273,7 +273,7 @@ class LLR(TextDetector):
         numbers = {max(self.topics // 4, 1), self.topics}
         kept = np.ones(len(self._aside), dtype=np.bool_)
         if self.em_rounds:
-            # Outliers that are alike would be a topic: those that stand out have no part. One topic
+            # Similar outliers would become a topic, so documents that stand out are left out. One topic
             # of all documents joins the others.
             numbers |= {1}
             kept = select(self._score_training(texts), _CUTOFF, _MOST_DROPPED) & ~self._aside
@@ -302,7 +302,7 @@ class LLR(TextDetector):
         return self._outliers.judged(judged, counts, vocabulary, mixture.background)
 
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
-        """Return the same of training documents, each by counts without its own."""
+        """Return the same for training documents; each is left out of the counts."""
         judged = self._judged_by_training(counts, places)
         return self._outliers.judged(judged, counts, self._vocabulary, self._mixture.background)
 
@@ -327,16 +327,16 @@ class LLR(TextDetector):
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         counts, vocabulary = self._counted(texts)
-        # a document without words has a sum of 0: no evidence either way, a ratio of 1
+        # a document without words has a sum of 0: there is no evidence, so the ratio is 1
         score = self._coherence_of(counts, vocabulary) - self._judged(counts, vocabulary).sums
         return per_word(score, counts)
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
-        """Score the training documents, each by counts without its own words."""
+        """Score the training documents; each is left out of the counts."""
         return per_word(self._coherence - self._judged_left_out(self._counts).sums, self._counts)
 
     def _coherence_of(self, counts: Counts, vocabulary: NDArray[Any]) -> NDArray[np.float64]:
-        """Return what their coherence adds to the scores of documents."""
+        """Return the part of the coherence in the scores of documents."""
         if self._directions is None:
             return np.zeros(len(counts.lengths))
         directions = self._directions.of(self.vectors, vocabulary, self.language)
@@ -352,14 +352,14 @@ class LLR(TextDetector):
         return self._of_words(checked, counts, vocabulary, self._judged(counts, vocabulary).entries)
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the negative evidence of every word, by counts without the document's own words."""
+        """Return the negative evidence of every word; the document is left out of the counts."""
         texts, rows = self._texts_of_training(), np.asarray(places, dtype=np.int64)
         counts = Counts(self._counts.matrix[rows])
         entries = self._judged_left_out(counts, rows).entries
         return self._of_words([texts[row] for row in rows], counts, self._vocabulary, entries)
 
     def _counted(self, texts: Sequence[str]) -> tuple[Counts, NDArray[Any]]:
-        """Count the terms of documents; they are in alphabetical order, whatever the order of documents."""
+        """Count the terms of documents, in alphabetical order, whatever the order of the documents."""
         matrix, vocabulary = (
             count_words(texts) if self.characters is None else count_parts(texts, self.characters)
         )
@@ -373,21 +373,21 @@ class LLR(TextDetector):
     ) -> list[list[TokenScore]]:
         """Return the words of documents, scored by the negative evidence of the entries of their counts.
 
-        A word has the mean of its parts.
+        A word gets the mean of its n-grams.
         """
         ends = counts.matrix.indptr.tolist()
         scored = []
         for text, start, end in zip(texts, ends[:-1], ends[1:], strict=True):
             terms = vocabulary[counts.columns[start:end]]
             ratio_of = dict(zip(terms, entries[start:end].tolist(), strict=True))
-            # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
+            # a few letters, such as sigma before an apostrophe, have another lower case if they stand alone
             scored.append(
                 [TokenScore(*word, -self._mean_of(word.word, ratio_of)) for word in word_positions(text)]
             )
         return scored
 
     def _mean_of(self, word: str, ratio_of: Mapping[str, float]) -> float:
-        """Return the evidence of a word: with `characters`, the mean over its parts."""
+        """Return the evidence of a word; with `characters`, the mean over its n-grams."""
         if self.characters is None:
             return ratio_of.get(word, 0.0)
         return fmean(ratio_of.get(part, 0.0) for part in parts_of(word, self.characters))

@@ -1,6 +1,6 @@
-"""The ordinary frequency of a word, or of a part of a word: knowledge from outside the training documents.
+"""The ordinary frequency of a word or a character n-gram: knowledge from outside the training documents.
 
-The frequency of a part is that of the words that contain it, as a share of all parts.
+The frequency of an n-gram is the sum over the words that contain it, as a share of all n-grams.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,8 @@ from adbench_text.text.languages import folded, word_shares
 Background = Literal["wordfreq", "vectors", "mean", "uniform"]
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
 
-_UNKNOWN = 1e-8  # wordfreq's own floor for its large lists
-_LEAST = 1e-7  # frequency of words whose parts are counted; rarer ones are 1 to 3 % of a text
+_UNKNOWN = 1e-8  # wordfreq's lowest value in large lists
+_LEAST = 1e-7  # frequency of words whose n-grams are counted; rarer words are 1 to 3 % of a text
 _N_WORDS = 400_000  # size of GloVe's vocabulary: the rank of an unknown word
 _ZIPF_SHIFT = 2.7  # Mandelbrot's correction for the most frequent words
 _ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
@@ -40,9 +40,9 @@ def zipf(name: str, words: Sequence[Any] | NDArray[Any], language: str = "en") -
 def frequencies(
     background: str, language: str, name: str, terms: NDArray[Any], characters: int | None
 ) -> NDArray[np.float64]:
-    """Return the background frequency of each term, positive; `name` names the word vectors.
+    """Return the positive background frequency of each term; `name` names the word vectors.
 
-    Terms are words, or with `characters` parts of words, as of `parts_of`.
+    Terms are words, or with `characters` the character n-grams of `parts_of`.
     """
     if background == "uniform":
         return np.full(len(terms), 1 / _N_WORDS)
@@ -71,10 +71,10 @@ def _parts(background: str, language: str, name: str, characters: int) -> "Parts
 
 
 class Parts:
-    """The frequencies of all parts of some words.
+    """The frequencies of all character n-grams of some words.
 
-    Parts are known by a hash of 64 bits: a language has millions, and texts would take a hundred times the
-    memory.
+    They are stored by 64-bit hashes: a language has millions of n-grams, and texts would need a hundred times
+    the memory.
 
     >>> parts = Parts(["ship", "ships"], np.array([0.5, 0.5]), 5)
     >>> parts.of(["ship ", " ship", "hips "]).round(2)
@@ -89,7 +89,7 @@ class Parts:
         n_parts = np.maximum(lengths - n + 1, 1)
         offsets = np.arange(n_parts.sum()) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
         starts = np.repeat(ends - lengths, n_parts) + offsets
-        left = np.repeat(ends, n_parts) - starts  # characters from a start to the end of its word
+        left = np.repeat(ends, n_parts) - starts  # characters from a start to the end of the word
         hashes = np.zeros(len(starts), dtype=np.uint64)
         for place, factor in enumerate(_factors(n)):
             hashes += np.where(place < left, codes[starts + place], 0).astype(np.uint64) * factor
@@ -99,7 +99,7 @@ class Parts:
         self._share = np.add.reduceat(weights, first) / weights.sum() if len(first) else weights
 
     def of(self, parts: Sequence[str] | NDArray[Any]) -> NDArray[np.float64]:
-        """Return the frequency of each part."""
+        """Return the frequency of each n-gram."""
         if not len(parts) or not len(self._hashes):
             return np.full(len(parts), _UNKNOWN)
         codes = _codes("".join([part.ljust(self._n, "\0") for part in parts])).reshape(len(parts), self._n)

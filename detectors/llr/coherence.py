@@ -1,4 +1,4 @@
-"""How much the words of a document have in common, by their vectors."""
+"""The coherence of a document: how much its words have in common, by their vectors."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from adbench_text.detectors.llr.mixture import Counts
 from adbench_text.text import vectors
 
 Array = NDArray[np.float64]
-_ROUNDING = 1e-12  # of a sum of squares
+_ROUNDING = 1e-12  # relative to a sum of squares
 
 
 class Directions:
@@ -24,7 +24,7 @@ class Directions:
         self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
 
     def of(self, name: str, words: NDArray[Any], language: str = "en") -> Array:
-        """Return the direction of each word, zeros for an unknown one; of shape (n_words, n_dimensions)."""
+        """Return the direction of each word, of shape (n_words, n_dimensions); zeros for an unknown word."""
         matrix, is_known = _look_up(name, words, language)
         matrix = matrix - self._mean
         matrix -= np.outer(matrix @ self._component, self._component)
@@ -33,7 +33,7 @@ class Directions:
 
 
 def _look_up(name: str, words: NDArray[Any], language: str) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the vectors of words, zeros for an unknown one, and which words are known."""
+    """Return the vectors of words, zeros for unknown ones, and which words are known."""
     loaded = vectors.load(name)
     rows = loaded.rows(words, language)
     is_known = rows >= 0
@@ -43,16 +43,16 @@ def _look_up(name: str, words: NDArray[Any], language: str) -> tuple[Array, NDAr
 
 
 def coherence(counts: Counts, directions: Array) -> Array:
-    """Return the length of the sum of the directions of a document's words, without chance.
+    """Return the length of the sum of the directions of a document's words, corrected for chance.
 
-    It is sqrt(max(0, |sum n(w) u(w)|^2 - sum n(w)^2)): words that have nothing in common, or a single
-    word, have a coherence of 0. `directions` are of shape (n_words, n_dimensions).
+    It is sqrt(max(0, |sum n(w) u(w)|^2 - sum n(w)^2)): the coherence is 0 for a single word, and for words
+    that have nothing in common. `directions` has the shape (n_words, n_dimensions).
     """
     total = (np.asarray(counts.matrix @ directions) ** 2).sum(axis=1)
     is_known: NDArray[np.bool_] = np.any(directions != 0, axis=1)
     alone = np.bincount(
         counts.rows, counts.values**2 * is_known[counts.columns], minlength=len(counts.lengths)
     )
-    # the root would make rounding of 1e-17 a difference of 3e-9 between documents that are equally odd
+    # with the root, rounding of 1e-17 would become a difference of 3e-9 between equally odd documents
     shared = np.where(total - alone > _ROUNDING * total, total - alone, 0.0)
     return np.asarray(np.sqrt(shared), dtype=np.float64)

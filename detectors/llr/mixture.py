@@ -1,13 +1,13 @@
-"""Two sets of documents as unigram models: the inliers, and those that are set aside.
+"""Two unigram models: one of the inliers, one of the documents that are set aside.
 
-With n(w) the count of a word in the inliers and N their number of words, m(w) and M the same of the
-documents that are set aside, q(w) the background frequency, a and A the smoothing in words:
+n(w) is the count of a word in the inliers and N their number of words; m(w) and M are the same for the
+documents that are set aside. q(w) is the background frequency; a and A are the smoothing in words:
 
     p(w) = (n(w) + a q(w)) / (N + a)        b(w) = (m(w) + A q(w)) / (M + A)
 
-The evidence of a word is min(log[ p(w) / b(w) ], cap). A document's ratio is the sum of the evidence of
-its words over (length + 5); its score is the negative ratio. A document of either set is judged
-by counts without its own: a text must not be evidence for itself.
+The evidence of a word is min(log[ p(w) / b(w) ], cap). The ratio of a document is the sum of the evidence of
+its words over (length + 5); its score is the negative ratio. A document of either set is judged by the counts
+of the others, because a text must not be evidence for itself.
 """
 
 from functools import cached_property
@@ -44,7 +44,7 @@ class Counts:
         return np.asarray(self.matrix.data, dtype=np.float64)
 
     def of_entries(self) -> "Counts":
-        """Return the same counts with a column for each entry."""
+        """Return the same counts, with a separate column for each entry."""
         n_entries = len(self.columns)
         matrix = (self.matrix.data, np.arange(n_entries), self.matrix.indptr)
         return Counts(csr_array(matrix, shape=(len(self.lengths), n_entries)))
@@ -54,13 +54,13 @@ class Counts:
         return np.asarray(self.matrix.T @ chosen.astype(np.float64), dtype=np.float64)
 
     def sums(self, of_entries: Array) -> Array:
-        """Return for each document the sum over its entries, each times its count."""
+        """Return for each document the sum over its entries, weighted by their counts."""
         sums = np.bincount(self.rows, self.values * of_entries, minlength=self.matrix.shape[0])
         return sums.astype(np.float64)
 
 
 class Side(NamedTuple):
-    """Word counts of one of the two sets: `total` words in all, `smoothing` words of background added."""
+    """Word counts of one set: `total` words, and `smoothing` words of the background."""
 
     counts: Array
     total: float
@@ -68,7 +68,10 @@ class Side(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """The two models; see the head of the module. `background` holds the frequencies q of all words."""
+    """The two models of the inliers and of documents that are set aside.
+
+    `background` has the frequencies q of all words.
+    """
 
     inliers: Side
     aside: Side
@@ -80,7 +83,7 @@ class Mixture(NamedTuple):
         """Count the words of training documents, some of which are set aside."""
         n_inliers, n_aside = counts.totals(~aside), counts.totals(aside)
         total, total_aside = float(n_inliers.sum()), float(n_aside.sum())
-        # also of few training words: a few short documents set aside hold too few for strong evidence
+        # also for few training words: a few short documents that are set aside are no strong evidence
         aside_smoothing = _ASIDE_WEIGHT * max(total + total_aside, smoothing)
         sides = Side(n_inliers, total, smoothing), Side(n_aside, total_aside, aside_smoothing)
         return cls(*sides, background, cap)
@@ -108,13 +111,13 @@ class Mixture(NamedTuple):
         return (side.counts + side.smoothing * self.background) / (side.total + side.smoothing)
 
     def evidence_left_out(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the evidence of the word of each entry, without the counts of its own document."""
+        """Return the evidence of the word of each entry; its document is left out of the counts."""
         p = self.left_out(counts, self.inliers, of_inliers)
         b = self.left_out(counts, self.aside, of_aside)
         return np.asarray(np.minimum(np.log(p / b), self.cap), dtype=np.float64)
 
     def left_out(self, counts: Counts, side: Side, contains: Mask) -> Array:
-        """Return the frequency of the word of each entry in a side, without its document if it is there."""
+        """Return the frequency of the word of each entry in a side; its document is left out."""
         own = contains[counts.rows]
         n = side.counts[counts.columns] - np.where(own, counts.values, 0.0)
         total = side.total - np.where(own, counts.lengths[counts.rows], 0.0)
@@ -123,14 +126,14 @@ class Mixture(NamedTuple):
 
 
 def per_word(evidence: Array | float, counts: Counts) -> Array:
-    """Return what documents have for each word; five words of no evidence are added to every document."""
+    """Return the evidence of documents per word; every document gets five more words without evidence."""
     return np.asarray(evidence / (counts.lengths + _SHRINKAGE), dtype=np.float64)
 
 
 def cap_of(evidence: Array, counts: Array, capped: float) -> float:
-    """Return the evidence that the share `capped` of all words of documents have at least.
+    """Return a cap: the share `capped` of all words of documents has at least this evidence.
 
-    `evidence` and `counts` have one entry for each different word. Without words it is infinite.
+    `evidence` and `counts` have one entry for each unique word. Without words the cap is infinite.
     """
     if not evidence.size:
         return np.inf
@@ -143,10 +146,10 @@ def cap_of(evidence: Array, counts: Array, capped: float) -> float:
 def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     """Choose the training documents that the other model explains better: one round of hard EM.
 
-    It judges every document by counts without its own, and sets aside those whose evidence for the other
-    model outweighs the prior odds of being set aside. It sets aside the 5 % with the highest scores or more,
-    so that the other model can learn from them, and 20 % or fewer: without that limit the two models could
-    change places. `aside` are the documents set aside so far.
+    Every document is judged by the counts of the others. It is set aside if its evidence for the other model
+    outweighs the prior odds of being set aside. At least the 5 % with the highest scores are set aside, so
+    that the other model can learn from them, and at most 20 %, because otherwise the two models could change
+    places. `aside` are the documents that were set aside before.
     """
     scores = per_word(-counts.sums(mixture.evidence_left_out(counts, ~aside, aside)), counts)
     share = max(float(aside.mean()), _LEAST_SHARE)
@@ -156,9 +159,9 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     return chosen
 
 
-# Weight of the background in the frequencies of the documents set aside, as a share of the training words, or
-# of its weight in the frequencies of the inliers if that is more.
+# Weight of the background in the frequencies of the documents that are set aside, as a share of the training
+# words, or of its weight in the frequencies of the inliers if this is more.
 _ASIDE_WEIGHT = 0.3
 _SHRINKAGE = 5.0  # words
 _LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
-_LEAST_SHARE = 0.01  # of documents set aside, for the prior odds
+_LEAST_SHARE = 0.01  # of documents that are set aside, for the prior odds

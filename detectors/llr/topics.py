@@ -1,15 +1,15 @@
 """Several topics: a unigram model for each group of training documents; the best one judges a document.
 
-With n_j(w) the count of a word in the documents of topic j, N_j their number of words, q(w) the background
-frequency and a the smoothing in words, a topic and its evidence for a document with the counts n(w) are
+n_j(w) is the count of a word in the documents of topic j, N_j their number of words, q(w) the background
+frequency, and a the smoothing in words. A topic, and its evidence for a document with the counts n(w), are
 
     p_j(w) = (n_j(w) + a q(w)) / (N_j + a)        sum over w of n(w) min(log[ p_j(w) / q(w) ], cap)
 
-The highest evidence counts. The prior of a topic is the background, not the model of all documents: a small
-topic knows little, and its evidence is close to 0. The groups start as the clusters of k-means on the
+The highest evidence counts. The prior of a topic is the background, not the model of all documents. So a
+small topic knows little, and its evidence is close to 0. The groups start as the clusters of k-means on the
 truncated SVD of TF-IDF counts; then each document moves to its best topic, up to three times (hard EM). A
-training document is judged without its own counts, but took part in the start: its score is too low by a
-little.
+training document is judged by the counts of the others, but had a part in the start, so its score is slightly
+too low.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Groups = NDArray[np.int64]
 DOCUMENTS_OF_A_TOPIC = 100  # at least, on average
 _DIMENSIONS = 50  # of the space of k-means
 _ROUNDS = 3
-_FEW = 0.001  # of the documents: if fewer move, the groups are found
+_FEW = 0.001  # share of documents: if fewer move, the groups are final
 
 
 class Judged(NamedTuple):
@@ -38,13 +38,13 @@ class Judged(NamedTuple):
     entries: Array
 
     def put(self, chosen: Mask, rows: NDArray[np.int64], judged: "Judged") -> None:
-        """Fill in what was found of some documents; `rows` are the documents of all entries."""
+        """Fill in the results for the chosen documents; `rows` are the documents of all entries."""
         self.sums[chosen] = judged.sums
         self.entries[chosen[rows]] = judged.entries
 
 
 def mean_of(judged: Sequence[Judged]) -> Judged:
-    """Return the mean of what several numbers of topics find."""
+    """Return the mean of results with several numbers of topics."""
     return Judged(*(np.mean(each, axis=0) for each in zip(*judged, strict=True)))
 
 
@@ -57,7 +57,7 @@ class Topics:
         background: Array,  # (n_words,), frequencies of their words
         smoothing: float,  # words of background in each model
         cap: float,  # largest evidence of a word
-        capped: float,  # if above 0, the cap is the evidence that this share of the words have at least
+        capped: float,  # if above 0, this share of the words has at least the evidence of the cap
         n: int,  # number of topics
         seed: int | None,  # of the start
     ) -> None:
@@ -88,8 +88,8 @@ class Topics:
     def judged(self, counts: Counts, rows: NDArray[np.int64], background: Array) -> Judged:
         """Judge documents by the topics.
 
-        `rows` are the rows of the words of `counts` among the training words, -1 for an unknown one;
-        `background` holds the frequencies of these words.
+        `rows` are the numbers of the words of `counts` among the training words, -1 for an unknown one;
+        `background` has the frequencies of these words.
         """
         known = np.zeros((len(self._totals), len(rows)))
         known[:, rows >= 0] = self._counts[:, rows[rows >= 0]].toarray()
@@ -99,9 +99,9 @@ class Topics:
         return Judged(sums.max(axis=1), evidence[best[counts.rows], counts.columns])
 
     def judged_left_out(self, counts: Counts, background: Array, places: Any = slice(None)) -> Judged:
-        """Judge training documents, by counts without their own.
+        """Judge training documents; each is left out of the counts.
 
-        `places` are the training documents that `counts` holds.
+        `places` are the training documents in `counts`.
         """
         own = self._topic[places]
         sums, evidence, left_out = self._left_out(counts, background, own)
@@ -110,10 +110,11 @@ class Topics:
         return Judged(sums.max(axis=1), entries)
 
     def _left_out(self, counts: Counts, background: Array, own: Groups) -> tuple[Array, Array, Array]:
-        """Return sums, the evidence of each word for each topic, and that of each entry left out.
+        """Return sums, the evidence of each word for each topic, and the evidence of each left-out entry.
 
-        Sums (documents, topics) are the evidence of each document for each topic. Each entry is judged for
-        the own topic of its document, by counts without the document, and the sums of own topics use these.
+        Sums (documents, topics) are the evidence of each document for each topic. For the topic of its
+        document, an entry is judged by counts without the document, and the sums for this topic use the
+        result.
         """
         of_words = self._counts.toarray()
         evidence = self._evidence(of_words, self._totals[:, None], background)
@@ -134,18 +135,18 @@ def _clusters(counts: Counts, n: int, seed: int | None) -> Groups:
     is_shared = np.bincount(counts.columns, minlength=n_words) > 1
     if n == 1 or is_shared.sum() <= n:
         return np.zeros(n_texts, dtype=np.int64)
-    # not above: one topic needs no scikit-learn
+    # imported here, because a single topic needs no scikit-learn
     from sklearn.cluster import KMeans
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.preprocessing import normalize
 
-    # the clusters depend on the order of the documents: sort them by a number that is drawn for each word
+    # the clusters depend on the order of the documents, so sort these by a random number for each word
     order = np.argsort(counts.matrix @ np.random.default_rng(0).random(n_words))
     shared = counts.matrix[order][:, np.flatnonzero(is_shared)]
     tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(shared)
     reduction = TruncatedSVD(min(_DIMENSIONS, min(tfidf.shape) - 1), random_state=seed)
-    with threadpool_limits(1):  # their number would change the rounding, and with it the clusters
+    with threadpool_limits(1):  # more threads would change the rounding, and with it the clusters
         reduced = normalize(reduction.fit_transform(tfidf))
         clusters = KMeans(n, n_init=2, random_state=seed).fit_predict(reduced)
     return np.asarray(clusters[np.argsort(order)], dtype=np.int64)

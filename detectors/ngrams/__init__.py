@@ -1,17 +1,18 @@
 """Perplexity under an n-gram model of characters that is learned from the training documents; no network.
 
-A document is abnormal when its characters are hard to predict from those before them. Its score is
+A document is abnormal if its characters are hard to predict from the characters before them. Its score is
 
     1 - 1 / perplexity^2,   log perplexity = the mean of -log P over its characters and its end
 
-with modified Kneser-Ney smoothing (see `kneser_ney`). It orders documents as the perplexity does, but what is
-no text, such as a coded file, is not a hundred times as odd as any topic: in the mean with other detectors it
-would hide all that they find. A training document is scored by the counts of the others. Nothing is known
-besides the training documents, as of a language model that is trained from scratch (MLKD's GPT-2, Wu et al.,
-ACL 2023).
+with modified Kneser-Ney smoothing (see `kneser_ney`). The score has the order of the perplexity. But with the
+perplexity, a document that is not text, such as an encoded file, would be a hundred times as odd as any
+topic. In a mean with other detectors, it would hide all their findings. A training document is scored by the
+counts of the others. There is no knowledge besides the training documents, as in a language model that is
+trained from scratch (MLKD's GPT-2, Wu et al., ACL 2023).
 
-The length 6 was chosen on rostd and banking-near, among 3 to 7, as was the mean against sums that a length of
-5 to 50 characters is added to; the power 2 on ten corpora, as a member of `ensemble`.
+The length 6 was chosen on rostd and banking-near, among 3 to 7. The mean was chosen there, too, against sums
+divided by the length plus 5 to 50 characters. The power 2 was chosen on ten corpora, as a member of
+`ensemble`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ CITATION = (
     "Language Modeling. Computer Speech and Language 13, 1999."
 )
 
-_MOST_CHARACTERS = 2**20  # that are looked up together
+_MOST_CHARACTERS = 2**20  # to look up at a time
 _POWER = 2  # of the perplexity
 
 
@@ -44,8 +45,8 @@ class NGrams(TextDetector):
     length : int, default 6
         Number of characters of the longest n-grams.
     references : int or None, default None
-        Number of training documents that the model is learned from, drawn by the seed; None for all. The time
-        to learn grows with their number of characters.
+        Number of training documents to learn from, drawn by the seed; None for all. The time to learn grows
+        with their number of characters.
     contamination, random_state
         See `TextDetector`; only the references are random.
 
@@ -94,12 +95,12 @@ class NGrams(TextDetector):
         return _of_words(checked, self._surprise(checked))
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the same of training documents; each is left out."""
+        """Return the same for training documents; each is left out of the counts."""
         texts = self._texts_of_training()
         return _of_words([texts[place] for place in places], self._of_training(places))
 
     def _of_training(self, places: Sequence[int]) -> Iterator[Array]:
-        """Yield -log P of the characters of training documents; those that were learned from are left out."""
+        """Yield -log P of the characters of training documents; a reference is left out of the counts."""
         texts, is_known = self._texts_of_training(), np.isin(places, self._places)
         surprise = {
             kind: self._surprise([texts[place] for place in np.asarray(places)[is_known == kind]], kind)
@@ -108,7 +109,7 @@ class NGrams(TextDetector):
         return (next(surprise[own]) for own in is_known.tolist())
 
     def _surprise(self, texts: list[str], leave_out: bool = False) -> Iterator[Array]:
-        """Yield -log P of the characters of each document and of its end."""
+        """Yield -log P of the characters and of the end of each document."""
         for block in in_blocks(texts, _MOST_CHARACTERS):
             surprise, ends = self._model.surprise(list(map(_lower, block)), leave_out=leave_out)
             yield from (surprise[start:end] for start, end in pairwise(ends.tolist()))
@@ -129,6 +130,6 @@ def _of_words(texts: Sequence[str], surprise: Iterable[Array]) -> list[list[Toke
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case, with its characters at the same places."""
+    """Return a text in lower case; characters keep their places."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(character.lower()[0] for character in text)

@@ -1,14 +1,14 @@
 """Modified Kneser-Ney smoothing of n-grams of characters; each training document can be left out exactly.
 
-With c(h z) the number of times that the character z follows the characters h in the training documents, a
-character has the probability
+c(h z) counts how often the character z follows the characters h in the training documents. A character has
+the probability
 
     P(z | h) = (c(h z) - D[c(h z)] + (sum over y of D[c(h y)]) P(z | h without its first character)) / c(h)
 
-where c(h) is the sum over all characters, and D[c] is what an n-gram with the count c gives to unknown ones
-(Chen and Goodman, 1999, "An empirical study of smoothing techniques for language modeling", section 3). For
-n-grams shorter than the longest, c is the number of different characters that come before them. Below single
-characters, all are equally likely.
+where c(h) is the sum over all characters, and D[c] is the discount that an n-gram with the count c gives to
+unknown ones (Chen and Goodman, 1999, "An empirical study of smoothing techniques for language modeling",
+section 3). For n-grams shorter than the longest, c is the number of distinct characters that come before
+them. Below single characters, all characters are equally likely.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,29 +21,29 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-_UNKNOWN, _START, _END = range(3)  # symbols before those of the characters
-_LEAST_DISCOUNT = 0.05  # a small corpus may have no n-gram of some count
+_UNKNOWN, _START, _END = range(3)  # symbols; the symbols of characters follow
+_LEAST_DISCOUNT = 0.05  # a small corpus may have no n-gram with some count
 
-# What the n-grams of one length know of each symbol: counts, discounts, totals, and what is given.
+# The values of the n-grams of one length for each symbol: counts, discounts, totals, and given discounts.
 _Evidence = tuple[Array, Array, Array, Array]
 
 
 class Order(NamedTuple):
-    """The n-grams of one length, numbered in the order of their keys; number 0 is for unknown ones.
+    """The n-grams of one length, numbered in order of their keys; number 0 is for unknown ones.
 
-    The key of an n-gram is the number of the n-gram without its last symbol, times the number of different
+    The key of an n-gram is the number of the n-gram without its last symbol, times the number of unique
     symbols, plus its last symbol.
     """
 
     keys: Numbers
     counts: Array
-    discounts: Array  # of n-grams with a count of 0, 1, 2, and 3 or more
-    totals: Array  # sum of the counts after each n-gram that is one shorter
-    given: Array  # sum of the discounts after it
+    discounts: Array  # for counts of 0, 1, 2, and 3 or more
+    totals: Array  # sums of the counts after each n-gram that is one symbol shorter
+    given: Array  # sums of the discounts after it
 
     @classmethod
     def fit(cls, keys: Numbers, counts: Array, n_shorter: int, n_symbols: int) -> Self:
-        """Sum up n-grams, of which `counts` are known."""
+        """Sum up n-grams with these `counts`."""
         of_counts = np.bincount(np.minimum(counts[counts > 0], 5).astype(np.int64), minlength=5)[1:5]
         one, two, *_ = more = np.maximum(of_counts, 1)
         y = one / (one + 2 * two)
@@ -59,7 +59,7 @@ class Order(NamedTuple):
 
     def numbers(self, keys: Numbers) -> Numbers:
         """Return the numbers of n-grams."""
-        if len(keys) > len(self.keys):  # then a hash table is faster
+        if len(keys) > len(self.keys):  # a hash table is faster
             return np.maximum(pd.Index(self.keys).get_indexer(pd.Index(keys)), 0)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[places] == keys, places, 0)
@@ -72,7 +72,7 @@ class Order(NamedTuple):
 class KneserNey(NamedTuple):
     """An n-gram model of characters."""
 
-    characters: NDArray[np.uint32]  # different ones, in order
+    characters: NDArray[np.uint32]  # unique, in order
     orders: list[Order]  # from single characters on
 
     @classmethod
@@ -84,7 +84,7 @@ class KneserNey(NamedTuple):
         tables = list[tuple[Numbers, Numbers]]()
         for shorter in range(longest):
             keys, first, own = _different(model._keys(numbers[-1], codes, offset, shorter))
-            if keys[0] >= 0:  # there is no n-gram that begins before a document
+            if keys[0] >= 0:  # no n-gram begins before a document
                 keys, first, own = np.append(-1, keys), np.append(0, first), own + 1
             tables.append((keys, first))
             numbers.append(own)
@@ -95,18 +95,18 @@ class KneserNey(NamedTuple):
                 counts = np.bincount(numbers[longest][is_counted], minlength=len(keys)).astype(np.float64)
             n_shorter = len(tables[shorter - 1][0]) if shorter else 1
             orders.append(Order.fit(keys, counts, n_shorter, model._n_symbols))
-            # an n-gram without its first symbol is counted once for each symbol that comes before it
+            # an n-gram without its first symbol counts once for each symbol that comes before it
             counts = np.bincount(numbers[shorter][first[counts > 0]], minlength=n_shorter).astype(np.float64)
         return model._replace(orders=orders[::-1])
 
     @property
     def _n_symbols(self) -> int:
-        """Number of different symbols."""
+        """Number of unique symbols."""
         return len(self.characters) + _END + 1
 
     def _symbols(self, texts: Sequence[str], longest: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the symbols of documents, the document of each, and its place there."""
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + longest  # with starts and an end
+        """Return the symbols of documents, and for each its document and its place there."""
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + longest  # with start and end symbols
         document = np.repeat(np.arange(len(texts)), lengths)
         offset = np.arange(len(document)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         is_end = offset == lengths[document] - 1
@@ -119,16 +119,16 @@ class KneserNey(NamedTuple):
         return codes, document, offset
 
     def _keys(self, numbers: Numbers, codes: Numbers, offset: Numbers, shorter: int) -> Numbers:
-        """Return the keys of the n-grams that end at each symbol, given the numbers of those one shorter."""
+        """Return the keys of the n-grams that end at each symbol, given the numbers of shorter n-grams."""
         before = np.roll(numbers, 1) if shorter else numbers
         return np.where(offset >= shorter, before * self._n_symbols + codes, -1)
 
     def surprise(self, texts: Sequence[str], *, leave_out: bool = False) -> tuple[Array, Numbers]:
         """Return -log P of the characters and the end of each document, of shape (n_characters + n_texts,).
 
-        Those of document i are between the i-th and the next of the second array, of shape (n_texts + 1,).
-        With `leave_out`, they are training documents, and each is left out of the counts. The discounts are
-        those of all documents.
+        The values of document i begin at entry i of the second array, of shape (n_texts + 1,), and end before
+        entry i + 1. With `leave_out`, the documents are training documents, and each is left out of the
+        counts. The discounts come from all documents.
         """
         longest = len(self.orders)
         codes, document, offset = self._symbols(texts, longest)
@@ -149,9 +149,9 @@ class KneserNey(NamedTuple):
         return -np.log(share), np.searchsorted(document[places], np.arange(len(texts) + 1))
 
     def _left_out(self, at: Sequence[Numbers], document: Numbers) -> Iterator[_Evidence]:
-        """Yield the evidence of the other training documents, from the longest n-grams on.
+        """Yield the evidence of the other training documents, the longest n-grams first.
 
-        `at` are the numbers of the n-grams of each length that end at each symbol.
+        `at` has for each length the numbers of the n-grams that end at each symbol.
         """
         gone: Numbers | None = None
         for length in range(len(self.orders), 0, -1):
@@ -162,26 +162,26 @@ class KneserNey(NamedTuple):
             counts = order.counts[number] - own
             discounts, shorter = order.discount(counts), order.keys[number] // self._n_symbols
             less = order.discount(order.counts[number]) - discounts
-            # cells are in the order of documents and keys, so that equal ones come together
+            # cells are in order of documents and keys, so that equal ones are neighbours
             is_next = (np.diff(of_document) != 0) | (np.diff(shorter) != 0)
             of_shorter = np.cumsum(np.append(False, is_next))[: len(cells)]
             totals = order.totals[shorter] - np.bincount(of_shorter, own)[of_shorter]
             given = order.given[shorter] - np.bincount(of_shorter, less)[of_shorter]
             yield counts[places], discounts[places], totals[places], given[places]
-            if length > 1:  # what no other document has is no longer before the shorter n-gram
+            if length > 1:  # n-grams that no other document has do not count
                 is_gone = counts == 0
                 n_shorter = len(self.orders[length - 2].keys)
                 gone = of_document[is_gone] * n_shorter + at[length - 1][first[is_gone]]
 
 
 def _different(keys: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the different keys in order, the first place of each, and the number of the key at each place.
+    """Return the unique keys in order, their first places, and the number of the key at each place.
 
-    `numpy.unique` returns the same, and takes several times as long where keys repeat.
+    `numpy.unique` returns the same, but takes several times as long if keys repeat.
     """
     own, different = pd.factorize(keys, sort=True)
     first = np.empty(len(different), np.int64)
-    first[own[::-1]] = np.arange(len(own))[::-1]  # of values for one place, the last one stays
+    first[own[::-1]] = np.arange(len(own))[::-1]  # the last value for a place stays
     return different, first, own
 
 
