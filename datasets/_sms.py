@@ -1,4 +1,4 @@
-"""The SMS Spam Collection, which two benchmarks split in their own ways."""
+"""The SMS Spam Collection, which two benchmarks split differently."""
 
 from adbench_text.contract.dataset import Dataset, Edition
 from adbench_text.storage import RemoteFile
@@ -30,6 +30,6 @@ class SpamCollection(Dataset):
         return Edition("published", self.files[0].sha256, is_published=True)
 
     def messages(self) -> list[tuple[str, str]]:
-        """Return kind (ham or spam) and text of the messages, in the order of the file."""
+        """Return the kind (ham or spam) and the text of each message, in the order of the file."""
         lines = self.files[0].fetch().read_bytes().decode().removesuffix("\n").split("\n")
         return [(kind, text) for kind, _, text in (line.partition("\t") for line in lines)]

@@ -6,7 +6,7 @@ from adbench_text.contract.dataset import Dataset, Documents
 from adbench_text.storage import RemoteFile
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"
-#: Less than half of the training documents, from splits for validation that others published.
+#: Files with fewer than half of the training documents, from validation splits that others published.
 _SAMPLE = "8b59482dd24e4c196e0b7eb5f1c6a3e0"
 
 

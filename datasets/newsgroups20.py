@@ -27,7 +27,7 @@ GROUPS = {
 }
 
 
-#: scikit-learn's copy comes before the archive. It is a pickle, and loaded because its digest is known.
+#: scikit-learn's copy is preferred to the archive. It is a pickle, and is loaded because its digest is known.
 _COPY = RemoteFile(
     "20news/20news-bydate_py3.pkz",
     page=_PAGE,
@@ -48,7 +48,7 @@ def _bunches() -> dict[str, Any]:
     from sklearn.datasets import load_files
 
     with TemporaryDirectory() as folder, tarfile.open(_ARCHIVE.fetch()) as archive:
-        # The first releases of Python 3.11 have no filter; the archive is known by its digest.
+        # The first releases of Python 3.11 have no filter; the archive is safe because its digest is known.
         safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         archive.extractall(folder, **safely)
         return {
@@ -92,7 +92,7 @@ class Newsgroups20(Dataset):
         return train, test
 
     def posts(self) -> list[tuple[list[str], list[str]]]:
-        """Return the posts of both parts, without headers, footers and quotes, and the newsgroup of each."""
+        """Return the posts of both parts, without headers, footers and quotes, and their newsgroups."""
         parts = _bunches()
         return [
             ([_body(post) for post in part.data], [part.target_names[target] for target in part.target])

@@ -1,7 +1,7 @@
 """NLP-ADBench: corpora with 3 to 6 % of anomalies; 70 % of the normal documents are for training.
 
-BBC has the split of the publication. Of the other two, only the sizes of the parts are known: each seed draws
-them anew.
+BBC has the published split. For the other two corpora, only the sizes of the parts are published, so each
+seed draws the parts anew.
 """
 
 import json

@@ -1,14 +1,14 @@
-"""Planted words: words of some test documents are replaced, and a detector must find the new ones.
+"""Planted words: words of some test documents are replaced, and a detector must find the new words.
 
 All classes of another dataset are normal together, and its training documents are for training. In half of
-its test documents, three words are replaced by random letters, or by frequent words of another language. A
-fixed seed draws documents and words. Test documents of fewer than six words are left out, so that all can
-have planted ones.
+its test documents, random letters or frequent words of another language replace three words. A fixed seed
+draws documents and words. Test documents with fewer than six words are left out, so that all can have planted
+words.
 
-Only words that cleaning leaves are replaced, by words that it leaves too. The new words are in upper or lower
-case as the old ones. Random letters are as many as before; of 30 words of the other language, the one whose
-length is nearest is planted. The words as published are those that cleaning leaves: the length of these gives
-nothing away, while that of all words does, because stop words are short.
+Only words that cleaning keeps are replaced, and only by words that it keeps. A new word has the case of the
+old word. Random letters have the length of the old word. If another language is planted, the word with the
+nearest length is taken from 30 words. The words as published are the words that cleaning keeps: their length
+does not reveal the planted words. The length of all words would, because stop words are short.
 """
 
 from collections import Counter
@@ -27,14 +27,14 @@ from adbench_text.text.cleaning import clean, english_words
 from adbench_text.text.words import digest
 
 N_PLANTED = 3  # words of a document
-LEAST_WORDS = 2 * N_PLANTED  # that a test document has
+LEAST_WORDS = 2 * N_PLANTED  # in a test document
 _SEED = 0
 _N_CANDIDATES = 30
 _N_FREQUENT = 5000  # words of a language
-_N_DOCUMENTS = 1000  # whose letters are counted
-_LEAST_SHARE = 1e-3  # of a letter among all
+_N_DOCUMENTS = 1000  # to count letters in
+_LEAST_SHARE = 1e-3  # of a letter among all letters
 
-_Draw = Callable[[int], str]  # returns a word, given the length that it should have
+_Draw = Callable[[int], str]  # returns a word of about the given length
 
 
 class _Planted(Dataset):
@@ -42,7 +42,7 @@ class _Planted(Dataset):
 
     classes = ("normal", "planted")
     inliers = ("normal",)
-    contamination = (0.0,)  # there are no outliers to draw for training
+    contamination = (0.0,)  # the training part has no outliers
     underlying: ClassVar[type[Dataset]]
     words_of: ClassVar[str] = ""  # language of the new words; empty for random letters
 
@@ -51,7 +51,7 @@ class _Planted(Dataset):
         cls.source, cls.licence, cls.citation, cls.files = of.source, of.licence, of.citation, of.files
 
     def edition(self) -> Edition:
-        """Return the edition of the other dataset; the digest is also one of what is planted."""
+        """Return the edition of the other dataset; the digest includes the planted words."""
         edition = self.underlying().edition()
         release = installed("wordfreq") if self.words_of else ""
         return replace(edition, digest=digest([edition.digest, self.words_of, release, str(_SEED)]))
@@ -110,7 +110,7 @@ class GermanAGNews(LettersAGNews):
 
 
 def _with_planted(texts: Sequence[str], draw: _Draw, rng: np.random.Generator) -> Documents:
-    """Return the documents that have enough words, with others planted in half of them."""
+    """Return the documents with enough words, and plant words in half of them."""
     found = [(text, spans) for text in texts if len(spans := _replaceable(text)) >= LEAST_WORDS]
     drawn = set(rng.permutation(len(found))[: len(found) // 2].tolist())
     written, words = list[str](), list[OddWords]()
@@ -125,14 +125,14 @@ def _with_planted(texts: Sequence[str], draw: _Draw, rng: np.random.Generator) -
 
 
 def _kept(text: str) -> list[tuple[int, int]]:
-    """Return where the words are that cleaning leaves."""
+    """Return the spans of the words that cleaning keeps."""
     return [(start, end) for _, start, end in english_words(text)]
 
 
 def _replaceable(text: str) -> list[tuple[int, int]]:
-    """Return where the words are that can be replaced: those of letters, which no other letter follows.
+    """Return the spans of the words that can be replaced: only letters, and no other letter follows.
 
-    Cleaning splits "gonna", and would not split what another word makes of it.
+    For example, cleaning splits "gonna", but it would not split a word that replaces a part of "gonna".
     """
     return [
         (start, end)
@@ -142,7 +142,7 @@ def _replaceable(text: str) -> list[tuple[int, int]]:
 
 
 def _replaced(text: str, spans: Spans, draw: _Draw) -> tuple[str, Spans]:
-    """Return a document with other words at these places, and where they are."""
+    """Return a document with other words at these places, and the spans of the new words."""
     parts, odd, last, length = list[str](), list[tuple[int, int]](), 0, 0
     for start, end in spans:
         old, word = text[start:end], draw(end - start)
@@ -155,7 +155,7 @@ def _replaced(text: str, spans: Spans, draw: _Draw) -> tuple[str, Spans]:
 
 
 def _frequent_words(language: str, known_language: str, rng: np.random.Generator) -> _Draw:
-    """Return what draws frequent words of a language that another language lacks."""
+    """Return a function that draws frequent words of a language that another language lacks."""
     from wordfreq import get_frequency_dict, top_n_list
 
     known = get_frequency_dict(known_language, "small")
@@ -170,7 +170,7 @@ def _frequent_words(language: str, known_language: str, rng: np.random.Generator
 
 
 def _random_letters(texts: Sequence[str], rng: np.random.Generator) -> _Draw:
-    """Return what draws words of random letters, out of the letters that some documents have."""
+    """Return a function that draws words of random letters, from the letters of some documents."""
     some = [texts[row] for row in rng.permutation(len(texts))[:_N_DOCUMENTS]]
     counts = Counter(letter for text in map(clean, some) for letter in text if letter.isalpha())
     letters = sorted(letter for letter, n in counts.items() if n >= _LEAST_SHARE * counts.total())
@@ -178,7 +178,7 @@ def _random_letters(texts: Sequence[str], rng: np.random.Generator) -> _Draw:
     def draw(length: int) -> str:
         while True:
             word = "".join(letters[number] for number in rng.integers(len(letters), size=length))
-            if clean(word) == word:  # it is no stop word
+            if clean(word) == word:  # not a stop word
                 return word
 
     return draw

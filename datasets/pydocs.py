@@ -1,8 +1,8 @@
-"""Docstrings of the libraries that this package needs: English prose that every installation has already.
+"""Docstrings of the libraries that this package needs: English prose that every installation already has.
 
-One class per library, one document per docstring. The libraries are read as text, not imported.
-Whatever reveals a library by its style and not by its subject is removed: names of libraries,
-signatures, code, section headers, types and markup. No module has documents in both parts.
+A library is a class, a docstring is a document. The libraries are read as text, not imported. Signs of the
+style of a library are removed, so that only its subject counts: names of libraries, signatures, code, section
+headers, types and markup. The documents of a module are in one part only.
 """
 
 import ast
@@ -20,11 +20,11 @@ from adbench_text.errors import DataError
 from adbench_text.escaping import utf8
 from adbench_text.text.cleaning import clean
 
-PER_CLASS = {"train": 500, "test": 250}  # what the smallest of the libraries can give
-PER_MODULE = 25  # so that no long module dominates its library
-MIN_WORDS = 15  # left after cleaning; fewer are too little evidence
+PER_CLASS = {"train": 500, "test": 250}  # as many as the smallest library has
+PER_MODULE = 25  # so that a long module does not dominate its library
+MIN_WORDS = 15  # after cleaning; fewer words are too little evidence
 
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # import name: distribution name, where they differ
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # import name: distribution name, if they differ
 
 SKIPPED = {"test", "tests", "testing", "_testing", "conftest"}
 # The next two lines: vendored code of other projects.
@@ -34,7 +34,7 @@ SKIPPED |= {"protos", "distutils"}  # protos: generated code; distutils: exists 
 
 
 class PyDocs(Dataset):
-    """The embedded corpus; its edition is the set of installed versions."""
+    """The built-in corpus; the installed versions of the libraries are its edition."""
 
     name = "pydocs"
     classes = (
@@ -62,7 +62,7 @@ class PyDocs(Dataset):
         """Read the modules of each library, in the order of their hashes, until both parts are full."""
         texts: dict[str, list[str]] = {part: [] for part in PER_CLASS}
         labels: dict[str, list[int]] = {part: [] for part in PER_CLASS}
-        seen: set[str] = set()  # cleaned texts of all classes and both parts: each is taken once
+        seen: set[str] = set()  # cleaned texts of all classes and both parts; a text is taken only once
         for label, library in enumerate(self.classes):
             room = dict(PER_CLASS)
             for module, path in sorted(modules(library), key=lambda item: (_stable_hash(item[0]), item[1])):
@@ -92,13 +92,13 @@ def _stable_hash(text: str) -> str:  # the same in every process, unlike hash()
 
 
 def part_of(module: str) -> str:
-    """Return the part of a module, chosen by a hash of its dotted name: about one in three is for test."""
+    """Return the part of a module by a hash of its dotted name: about one in three is for testing."""
     return "train" if int(_stable_hash(module), 16) % 3 else "test"
 
 
 def modules(library: str) -> Iterator[tuple[str, Path]]:
-    """Yield dotted name and file of each module of a library, in no particular order."""
-    spec = find_spec(library)  # of a top-level name: runs none of its code
+    """Yield the dotted name and the file of each module of a library, in any order."""
+    spec = find_spec(library)  # runs no code, because the name is top-level
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in Path(folder).rglob("*.py"):
             names = (library, *path.relative_to(folder).with_suffix("").parts)
@@ -119,15 +119,15 @@ def _new_texts(path: Path, limit: int, seen: set[str]) -> list[str]:
 
 
 def docstrings(code: bytes) -> Iterator[str]:
-    """Yield the docstrings of a module's code: its own and those of its classes and functions."""
-    if b'"""' not in code:  # spares the parsing; docstrings in other quotes are short
+    """Yield the docstrings of a module, of its classes and of its functions."""
+    if b'"""' not in code:  # then do not parse; docstrings in other quotes are short
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in the code of others
+            warnings.simplefilter("ignore")  # the code of others may have invalid escapes
             tree = ast.parse(code)
     except (SyntaxError, ValueError):
-        return  # a template, or code for a newer Python, which could not be imported either
+        return  # a template, or code for a newer Python
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node, clean=False) or ""
@@ -139,8 +139,8 @@ _SECTIONS = (
 )
 _PROSE = "note|warning|caution|tip|hint|important|admonition|seealso|topic|rubric|version\\w+|deprecated"
 _LIBRARIES = "numpy|scipy|pandas|sklearn|scikit|torch|mlflow|matplotlib|pyplot"
-_LABEL = r"(?:[^`<\s]++|\s++(?=[^`<\s]))*+"  # of a link, without the spaces after it
-_BLOCK = r"(?:\n+(?=\1[ \t])[^\n]*)*"  # what follows a line and is indented deeper
+_LABEL = r"(?:[^`<\s]++|\s++(?=[^`<\s]))*+"  # text of a link, without the spaces after it
+_BLOCK = r"(?:\n+(?=\1[ \t])[^\n]*)*"  # the lines after a line that are indented deeper
 
 # Patterns and their replacements, in this order; the rest is prose.
 _RULES = [
@@ -159,7 +159,7 @@ _RULES = [
         (r"^[ \t]*\S[^:\n]{0,60} : .*$", ""),  # `x, y : array_like`
         (r"^([ \t]*)\*{0,2}\w+(?: ?\([^)\n]*\))?: ", r"\1"),  # `x (Tensor): `
         (r"^([ \t]*):\w[^:`\n]*:(?=\s)", r"\1"),  # `:param x:`
-        # a type, with what it means below
+        # a type, with its meaning below
         (r"^(?:([ \t]*+)\w+$(?=\n\1[ \t]+\S)|[^.\n]+, optional$(?=\n[ \t]+\S))", ""),
         (r"(?<!\w)\w++://[^\s>`]+|www\.[^\s>`]+", ""),
         (r":math:`[^`]*`|\$[^$\n]+\$|%\(\w+\)s|\[\w+\]_", ""),

@@ -27,9 +27,9 @@ class Reuters(Dataset):
     """Reuters-21578, ModApte split, the articles of one topic.
 
     As in CVDD's release, a topic counts if it occurs in both parts, and an article belongs to the corpus if
-    exactly one of its topics counts and is among the seven classes. The text is title and body, without the
-    dateline and the closing "Reuter". A brief article is its title: the placeholder that stands for its body
-    is left out. The 37 articles without markup are read as they are, with their datelines.
+    exactly one of its topics counts and is among the seven classes. The text is the title and the body,
+    without the dateline and the closing "Reuter". A brief article has only a title: the placeholder for its
+    body is left out. The 37 articles without markup keep their datelines.
     """
 
     name = "reuters"
@@ -70,7 +70,7 @@ class Reuters(Dataset):
 
 
 def _counting(articles: list[_Article], topics: set[str]) -> list[_Article]:
-    """Return the articles; each keeps only its topics that are among `topics`."""
+    """Return the articles; each keeps only topics in `topics`."""
     return [([topic for topic in own if topic in topics], text) for own, text in articles]
 
 
@@ -83,7 +83,7 @@ def _sgml_files(path: Path) -> list[str]:
 
 
 def _articles(content: str) -> Iterator[tuple[str, list[str], str]]:
-    """Yield part, topics and text of the articles of the ModApte split in an SGML file."""
+    """Yield the part, the topics and the text of each article of the ModApte split in an SGML file."""
     for article in content.split("</REUTERS>")[:-1]:
         head, _, body = article.partition("<REUTERS ")[2].partition(">")
         facts = dict(_ATTRIBUTE.findall(head))
@@ -92,14 +92,14 @@ def _articles(content: str) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _element(content: str, name: str, attributes: str = "") -> str:
-    """Return the content of an element with exactly these attributes; empty if there is none."""
+    """Return the content of the element with exactly these attributes, or an empty string."""
     return content.partition(f"<{name}{attributes}>")[2].partition(f"</{name}>")[0]
 
 
 def _text(article: str) -> str:
     """Return title and body, without the dateline and the closing "Reuter"."""
     body = html.unescape(_element(article, "BODY") or _element(article, "TEXT", ' TYPE="UNPROC"'))
-    for _ in range(2):  # a few articles close twice
+    for _ in range(2):  # a few articles have two closings
         body = _CLOSING.sub("", body.strip())
     title = html.unescape(_element(article, "TITLE"))
     return f"{title.strip()}\n{body.strip()}".strip()

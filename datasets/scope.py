@@ -1,8 +1,8 @@
-"""Documents that are out of scope: several classes are normal together, and no label is known in training.
+"""Documents that are out of scope: several classes are normal together, and labels are unknown in training.
 
-Far outliers come from other corpora, near ones are further intents of the same bank, or what users asked a
-chat bot that it was not made for. Documents are not cleaned, as in the publications: utterances are short,
-and of "what can you do" cleaning would leave nothing.
+Far outliers come from other corpora. Near outliers are other intents of the same bank, or questions to a chat
+bot that it cannot answer. Documents are not cleaned, as in the publications: utterances are short, and
+cleaning would remove every word of "what can you do".
 """
 
 import csv
@@ -65,7 +65,7 @@ class _Scope(Dataset):
 
 
 class SstFar(_Scope):
-    """Sentences of film reviews; 500 sentences of each of four other corpora are odd, drawn by the seed."""
+    """Sentences of film reviews; 4 times 500 sentences from other corpora are odd, drawn by the seed."""
 
     name = "sst-far"
     classes = ("reviews", "snli", "rte", "20ng", "multi30k")
@@ -93,7 +93,7 @@ class SstFar(_Scope):
     )
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read the sentences as the released code does: quotes join lines, rows without text go."""
+        """Read the sentences as the released code does: quotes join lines, rows without text are dropped."""
         import pandas as pd
 
         tables = [pd.read_csv(file.fetch(), sep="\t").dropna() for file in self.files]
@@ -101,7 +101,7 @@ class SstFar(_Scope):
 
 
 class Rostd(_Scope):
-    """Utterances on alarms, reminders and weather; those that no such assistant can answer are odd."""
+    """Utterances on alarms, reminders and weather; utterances that the assistant cannot answer are odd."""
 
     name = "rostd"
     source = "https://github.com/vgtomahawk/LR_GC_OOD"
@@ -125,7 +125,7 @@ class Rostd(_Scope):
 
 
 class BankingNear(_Scope):
-    """Questions to a bank of 50 intents; those of 27 further intents are odd."""
+    """Questions to a bank with 50 intents; questions with 27 other intents are odd."""
 
     name = "banking-near"
     source = "https://github.com/jianguoz/Few-Shot-Intent-Detection"
@@ -147,7 +147,7 @@ class BankingNear(_Scope):
 
 
 class BankingFar(BankingNear):
-    """Questions to a bank of 50 intents; 1,080 utterances on alarms, reminders and weather are odd."""
+    """Questions to a bank with 50 intents; 1,080 utterances on alarms, reminders and weather are odd."""
 
     name = "banking-far"
     source = f"{BankingNear.source} {Rostd.source}"
@@ -155,7 +155,7 @@ class BankingFar(BankingNear):
     files = (*BankingNear.files[:2], Rostd.files[1])
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read the questions, and draw as many normal utterances of rostd as banking-near has odd ones."""
+        """Read the questions; draw as many normal utterances of rostd as banking-near has odd questions."""
         train, test = map(_lines, self.files[:2])
         utterances = Rostd().read()[1]
         drawn = np.random.RandomState(0).permutation(np.flatnonzero(utterances.labels == 0))[:1080]
@@ -163,7 +163,7 @@ class BankingFar(BankingNear):
 
 
 class _Hint3(_Scope):
-    """A chat bot: its intents, each with examples by its authors, and what its users asked."""
+    """A chat bot: its intents, with examples by its authors, and the questions of its users."""
 
     source = "https://github.com/hellohaptik/HINT3"
     licence = "ODbL"
@@ -173,7 +173,7 @@ class _Hint3(_Scope):
     )
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read both files; queries that no intent answers are odd, those without words too."""
+        """Read both files; queries without an intent are odd, and also queries without words."""
         train, test = map(self._rows, self.files)
         normal, odd = (
             [text for text, label in test if (label == "NO_NODES_DETECTED") == is_odd]
@@ -187,7 +187,7 @@ class _Hint3(_Scope):
 
 
 class Hint3Curekart(_Hint3):
-    """HINT3: what users asked the bot of a shop for health; what it has no intent for is odd."""
+    """HINT3: questions to the bot of a health shop; questions without an intent are odd."""
 
     name = "hint3-curekart"
     files = _hint3(
@@ -198,7 +198,7 @@ class Hint3Curekart(_Hint3):
 
 
 class Hint3Powerplay11(_Hint3):
-    """HINT3: what users asked the bot of a fantasy league; what it has no intent for is odd."""
+    """HINT3: questions to the bot of a fantasy league; questions without an intent are odd."""
 
     name = "hint3-powerplay11"
     files = _hint3(
@@ -209,7 +209,7 @@ class Hint3Powerplay11(_Hint3):
 
 
 class Hint3Sofmattress(_Hint3):
-    """HINT3: what users asked the bot of a shop for mattresses; what it has no intent for is odd."""
+    """HINT3: questions to the bot of a mattress shop; questions without an intent are odd."""
 
     name = "hint3-sofmattress"
     files = _hint3(

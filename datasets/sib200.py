@@ -1,7 +1,7 @@
 """SIB-200: sentences of seven topics in 205 languages, as in sib-200:deu_Latn; sib-200 is English.
 
-The sentences of all languages are translations of the same ones. The digests of the files of each language
-are in ``sib200.json`` beside this file.
+The sentences of all languages are translations of the same sentences. The file ``sib200.json`` in this
+folder has the digests of the files of each language.
 """
 
 import csv
@@ -16,7 +16,7 @@ _REPOSITORY = "https://github.com/dadelani/sib-200"
 _FILES = "https://raw.githubusercontent.com/dadelani/sib-200/593cea88519930f776c1a4a1980b6a35b39dca57/data/annotated/"
 _PARTS = ("train.tsv", "test.tsv")
 _ENGLISH = "eng_Latn"
-#: The sha256 of the files for training and for testing, by the code of FLORES-200 of their language.
+#: The sha256 of the files for training and for testing, by the code of their language in FLORES-200.
 _DIGESTS: dict[str, list[str]] = json.loads(
     resources("adbench_text.datasets").joinpath("sib200.json").read_text(encoding="utf-8")
 )
@@ -28,12 +28,12 @@ class Sib200(Dataset):
     Parameters
     ----------
     variant : str, default ""
-        The language and its script by their code in FLORES-200, such as ``"deu_Latn"``; empty for English.
+        The code of the language and its script in FLORES-200, such as ``"deu_Latn"``; empty for English.
     """
 
-    name: str = "sib-200"  # type: ignore[misc]  # a constant of the class in other datasets
-    language: str  # type: ignore[misc]  # likewise
-    files: tuple[RemoteFile, ...]  # type: ignore[misc]  # likewise
+    name: str = "sib-200"  # type: ignore[misc]  # these three are class attributes of other datasets
+    language: str  # type: ignore[misc]
+    files: tuple[RemoteFile, ...]  # type: ignore[misc]
     classes = ("entertainment", "geography", "health", "politics", "science/technology", "sports", "travel")
     variants = tuple(_DIGESTS)
     source = _REPOSITORY
@@ -43,7 +43,7 @@ class Sib200(Dataset):
         "Simple, Inclusive, and Big Evaluation Dataset for Topic Classification in 200+ Languages and "
         "Dialects. EACL 2024."
     )
-    as_papers = False  # no published figure depends on its words
+    as_papers = False  # no published figure depends on these words
 
     def __init__(self, variant: str = "") -> None:
         code = variant or _ENGLISH

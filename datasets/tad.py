@@ -15,7 +15,7 @@ _COMMIT = "f5a6fe4903c3101784aa76430ebe940dfa8c4911"
 
 
 class _TADBench(Dataset):
-    """An array of the archive `data.zip`, which its publication ranks as it is."""
+    """An array of the archive `data.zip`; its publication ranks all its documents."""
 
     classes = ("normal", "anomaly")
     inliers = ("normal",)
@@ -44,14 +44,14 @@ class _TADBench(Dataset):
 
 
 class Email(_TADBench):
-    """TAD-Bench: e-mails, and a few of the spam."""
+    """TAD-Bench: e-mails, and a small part of the spam."""
 
     name = "tad-email"
     array = "email_spam"
 
 
 class Sms(_TADBench):
-    """TAD-Bench: text messages, and a few of the spam, from the SMS Spam Collection."""
+    """TAD-Bench: text messages, and a small part of the spam, from the SMS Spam Collection."""
 
     name = "tad-sms"
     array = "smsspam"
@@ -60,14 +60,14 @@ class Sms(_TADBench):
 
 
 class Covid(_TADBench):
-    """TAD-Bench: posts about COVID-19, and a few of those that are fake."""
+    """TAD-Bench: posts about COVID-19, and a small part of the fake ones."""
 
     name = "tad-covid"
     array = "covid_fake"
 
 
 class Liar2(_TADBench):
-    """TAD-Bench: statements of politicians, and a few of the false ones, from LIAR2."""
+    """TAD-Bench: statements of politicians, and a small part of the false ones, from LIAR2."""
 
     name = "tad-liar2"
     array = "liar2"

@@ -1,6 +1,6 @@
 """Text-ADBench: the splits of four corpora with more than one class.
 
-Only the split is theirs. Texts are cleaned as those of every other corpus here, for all detectors alike.
+Only the split comes from Text-ADBench. Texts are cleaned like in our other corpora, for all detectors.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ _Named = tuple[str, str]  # the name of a class, and a text
 
 
 class _TextADBench(Dataset):
-    """A corpus that is split as Text-ADBench does."""
+    """A corpus with the split of Text-ADBench."""
 
     contamination = (0.0,)
 
     def _split(self, train: list[_Named], test: list[_Named]) -> tuple[Documents, Documents]:
-        """Return both parts; the anomalies of the training part are for testing."""
+        """Return both parts; anomalies in the training part are for testing."""
         normal = [each for each in train if each[0] in self.inliers]
         odd = [each for each in train if each[0] not in self.inliers]
         return self._documents(normal), self._documents(test + odd)
@@ -62,7 +62,7 @@ class ReutersTwo(_TextADBench):
     """Text-ADBench: Reuters-21578; earn and acq are normal, the articles of other topics are for testing.
 
     As in NLTK's ModApte split, a topic counts if it occurs in both parts, and an article belongs to the
-    corpus if exactly one topic counts, be it named twice.
+    corpus if exactly one topic counts, even if it is named twice.
     """
 
     name = "textad-reuters"
@@ -117,7 +117,7 @@ class Sst2(_TextADBench):
         f"{_CITATION} R. Socher, A. Perelygin, J. Wu, J. Chuang, C. D. Manning, A. Ng, C. Potts: Recursive "
         "Deep Models for Semantic Compositionality Over a Sentiment Treebank. EMNLP 2013."
     )
-    # GLUE's sentences in its order; its own files have the two columns the other way round
+    # GLUE's sentences in its order; GLUE's files have the two columns in the other order
     files = (
         RemoteFile(
             "sst2/train.tsv",
@@ -138,7 +138,7 @@ class Sst2(_TextADBench):
         return self._split(positive[:10_000], positive[10_000:] + negative + dev)
 
     def _sentences(self, file: RemoteFile) -> Iterator[_Named]:
-        """Yield class and text of the sentences of a file, which has a line with the names of its columns."""
+        """Yield the class and the text of each sentence of a file with a header."""
         with file.fetch().open(encoding="utf-8") as stream:
             next(stream)
             for line in stream:

@@ -1,8 +1,8 @@
-"""TokenCore: documents in which the odd words are marked.
+"""TokenCore: documents with marked odd words.
 
 Half of the normal documents are for training, drawn as in TokenCore; all others are for testing. Documents
-are not cleaned: each word is judged. In all three, the length of a word gives much away;
-docs/datasets-reference.md has what each can show.
+are not cleaned, because each word is judged. In all three corpora, the length of a word reveals much;
+docs/datasets-reference.md says what each corpus can show.
 """
 
 from collections.abc import Sequence
@@ -52,11 +52,11 @@ class _TokenCore(Dataset):
 
 
 def _words(text: str, tokens: Sequence[str], is_odd: Sequence[int]) -> OddWords:
-    """Return where the tokens of a document are."""
+    """Return the spans of the tokens of a document."""
     spans, odd, end = list[tuple[int, int]](), list[tuple[int, int]](), 0
     for token, mark in zip(tokens, is_odd, strict=True):
         if (start := text.find(token, end)) < 0:
-            continue  # the text has one word once that the tokens have twice
+            continue  # the tokens have a word twice that the text has once
         end = start + len(token)
         spans.append((start, end))
         if mark:
@@ -81,7 +81,7 @@ class Review(_TokenCore):
 
 
 class Grammar(_TokenCore):
-    """TokenCore: captions; words that are wrong in their grammar are odd, nearly all of them are "a"."""
+    """TokenCore: captions; words with wrong grammar are odd, and nearly all of them are "a"."""
 
     name = "words-grammar"
     files = (_file("grammar.npy", "92c89efe7f698608c672d8eac6ba73fd6a7bcf8d899a773552c64e0b20726904"),)
