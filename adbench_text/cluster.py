@@ -32,7 +32,7 @@ _PACKAGE = "adbench-text"
 
 
 class Cluster(Workers):
-    """The workers of a Dask cluster; each of their threads makes one call at a time.
+    """The workers of a Dask cluster; a thread of a worker makes one call at a time.
 
     Raise AdbenchTextError if no scheduler answers. A call raises it if the scheduler is lost, or if a worker
     has another version.

@@ -263,7 +263,7 @@ class _Process:
         return total
 
     def _end(self) -> str:
-        """Wait for a process that is ending, kill what is left of it, and return a sentence on its end."""
+        """Wait for a process that is ending, kill its last children, and return a sentence on its end."""
         with _lock:
             self._process.join(10)
             code = self._process.exitcode

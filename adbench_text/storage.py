@@ -284,7 +284,7 @@ class RemoteFile:
 
         pooch.get_logger().setLevel(logging.WARNING)
         try:
-            pooch.retrieve(  # writes beside the target, verifies, then moves
+            pooch.retrieve(  # writes a temporary file, verifies it, then moves it
                 self.url,
                 known_hash=f"{self.algorithm}:{self.digest}",
                 path=local.parent,

@@ -5,7 +5,7 @@ The score of a document is the mean over the members of
     (score - median) / (1.4826 * MAD)
 
 where median and MAD (median absolute deviation) come from the scores that the member gives the training
-documents: leave-one-out scores, if it has them. Labels are not used. A member counts as often as it is named,
+documents: leave-one-out scores, if it has them. Labels are not used. A member counts once for each mention,
 and twice with an `encoder` that is given for all. If the MAD of a member is 0, its scores are divided by
 their standard deviation; if that is 0, too, the member adds nothing. If the first member sets training
 documents aside (``kept_``), the others learn from the rest. Averages of normalised scores are the usual

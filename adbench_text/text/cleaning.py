@@ -31,8 +31,8 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# Punctuation becomes a space, and digits are removed. NLTK's tokenizer makes each of these quotes and dashes
-# a token. Such a token is shorter than three characters and would be removed, so it becomes a space here.
+# Punctuation becomes a space, and digits are removed. NLTK's tokenizer separates these quotes and dashes.
+# Alone they are shorter than three characters and would be removed, so they become spaces here.
 _SET_APART = "«»“”‘’„" + "\u2012\u2013\u2014\u2015"
 _DELETIONS = str.maketrans(dict.fromkeys(string.punctuation + _SET_APART, " ") | dict.fromkeys(string.digits))
 

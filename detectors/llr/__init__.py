@@ -110,8 +110,8 @@ class LLR(TextDetector):
         Largest evidence of one word for the training documents, as a natural logarithm; positive. None
         (``null`` on the command line) for no limit.
     capped : float, default 0
-        If above 0, the documents determine the cap, so that this share of their words has at least this much
-        evidence; in [0, 1).
+        If above 0, the cap comes from the documents: it is the evidence that this share of their words
+        reaches; in [0, 1).
     topics : int, default 1
         Largest number of topics. The score is the mean of the scores with this number and with a quarter of
         it, and with `em_rounds` also with one topic. A topic has at least 100 training documents on average.
@@ -327,7 +327,7 @@ class LLR(TextDetector):
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         counts, vocabulary = self._counted(texts)
-        # a document without words has a sum of 0: there is no evidence, so the ratio is 1
+        # a document without words has a sum of 0: without evidence, the ratio is 1
         score = self._coherence_of(counts, vocabulary) - self._judged(counts, vocabulary).sums
         return per_word(score, counts)
 

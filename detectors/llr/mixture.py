@@ -80,7 +80,7 @@ class Mixture(NamedTuple):
 
     @classmethod
     def fit(cls, counts: Counts, aside: Mask, background: Array, smoothing: float, cap: float) -> Self:
-        """Count the words of training documents, some of which are set aside."""
+        """Count the words of training documents; `aside` are the documents that are set aside."""
         n_inliers, n_aside = counts.totals(~aside), counts.totals(aside)
         total, total_aside = float(n_inliers.sum()), float(n_aside.sum())
         # also for few training words: a few short documents that are set aside are no strong evidence

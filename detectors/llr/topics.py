@@ -57,7 +57,7 @@ class Topics:
         background: Array,  # (n_words,), frequencies of their words
         smoothing: float,  # words of background in each model
         cap: float,  # largest evidence of a word
-        capped: float,  # if above 0, this share of the words has at least the evidence of the cap
+        capped: float,  # if above 0, the cap is the evidence that this share of the words reaches
         n: int,  # number of topics
         seed: int | None,  # of the start
     ) -> None:

@@ -7,8 +7,8 @@ A document is abnormal if its characters are hard to predict from the characters
 with modified Kneser-Ney smoothing (see `kneser_ney`). The score has the order of the perplexity. But with the
 perplexity, a document that is not text, such as an encoded file, would be a hundred times as odd as any
 topic. In a mean with other detectors, it would hide all their findings. A training document is scored by the
-counts of the others. There is no knowledge besides the training documents, as in a language model that is
-trained from scratch (MLKD's GPT-2, Wu et al., ACL 2023).
+counts of the others. The detector knows only the training documents, as a language model that is trained
+from scratch does (MLKD's GPT-2, Wu et al., ACL 2023).
 
 The length 6 was chosen on rostd and banking-near, among 3 to 7. The mean was chosen there, too, against sums
 divided by the length plus 5 to 50 characters. The power 2 was chosen on ten corpora, as a member of
