@@ -263,7 +263,7 @@ class _Process:
         return total
 
     def _end(self) -> str:
-        """Wait for a process that is ending, kill its last children, and return a sentence on its end."""
+        """Wait until the process ends, kill its children, and return how it ended."""
         with _lock:
             self._process.join(10)
             code = self._process.exitcode

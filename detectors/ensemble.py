@@ -145,8 +145,8 @@ class Ensemble(TextDetector):
         """Return the unique members, unfitted, with checked hyper-parameters and the detector's seed."""
         return [self._built(choice) for choice, _ in self._weighted()]
 
-    def _unfitted(self) -> list[TextDetector]:
-        """Return unfitted members, to ask for their properties; they are kept until a parameter changes."""
+    def _present_members(self) -> list[TextDetector]:
+        """Return the members, the same ones until a parameter changes; `_fit` fits them."""
         params = self.members, self.encoder, self.random_state
         if self.__dict__.get("_built_for") != params:
             self._built_for, self._built_members = params, self.build_members()
@@ -187,17 +187,17 @@ class Ensemble(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter of the ensemble or of a member is out of range."""
         super().check_params()
-        self._unfitted()
+        self._present_members()
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the resources of all members."""
-        for member in self._unfitted():
+        for member in self._present_members():
             member.prepare(texts)
 
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        pairs = zip(self._weighted(), self._unfitted(), strict=True)
+        pairs = zip(self._weighted(), self._present_members(), strict=True)
         for position, ((choice, _), member) in enumerate(pairs, start=1):
             code = registry.module_of("detectors", choice.name), type(member), member.implementation
             known = declared(member, choice.name)
@@ -210,7 +210,7 @@ class Ensemble(TextDetector):
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
         """The trusted classes of the members and of the scales; None if a member cannot be saved."""
         trusted = frozenset({"adbench_text.detectors._robust_scale.RobustScale"})
-        for member in self._unfitted():
+        for member in self._present_members():
             if member.trusted_types is None:
                 return None
             trusted |= member.trusted_types
@@ -219,21 +219,21 @@ class Ensemble(TextDetector):
     @property
     def regime(self) -> str | None:
         """The largest knowledge of a member; None if a member does not declare it."""
-        regimes = [member.regime for member in self._unfitted()]
+        regimes = [member.regime for member in self._present_members()]
         return None if None in regimes else max(regimes, key=REGIMES.index)
 
     @property
     def takes_labels(self) -> bool:  # type: ignore[override]
         """Whether a member learns from labels."""
-        return any(member.takes_labels for member in self._unfitted())
+        return any(member.takes_labels for member in self._present_members())
 
     @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]
         """Whether all members score each training document without itself."""
-        return all(member.leaves_out_self for member in self._unfitted())
+        return all(member.leaves_out_self for member in self._present_members())
 
     def _fit(self, texts: list[str]) -> None:
-        self._members, self._of_training = self._unfitted(), list[Scores]()
+        self._members, self._of_training = self._present_members(), list[Scores]()
         kept = np.ones(len(texts), dtype=np.bool_)
         for member in self._members:
             member.others = self.others

@@ -22,7 +22,6 @@ from adbench_text import storage
 from adbench_text.checks import Choice
 from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.failures import described
-from adbench_text.memo import remember
 from adbench_text.text.folds import folds_of
 from adbench_text.text.languages import folded, standard
 from adbench_text.text.wheels import Wheel
@@ -60,21 +59,14 @@ class WordVectors:
         self.matrix.flags.writeable = False  # shared between detectors
         self._row_of = _first_rows(words)
         self._folded = dict[str, dict[str, int]]()
-        self._rows = remember(2)(self._look_up)
 
     def rows(self, words: Iterable[str], language: str = "en") -> NDArray[np.int64]:
-        """Return the row of each word, -1 for a word without a vector; the last results are remembered.
+        """Return the row of each word, -1 for a word without a vector.
 
-        Words of documents are folded for their language, so our words are folded in the same way.
+        Words of documents in a language have the letters by which its words are compared; so have ours then.
         """
-        return self._rows((tuple(words), language))
-
-    def _look_up(self, key: tuple[tuple[str, ...], str]) -> NDArray[np.int64]:
-        words, language = key
         row_of = self._row_of_folded(language)
-        rows = np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
-        rows.flags.writeable = False  # shared between detectors
-        return rows
+        return np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
 
     def _row_of_folded(self, language: str) -> dict[str, int]:
         if not folds_of(standard(language)):

@@ -263,7 +263,7 @@ class LLR(TextDetector):
             self._aside = set_aside(counts, self._mixture, self._aside)
             self._mixture = Mixture.fit(counts, self._aside, background, self.smoothing, cap)
         self._directions = Directions(self.vectors, vocabulary, self.language) if self.coherence else None
-        self._coherence = self._coherence_of(counts, vocabulary)
+        self._coherence: NDArray[np.float64] | None = None  # of the training documents, once it is asked for
         self.kept_ = ~self._aside if self.em_rounds else None
         self._topics: list[Topics] = []
         if self.topics > 1:
@@ -333,6 +333,8 @@ class LLR(TextDetector):
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         """Score the training documents; each is left out of the counts."""
+        if self._coherence is None:
+            self._coherence = self._coherence_of(self._counts, self._vocabulary)
         return per_word(self._coherence - self._judged_left_out(self._counts).sums, self._counts)
 
     def _coherence_of(self, counts: Counts, vocabulary: NDArray[Any]) -> NDArray[np.float64]:

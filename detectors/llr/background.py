@@ -30,7 +30,11 @@ def wordfreq(language: str) -> Mapping[str, float]:
 
 def zipf(name: str, words: Sequence[Any] | NDArray[Any], language: str = "en") -> NDArray[np.float64]:
     """Return frequencies by Zipf's law over the order of a file of word vectors."""
-    rows = vectors.load(name).rows(words, language)
+    return by_rank(vectors.load(name).rows(words, language))
+
+
+def by_rank(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return frequencies by Zipf's law, given the rows of words in a file of word vectors; -1 is unknown."""
     is_known = rows >= 0
     ranks = np.full(len(rows), _N_WORDS, dtype=np.float64)
     ranks[is_known] = rows[is_known]

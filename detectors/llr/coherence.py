@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.detectors.llr.background import zipf
+from adbench_text.detectors.llr.background import by_rank
 from adbench_text.detectors.llr.mixture import Counts
 from adbench_text.text import vectors
 
@@ -17,29 +17,29 @@ class Directions:
     """Unit vectors of words, without their mean and first principal component in the training documents."""
 
     def __init__(self, name: str, words: NDArray[Any], language: str = "en") -> None:
-        matrix, is_known = _look_up(name, words, language)
-        weights = np.sqrt(zipf(name, words, language)) * is_known
+        matrix, rows = _look_up(name, words, language)
+        weights = np.sqrt(by_rank(rows)) * (rows >= 0)
         self._mean = weights @ matrix / max(float(weights.sum()), 1e-12)
         centred = (matrix - self._mean) * weights[:, None]
         self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
 
     def of(self, name: str, words: NDArray[Any], language: str = "en") -> Array:
         """Return the direction of each word, of shape (n_words, n_dimensions); zeros for an unknown word."""
-        matrix, is_known = _look_up(name, words, language)
+        matrix, rows = _look_up(name, words, language)
         matrix = matrix - self._mean
         matrix -= np.outer(matrix @ self._component, self._component)
         norms = np.linalg.norm(matrix, axis=1)
-        return np.where((is_known & (norms > 0))[:, None], matrix / np.maximum(norms, 1e-12)[:, None], 0.0)
+        return np.where(((rows >= 0) & (norms > 0))[:, None], matrix / np.maximum(norms, 1e-12)[:, None], 0.0)
 
 
-def _look_up(name: str, words: NDArray[Any], language: str) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the vectors of words, zeros for unknown ones, and which words are known."""
+def _look_up(name: str, words: NDArray[Any], language: str) -> tuple[Array, NDArray[np.int64]]:
+    """Return the vectors of words, zeros for unknown ones, and their rows in the file; -1 is unknown."""
     loaded = vectors.load(name)
     rows = loaded.rows(words, language)
     is_known = rows >= 0
     matrix = np.zeros((len(rows), loaded.matrix.shape[1]))
     matrix[is_known] = loaded.matrix[rows[is_known]]
-    return matrix, is_known
+    return matrix, rows
 
 
 def coherence(counts: Counts, directions: Array) -> Array:

@@ -116,14 +116,14 @@ def test_a_split_has_the_words_of_its_documents_in_their_order(home):
 @pytest.mark.parametrize(
     ("spans", "quoted"),
     [
-        ([(3, 9)], r"\[3, 9\] .* 8 characters"),
-        ([(-1, 2)], r"\[-1, 2\] .* 8 characters"),
-        ([(4, 4)], r"\[4, 4\] .* 8 characters"),
+        ([(3, 9)], r"the span \[3, 9\] .* 8 characters"),
+        ([(-1, 2)], r"the span \[-1, 2\] .* 8 characters"),
+        ([(4, 4)], r"the span \[4, 4\] .* 8 characters"),
         ([(4, 7), (0, 5)], r"[^[]*\[0, 5\] .*\[4, 7\] overlap"),
     ],
 )
 def test_a_span_that_is_no_part_of_a_document_is_an_error(spans, quoted):
-    with pytest.raises(ValueError, match=f"^words .*position 1: .*{quoted}"):
+    with pytest.raises(ValueError, match=f"^words .*position 1: {quoted}"):
         Documents(["ship", "the ship"], [0, 0], [None, OddWords(spans)])
 
 
@@ -234,7 +234,7 @@ def test_places_of_odd_words_are_those_of_the_text_as_it_was_written(home, tmp_p
         ([["0", "5"]], r"'odd' .*\[\[0, 5\]\], got '.*0.*5.*'\."),
         (7, r"'odd' .*\[\[0, 5\]\], got '7'\."),
         ([[0, 5], [3, 8]], r"'odd': .*\[0, 5\] .*\[3, 8\] overlap"),
-        ([[0, 5000]], r"'odd': .*\[0, 5000\] .* \d+ characters"),
+        ([[0, 5000]], r"'odd': the span \[0, 5000\] .* \d+ characters"),
     ],
 )
 def test_a_wrong_row_is_one_line(home, tmp_path, odd, quoted):
