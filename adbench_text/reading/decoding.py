@@ -247,20 +247,27 @@ class Lines:
                 raise error
 
     def _decoded(self, data: bytes, is_end: bool) -> tuple[str, DataError | None]:
-        """Return the text of some bytes. After a wrong byte, return the text before it and the error."""
+        """Return the text of some bytes. If a byte is wrong, return the text before it and the error.
+
+        With --errors replace, return the whole text, with U+FFFD for wrong bytes.
+        """
         try:
             return self._decoder.decode(data, is_end), None
         except UnicodeDecodeError as error:
-            before = error.object[: error.start].decode(self.encoding, "ignore")
+            # the failed call did not change the decoder, so decode the same bytes again in two steps
+            n_of_earlier_blocks = len(error.object) - len(data)
+            n_good = max(error.start - n_of_earlier_blocks, 0)
+            # utf-8-sig has removed the byte order mark from the failed call, and does not remove it again
+            before = self._decoder.decode(data[:n_good]).removeprefix("\ufeff")
             place = self._place(before)
             if not self._goes_on:
                 other = "utf-16-le" if b"\0" in error.object else "cp1252"
-                return before.removeprefix("\ufeff"), DataError(
+                return before, DataError(
                     f"{place} is not in {self.encoding}: byte 0x{error.object[error.start]:02x}, "
                     f"{error.reason}. Give another --encoding, such as {other}, or --errors replace to go on."
                 )
             self._decoder.errors = "replace"
-            text = self._decoder.decode(data, is_end)
+            text = before + self._decoder.decode(data[n_good:], is_end)
             self._decoder.errors = "strict"
             self._losses.add("bytes", place, sum("\ufffd" in each for each in text.split("\n")))
             return text, None

@@ -1,6 +1,7 @@
 """Files of documents: formats, columns, and everything that can be wrong with them."""
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -341,6 +342,29 @@ def test_a_character_may_lie_across_two_blocks(tmp_path, monkeypatch, encoding):
     ]
     (tmp_path / "a.txt").write_bytes("\r\n".join(written).encode(encoding))
     assert texts(tmp_path / "a.txt", encoding=encoding) == written
+
+
+_ENCODINGS_WITH_A_MARK = {
+    "utf-8-sig": (codecs.BOM_UTF8, "utf-8", b"\xff"),
+    "utf-16-be": (codecs.BOM_UTF16_BE, "utf-16-be", b"\xd8\x00"),
+    "utf-16-le": (codecs.BOM_UTF16_LE, "utf-16-le", b"\x00\xd8"),
+}
+
+
+@pytest.mark.parametrize("encoding", _ENCODINGS_WITH_A_MARK)
+@pytest.mark.parametrize("buffer", [7, 64, 4096])
+def test_a_wrong_byte_after_a_byte_order_mark_has_the_right_line(tmp_path, monkeypatch, encoding, buffer):
+    monkeypatch.setattr(decoding, "BUFFER", buffer)
+    mark, codec, wrong = _ENCODINGS_WITH_A_MARK[encoding]
+    before = "text,x\n" + "".join(f"ship {n} ✓,{n}\n" for n in range(20)) + "the "
+    data = mark + before.encode(codec) + wrong + "end,20\n".encode(codec)
+    (tmp_path / "a.csv").write_bytes(data)
+    with pytest.raises(DataError, match=r"a\.csv, line 22 is not in"):
+        texts(tmp_path / "a.csv", "text")
+    file, table = read(tmp_path / "a.csv", "text", errors="replace")
+    assert file.columns == ["text", "x"]
+    assert list(table.texts()) == [*(f"ship {n} ✓" for n in range(20)), "the \ufffdend"]
+    assert "a.csv, line 22" in " ".join(file.late_notes)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
