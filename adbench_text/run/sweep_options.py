@@ -10,7 +10,7 @@ from adbench_text.corpora.split_key import AXES
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.option import Option
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DEFAULT, DetectorChoice, setting
+from adbench_text.plugins.configure import DetectorChoice, setting
 from adbench_text.reading.hub import HUB
 from adbench_text.reading.options import READ_OPTIONS, changed
 from adbench_text.run.cell_options import OF_CELLS, OF_FILES, SHORTHANDS
@@ -111,20 +111,23 @@ def _choices_of_file(file: SweepFile, note: Note) -> list[DetectorChoice]:
 def _chosen(
     of_sweep: Sequence[DetectorChoice], named: Sequence[DetectorChoice], note: Note
 ) -> list[DetectorChoice]:
-    """Return the named detectors, as the sweep has them; a detector that it lacks is taken as given."""
+    """Return the named detectors, as the sweep has them; a detector that it lacks is taken as given.
+
+    A name without a preset or without settings stands for all presets or settings of the detector.
+    """
     chosen: list[DetectorChoice] = []
     for each in named:
         found = [
             choice
             for choice in of_sweep
             if choice.name == each.name
-            and each.preset in (None, choice.preset or DEFAULT)
+            and each.preset in (None, choice.chosen)
             and (not each.settings or each.settings == choice.settings)
         ]
         if each.preset:  # llr:topics is not llr:topics(cap=3), if the sweep has both
             found = [choice for choice in found if choice.settings == each.settings] or found
         if of_sweep and not found:
-            note(f"{each.name} is not in the sweep with this preset and settings; it is run as well.")
+            note(f"{each.name} is not in the sweep with this preset and settings; it runs as you gave it.")
         chosen += found or [each]
     return chosen
 

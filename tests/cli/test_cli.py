@@ -383,6 +383,14 @@ def test_a_preset_names_the_detector_of_a_sweep_that_has_no_settings(here):
     assert result.stdout.splitlines() == ["llr:robust on tiny/sea at 10%, seed 3"]
 
 
+@pytest.mark.parametrize(("preset", "is_in_sweep"), [("robust", True), ("default", False)])
+def test_a_detector_of_a_sweep_without_a_preset_has_its_default_preset(here, preset, is_in_sweep):
+    (here / "sweep.toml").write_text(SWEEP.replace('"llr"', '"ensemble"'))
+    result = adbench(f"run --dry-run --sweep sweep.toml -d ensemble:{preset}")
+    assert len(result.stdout.splitlines()) == 1
+    assert ("ensemble is not in the sweep" not in result.stderr) == is_in_sweep
+
+
 @pytest.mark.parametrize(
     ("options", "cells"),
     [
