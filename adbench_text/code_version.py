@@ -121,7 +121,10 @@ def _roots(kind: Any) -> Iterator[str]:
 
 
 def _place(module: str) -> tuple[str, Path | None]:
-    """Return the plug-in or package of a module, and its file or folder; None if its code does not count."""
+    """Return the plug-in or package of a module, and its file or folder.
+
+    The path is None for code that does not count: this package, releases, and modules without a file.
+    """
     top, *inner = module.split(".")
     if top == _OURS:
         if len(inner) < 2 or inner[0] not in _PLUGINS:
@@ -129,11 +132,12 @@ def _place(module: str) -> tuple[str, Path | None]:
         folder = Path(import_module(f"{_OURS}.{inner[0]}").__path__[0], inner[1])
         place = folder if folder.is_dir() else folder.with_name(f"{inner[1]}.py")
         return ".".join([_OURS, *inner[:2]]), place
-    own = file_of(top)
-    file = own or file_of(module)  # a namespace may have parts in several folders
+    top_file = file_of(top)
+    file = top_file or file_of(module)  # a namespace has no file, and may have parts in several folders
     if file is None or (_RELEASES.intersection(file.parts) and _is_release(top)):
         return top, None
-    return top, own if own and own.stem != "__init__" else file.parent
+    is_single = top_file is not None and top_file.stem != "__init__"  # a module, not a package
+    return top, file if is_single else file.parent
 
 
 def file_of(module: str) -> Path | None:

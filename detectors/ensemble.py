@@ -328,15 +328,17 @@ def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     if language == "en":
         return preset.members.format(llr=_llr(of_llr))
     n = part_length(language)
+    # settings of `llr` on character n-grams; vectors of words, and so the coherence, exist in English only
     parts = {**of_llr, "background": "uniform", "coherence": 0, "characters": n}
     if has_frequencies(language):
         parts |= {"background": "wordfreq", "language": language}
     neighbours = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true)"
-    if has_known_words(language):  # `llr` on words sets documents aside
+    if has_known_words(language):  # `llr` on words sets documents aside for all members
         parts.pop("em_rounds", None)
         return f"{_llr(of_llr)}, {_llr(parts)}, {neighbours}, {_CHARACTERS}"
     if has_frequencies(language) or "em_rounds" in of_llr:
         return f"{_llr(parts)}, {neighbours}, {_CHARACTERS}"
+    # without frequencies of words, `llr` helps only by setting documents aside: `knn-words` takes its place
     few = f"knn-words(characters={n}, k={preset.k // 2}, references=1000"
     return f"{few}), {few}, adjusted=true), {_CHARACTERS}"
 

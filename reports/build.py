@@ -64,7 +64,7 @@ class Builder:
     `stored` and its `notes` come from `stored_cells`. Tables and figures show `metric`: a name in `METRICS`,
     or a `Metric` that is computed from the scores in the store. `store` keeps scores, curves and examples.
     Paired tests compare with `baseline`, the label of a column. `cells` are all cells of the sweep: a note
-    names the missing ones. `apart` names columns of files that are not joined with the store, and `ours`
+    names the missing ones. `not_joined` names columns of files that are not joined with the store, and `ours`
     names columns to mark, see `Cells`.
     """
 
@@ -76,7 +76,7 @@ class Builder:
         cells: Sequence[Cell] = (),
         notes: Sequence[str] = (),
         baseline: str | None = None,
-        apart: Collection[str] = (),
+        not_joined: Collection[str] = (),
         ours: Sequence[str] = (),
     ) -> None:
         self._store, self._notes = store, notes
@@ -85,7 +85,7 @@ class Builder:
         if isinstance(metric, Metric):
             stored = with_metric(latest(stored), metric, self.evidence)
             self._notes = [*notes, *notes_on.without_scores(stored, metric)]
-        self.cells = Cells(stored, cells, apart, ours)
+        self.cells = Cells(stored, cells, not_joined, ours)
         self.comparison = Comparison(self.cells, metric, self.evidence, baseline)
 
     def report(
@@ -128,7 +128,7 @@ class Builder:
             headline(comparison),
             boards,
             provenance(comparison, place),
-            self.cells.given[[*COLUMNS, *self._own]],
+            self.cells.every[[*COLUMNS, *self._own]],
         )
 
     @cached_property

@@ -92,12 +92,12 @@ class Cells:
     report, `corpora` are labels by ``corpus``.
 
     A detector has one column. Its cells on a corpus and level come from the first source that has some: the
-    store, then the files. `apart` names columns of files that are not joined: ``"llr (main)"``. `ours` names
-    columns to mark, perhaps with a new name: ``"mine.py:Mine"``, ``"mine.py:Mine=Ours"``.
+    store, then the files. `not_joined` names columns of files that stay separate: ``"llr (main)"``. `ours`
+    names columns to mark, perhaps with a new name: ``"mine.py:Mine"``, ``"mine.py:Mine=Ours"``.
 
-    `given` has all cells, the oldest first. It has the columns of `stored` and some more: ``corpus`` is the
+    `every` has all cells, the oldest first. It has the columns of `stored` and some more: ``corpus`` is the
     digest, dataset and variant of the split, ``home`` is the source of the column of a report, and
-    ``is_first`` says whether the cell counts. `in_time` has the cells that count, with ``column`` (its number
+    ``is_first`` says whether the cell counts. `counted` has the cells that count, with ``column`` (its number
     in `columns`); ``n_configurations`` is the number that a split should have. `table` has the same cells,
     sorted by columns, corpora and levels.
     """
@@ -106,22 +106,22 @@ class Cells:
         self,
         stored: pd.DataFrame,
         promised: Sequence[Cell] = (),
-        apart: Collection[str] = (),
+        not_joined: Collection[str] = (),
         ours: Iterable[str] = (),
     ) -> None:
         self.stored, self.promised = stored, promised
         newest = _with_corpora(latest(stored))
-        self.given = _with_homes(_of_newest_code(newest), apart)
-        self.n_superseded = len(newest) - len(self.given)
-        counted = self.given[self.given["is_first"]].reset_index(drop=True)
+        self.every = _with_homes(_of_newest_code(newest), not_joined)
+        self.n_superseded = len(newest) - len(self.every)
+        counted = self.every[self.every["is_first"]].reset_index(drop=True)
         counted["n_configurations"] = _n_configurations(counted)
         self.corpora = _corpora(counted)
         self.levels = levels_of(counted)
         numbers, columns = _columns(counted)
         self.columns = _with_names(columns, ours)
-        self.in_time = counted.assign(column=numbers)
+        self.counted = counted.assign(column=numbers)
         order = {corpus: place for place, corpus in enumerate(self.corpora)}
-        self.table = self.in_time.sort_values(
+        self.table = self.counted.sort_values(
             ["column", "corpus", "contamination"],
             key=lambda values: values.map(order) if values.name == "corpus" else values,
             ignore_index=True,
@@ -176,7 +176,7 @@ def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
     return cells["name"] + (" (" + source + ")").where(source != "", "")
 
 
-def _with_homes(cells: pd.DataFrame, apart: Collection[str]) -> pd.DataFrame:
+def _with_homes(cells: pd.DataFrame, not_joined: Collection[str]) -> pd.DataFrame:
     """Return cells with the source of their column, and whether they count on their corpus and level."""
     # somebody else's mine.py:Mine is the same detector only if its code is the same
     is_own_code = cells["detector"].str.contains(":", regex=False)
@@ -184,10 +184,10 @@ def _with_homes(cells: pd.DataFrame, apart: Collection[str]) -> pd.DataFrame:
     table = cells.assign(
         settings=cells["configuration"].where(cells["preset"] == DEFAULT, ""),
         code=cells["code_version"].where(is_own_code, ""),
-        apart=cells["source"].where(name_with_source(cells).isin(apart), ""),
+        not_joined=cells["source"].where(name_with_source(cells).isin(not_joined), ""),
         source=numbers,
     )
-    detector = ["detector", "preset", "settings", "code", "apart"]
+    detector = ["detector", "preset", "settings", "code", "not_joined"]
     first = table.groupby([*detector, "corpus", "contamination"])["source"].transform("min")
     home = sources[table.groupby(detector)["source"].transform("min")]
     return cells.assign(settings=table["settings"], home=home, is_first=first == numbers)

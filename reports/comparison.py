@@ -45,7 +45,7 @@ class Corpus:
     def __init__(self, comparison: "Comparison", digest: str) -> None:
         self._comparison, self.digest = comparison, digest
         cells = comparison.cells
-        self.cells = cells.in_time[cells.in_time["corpus"] == digest]
+        self.cells = cells.counted[cells.counted["corpus"] == digest]
         self.first = self.cells.iloc[0]
         key = key_of(self.first)
         self.dataset, self.splits, self.n_known = key.dataset, key.variant, key.known

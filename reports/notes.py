@@ -47,7 +47,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *_ties(comparison),
         *_of_versions(cells, comparison.metric),
         *_unfinished(cells),
-        *failures(cells.in_time),
+        *failures(cells.counted),
     ]
 
 
@@ -55,12 +55,12 @@ def _of_sources(comparison: Comparison) -> list[str]:
     """Return notes on cells of files that are not shown, and on cells that files add to a column."""
     cells = comparison.cells
     labels, notes = {corpus.digest: corpus.label for corpus in comparison.corpora}, []
-    left_out = cells.given[~cells.given["is_first"]]
+    left_out = cells.every[~cells.every["is_first"]]
     for _, of_source in left_out.groupby(["source", "home"], sort=False):
         source, home, names = of_source["source"].iloc[0], _home(of_source), _names(of_source)
         difference = _difference(cells, of_source, comparison.metric)
         notes.append(f"Not shown from {source}, because {home} has it: {names}.{difference}")
-    added = cells.in_time[cells.in_time["source"] != cells.in_time["home"]]
+    added = cells.counted[cells.counted["source"] != cells.counted["home"]]
     for _, of_corpus in added.groupby(["source", "home", "corpus"], sort=False):
         source, home, names = of_corpus["source"].iloc[0], _home(of_corpus), _names(of_corpus)
         levels = ", ".join(map(percent, sorted(of_corpus["contamination"].unique())))
@@ -79,7 +79,7 @@ def _names(cells: pd.DataFrame) -> str:
 
 def _difference(cells: Cells, left_out: pd.DataFrame, metric: Metric) -> str:
     """Return the largest difference between a figure that is left out and the figure that counts."""
-    both = left_out.merge(cells.in_time, on=["corpus", "home", "name", *SPLIT], suffixes=("", "_counts"))
+    both = left_out.merge(cells.counted, on=["corpus", "home", "name", *SPLIT], suffixes=("", "_counts"))
     points = 100 * (both[metric.name] - both[f"{metric.name}_counts"]).abs().max()
     return f" Figures differ by up to {points:.3g} points." if points > 100 * ROUNDING else ""
 
@@ -87,7 +87,7 @@ def _difference(cells: Cells, left_out: pd.DataFrame, metric: Metric) -> str:
 def _of_versions(cells: Cells, metric: Metric) -> list[str]:
     """Return notes on contradictions, different versions, and older results that are left out."""
     notes = contradictions(cells.stored, metric)
-    table = cells.in_time[cells.in_time["source"] == ""]  # the cells of a file cannot be run again
+    table = cells.counted[cells.counted["source"] == ""]  # the cells of a file cannot be run again
     parts = {
         "code": (table["code_version"] + table["harness_version"], ["name"]),
         "libraries": (table["libraries"], ["name"]),
@@ -206,7 +206,7 @@ def failures(cells: pd.DataFrame) -> list[str]:
 
 def _unfinished(cells: Cells) -> list[str]:
     """Return a note on the cells of a sweep without a result: their number and the first one."""
-    identities = set(identities_of(cells.in_time))
+    identities = set(identities_of(cells.counted))
     absent = [cell for cell in cells.promised if cell.identity not in identities]
     n_promised = len(cells.promised)
     return [

@@ -51,7 +51,7 @@ def _at(corpus: Corpus) -> str:
 
 def provenance(comparison: Comparison, store_name: str = "") -> list[tuple[str, str]]:
     """Return names and values in order, without empty ones; the versions of the data are last."""
-    cells = comparison.cells.in_time
+    cells = comparison.cells.counted
     days = cells["started"].dropna().dt.strftime("%Y-%m-%d").sort_values().tolist()
     n_ok = int(cells["is_ok"].sum())
     failed = f", {len(cells) - n_ok:,} failed" if n_ok < len(cells) else ""

@@ -22,12 +22,15 @@ MOST_WRITTEN = 100_000  # largest number of documents that are written with all 
 
 
 class FileRows:
-    """The rows of a file. Duplicate identifiers are an error only if the user chose their column."""
+    """The rows of a file. Duplicate identifiers are an error only if the user chose their column.
 
-    def __init__(self, file: DocumentFile, table: DocumentTable, others: Sequence[str] = ()) -> None:
+    `extra_columns` are columns of the table of odd that only some options add.
+    """
+
+    def __init__(self, file: DocumentFile, table: DocumentTable, extra_columns: Sequence[str] = ()) -> None:
         self._table, self._file = table, file
         #: Our columns of the table of odd.
-        self.columns_of_odd = (*COLUMNS_OF_ODD, *others)
+        self.columns_of_odd = (*COLUMNS_OF_ODD, *extra_columns)
         self.table = table
         self.notes: list[str] = []
         self._id_column = file.id_column

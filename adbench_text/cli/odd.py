@@ -131,11 +131,11 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
     is_auto = choice["language"] == AUTO
     source = opened(file, options, group=options["group"])
-    most = float("inf") if with_text else MOST_WRITTEN
+    most_with_all_columns = float("inf") if with_text else MOST_WRITTEN
     with shown_documents() as progress:
-        table_read = source.table(None, most, lambda n: progress("reading", n, None))
-    others = [*(OF_GROUPS if options["group"] else ()), *([LANGUAGE] if is_auto else ())]
-    rows = FileRows(source, table_read, others)
+        table_read = source.table(None, most_with_all_columns, lambda n: progress("reading", n, None))
+    extra_columns = [*(OF_GROUPS if options["group"] else ()), *([LANGUAGE] if is_auto else ())]
+    rows = FileRows(source, table_read, extra_columns)
     marks = rows.marks(marked) if marked else {}
     _check_marks(table, marked, marks, rows)
     begin = time.perf_counter()
@@ -177,7 +177,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
             if shown := documents[: options["top"]]:
                 print_documents(shown, rows.id_name, headings[order])
         say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}."]))
-    choice["language"] = ranked.language
+    choice["language"] = ranked.language  # instead of auto
     of_language = [
         *(sentences.languages(ranked) if is_auto else []),
         *language_notes(choice),

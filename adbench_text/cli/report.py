@@ -134,15 +134,15 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     from adbench_text.reports.build import Builder
 
     selection = [options[name] for name in ("files", "datasets", "detectors", "sweep")]
-    stored, expected, notes, apart = _stored(store, *selection)
+    stored, expected, notes, not_joined = _stored(store, *selection)
     if baseline is not None:
-        apart = [*apart, baseline]
+        not_joined = [*not_joined, baseline]
     ours = list(map(registry.with_files, options["ours"]))
-    builder = Builder(stored, metric, store, expected, notes, baseline, apart, ours)
+    builder = Builder(stored, metric, store, expected, notes, baseline, not_joined, ours)
     built = builder.report(shown, bool(tables), renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
-    n_results = len(builder.cells.in_time if renderer.tables else builder.cells.given)
+    n_results = len(builder.cells.counted if renderer.tables else builder.cells.every)
     messages = [f"Wrote {output}: {form}, {count(n_results, 'result')}"] if output else []
     if not renderer.tables:
         messages += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
@@ -177,7 +177,7 @@ def _stored(
     held |= dict.fromkeys(name for table in others for name in table["dataset"])
     if datasets and held:
         datasets = _known("dataset", datasets, list(held), place)
-    own, notes, apart = [], list[str](), list[str]()
+    own, notes, not_joined = [], list[str](), list[str]()
     if store is not None and (not datasets or {*datasets} & {*store.datasets()}):
         try:
             cells, notes = stored_cells(store, datasets)
@@ -196,10 +196,10 @@ def _stored(
         typed = list(map(registry.with_files, detectors))
         detectors = _known("detector", typed, _unique(names), place)
         stored = stored[names.isin(detectors).any(axis=1)]
-        apart = [name for name in detectors if f" ({name.rpartition(' (')[2]}" in " ".join(typed)]
+        not_joined = [name for name in detectors if f" ({name.rpartition(' (')[2]}" in " ".join(typed)]
     stored = stored.reset_index(drop=True)
     if sweep is None:
-        return stored, [], notes, apart
+        return stored, [], notes, not_joined
     from adbench_text.run.sweep_options import sweep_named
 
     described = sweep_named(sweep)
@@ -214,7 +214,7 @@ def _stored(
         if (not datasets or cell.split.dataset in datasets)
         and (not detectors or cell.detector in detectors or cell.choice in chosen)
     ]
-    return of_sweep(stored, sweep, expected, described.limit, places), expected, notes, apart
+    return of_sweep(stored, sweep, expected, described.limit, places), expected, notes, not_joined
 
 
 def _names_of_columns(stored: "pd.DataFrame") -> "pd.DataFrame":

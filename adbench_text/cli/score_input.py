@@ -22,21 +22,22 @@ def opened_as_fitted(
 ) -> tuple[DocumentFile, dict[str, Any]]:
     """Return the documents of FILE, read as the file of the model, and the options used.
 
-    Options of the user override the options of the model. If FILE lacks a column of the model, its columns
-    are detected.
+    `fitted` has the options that `fit` read its file with: text, id, format and the options of `DIALECT`.
+    Options of the user override them. If FILE lacks a column of the model, its columns are detected.
     """
-    source = click.get_current_context().get_parameter_source
+    origin_of = click.get_current_context().get_parameter_source
     kept = {
         name: fitted[name]
         for name in (*_COLUMNS, *DIALECT)
-        if fitted.get(name) not in (None, "", []) and source(name) == ParameterSource.DEFAULT
+        if fitted.get(name) not in (None, "", []) and origin_of(name) == ParameterSource.DEFAULT
     }
     if (options["kind"] or kind_of_name(Path(file).name)) != fitted.get("format"):
         kept.pop("skip_lines", None)  # in another format, the first lines are documents
     options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
     documents = opened(file, options, likely=tuple(kept.get("text", ())), likely_id=kept.get("id"))
     used = {**options, "text": documents.text_columns, "id": documents.id_column}
-    if len(documents.columns) == len(fitted.get("text", ())) == 1:  # a single column may have any name
+    if len(documents.columns) == len(fitted.get("text", ())) == 1:
+        # a single column may have any name, so `differences` does not report it
         used["text"] = fitted["text"]
     return documents, used
 

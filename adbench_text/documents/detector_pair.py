@@ -98,7 +98,11 @@ class DetectorPair:
 
 
 def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
-    """Return the detector of form for an order; None by words, or if the detector itself reads raw text."""
+    """Return the detector of form that an order needs, or None if it needs none.
+
+    If `by` is None, there is a list by words and a list by form. A detector that reads raw text ranks by form
+    itself, so that the orders "form" and "both" raise InvalidValueError.
+    """
     if by is not None:
         check_choice("order", by, ORDERS)
     is_wanted = by in ("form", "both")

@@ -200,12 +200,15 @@ def _part(text: str, odd: Sequence[int], n_characters: int) -> _Part:
     start = 0
     if len(text) > n_characters:
         n_before = int(_SHARE_BEFORE * n_characters)
-        room = n_characters - n_before
-        most = max(odd, key=lambda start: sum(start <= each < start + room for each in odd), default=0)
-        before = text[:most][-n_before:]
-        if most > n_before:
+        n_after = n_characters - n_before
+        # the odd word that is followed by the most odd words within the part
+        first_odd = max(
+            odd, key=lambda place: sum(place <= each < place + n_after for each in odd), default=0
+        )
+        before = text[:first_odd][-n_before:]
+        if first_odd > n_before:
             before = before.partition(" ")[2]  # the first word may be cut
-        start = most - len(before)
+        start = first_odd - len(before)
     shown, n_left_out = cut(text[start:].lstrip(), n_characters)
     start = text.index(shown, start)
     return _Part(start, start + len(shown), n_left_out)

@@ -75,16 +75,17 @@ _POLICY = _Policy()
 def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
     """Return the columns ``subject`` and ``text`` of a mail, and count its attachments."""
     try:
-        return _row(message_from_bytes(data, policy=_POLICY), place, losses)
+        return _columns(message_from_bytes(data, policy=_POLICY), place, losses)
     except RecursionError:  # hundreds of nested parts: read the raw text
         mail = BytesHeaderParser(policy=_POLICY).parsebytes(data)
         del mail["Content-Type"]
-        return _row(mail, place, losses)
+        return _columns(mail, place, losses)
 
 
-def _row(mail: Any, place: str, losses: Losses) -> dict[str, Any]:
+def _columns(mail: Any, place: str, losses: Losses) -> dict[str, Any]:
+    """Return the columns of a parsed mail: the plain text, or the HTML page if that is blank."""
     body, text = None, ""
-    for kind in ("plain", "html"):  # a mail may have an empty plain text and an HTML page
+    for kind in ("plain", "html"):
         part = mail.get_body((kind,)) if isinstance(mail, EmailMessage) and not text.strip() else None
         if part is not None:
             body, text = part, _content(part)

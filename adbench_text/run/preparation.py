@@ -88,19 +88,22 @@ def _notes(identity: Mapping[str, str]) -> Iterator[str]:
             yield f"its encoder {reason}, so no vectors are kept, and its cells run each time"
 
 
-def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
-    """Let a detector look up resources for a corpus; if it fails but cannot do without, its cells fail."""
+def _prepare(detector: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
+    """Let a detector look up resources for a corpus, and warn if its knowledge is of another language.
+
+    An error is only printed, because the detector may not need the resources. If it does, its cells fail.
+    """
     notice = f"preparing the documents of {corpus.name} for {name}, once; this may take minutes"
     timer = Timer(_PATIENCE, progress.message, [notice])
     timer.start()
     try:
         with (
             caching(),
-            as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
+            as_plugin_error(f"{name} cannot be prepared", detector.implementation.__module__),
         ):
-            documents = corpus.raw if built.reads_raw else corpus
-            built.prepare([*documents.train.texts, *documents.test.texts])
-            if corpus.language != "en" and (english := english_knowledge(built)):
+            documents = corpus.raw if detector.reads_raw else corpus
+            detector.prepare([*documents.train.texts, *documents.test.texts])
+            if corpus.language != "en" and (english := english_knowledge(detector)):
                 known, language = " and ".join(english), corpus.language
                 progress.message(f"the {known} of {name} are English; {corpus.name} is in {language!r}")
     except PluginError as error:

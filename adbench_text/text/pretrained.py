@@ -217,7 +217,10 @@ class _Function(PretrainedModel):
         return True
 
     def _read(self, kept: "_Kept", new: Mapping[bytes, str]) -> None:
-        """Read the vectors of new texts from the folder whose vectors the function gives again."""
+        """Read the vectors of new texts from the folder whose vectors the function gives again.
+
+        While a corpus is prepared, all probes are compared; later, only a few.
+        """
         start = time.perf_counter()
         n_checked = own_encoder.N_PROBES if _is_caching else _N_CHECKED
         folders = self._folder.parent.glob(f"{self._folder.name}-*")
@@ -234,8 +237,9 @@ class _Function(PretrainedModel):
                 with suppress(OSError):  # the folder may belong to another user
                     os.utime(folder)  # so that other processes of this command try it first
                 break
-            kept.folder = None if kept.folder == folder else kept.folder
-        memo.credit(start - time.perf_counter())  # the cell that looks them up does not pay for this
+            if kept.folder == folder:  # the function has changed since, so its vectors need a new folder
+                kept.folder = None
+        memo.credit(-(time.perf_counter() - start))  # the cell that reads vectors does not pay for this check
 
 
 def locate(name: str, max_pieces: int | None, device: Device, precision: EncoderPrecision) -> PretrainedModel:

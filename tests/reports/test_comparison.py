@@ -267,7 +267,7 @@ def test_a_result_of_other_code_or_resources_supersedes_the_older_one_with_a_not
     records = [stored(figure=0.5), stored(figure=0.9, **change)]
     assert split_texts(*records)[0][2] == "90.0"
     assert notes(*records)[-1].startswith("Left out: 1 ")
-    assert len(Cells(table_of(records)).in_time) == 1
+    assert len(Cells(table_of(records)).counted) == 1
 
 
 def test_different_seeds_have_a_note():

@@ -157,7 +157,7 @@ def test_the_deviation_is_that_of_resamples_of_the_documents():
         drawn = np.concatenate([rng.choice(np.flatnonzero(label == LABELS), 40) for label in range(3)])
         differences.append(100 * (auroc(outlier[drawn], fair[drawn]) - auroc(outlier[drawn], blind[drawn])))
     ours = [
-        moved_by_documents(Cells(table_of(cells(name)[:1])).in_time, Evidence(STORE))
+        moved_by_documents(Cells(table_of(cells(name)[:1])).counted, Evidence(STORE))
         for name in ("fair", "blind")
     ]
     _, low, high, _ = estimate(0.0, ours[0] - ours[1])
@@ -203,4 +203,4 @@ def test_other_metrics_than_auroc_have_no_test_over_documents():
 
 def test_thinned_test_sets_have_intervals_too():
     thinned = cells("good", test_outliers=0.1)
-    assert len(moved_by_documents(Cells(table_of(thinned)).in_time, Evidence(STORE))) == len(LABELS)
+    assert len(moved_by_documents(Cells(table_of(thinned)).counted, Evidence(STORE))) == len(LABELS)
