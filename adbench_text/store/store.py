@@ -125,10 +125,17 @@ class Store:
 
     def _describe(self, experiment_id: str) -> None:
         """Write a link to the comparison into the description of an experiment without one."""
-        if DESCRIPTION not in self.client.get_experiment(experiment_id).tags:
-            link = f"[means over splits and seeds]({comparison_page(experiment_id)})"
-            text = f"Compare the detectors: {link}, one run per detector and contamination level."
-            self.client.set_experiment_tag(experiment_id, DESCRIPTION, text)
+        link = f"[means over splits and seeds]({comparison_page(experiment_id)})"
+        text = f"Compare the detectors: {link}, one run per detector and contamination level."
+        try:
+            if not self._is_described(experiment_id):
+                self.client.set_experiment_tag(experiment_id, DESCRIPTION, text)
+        except RefusedError:  # another process may have written it meanwhile
+            if not self._is_described(experiment_id):
+                raise
+
+    def _is_described(self, experiment_id: str) -> bool:
+        return DESCRIPTION in self.client.get_experiment(experiment_id).tags
 
     def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
         """Write the result of a cell to the journal; `log_kept` logs it."""

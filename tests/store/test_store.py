@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from statistics import pstdev
@@ -25,7 +25,7 @@ import adbench_text
 from adbench_text.contract.dataset import Documents
 from adbench_text.contract.detector import TokenScore
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import NoResultsError, TrackingError
+from adbench_text.errors import NoResultsError, RefusedError, TrackingError
 from adbench_text.metrics import METRICS
 from adbench_text.run import definition as definitions
 from adbench_text.run.definition import cell_id
@@ -159,6 +159,21 @@ def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypat
     assert list((tmp_path / "temporary").iterdir()) == []
     history = store.client.get_metric_history(cell.run_id, "loss_total")
     assert [(point.step, point.value) for point in history] == [(step, 1 / step) for step in range(1, 1502)]
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_two_processes_may_describe_an_experiment_at_the_same_time(store, monkeypatch, is_written):
+    client = MlflowClient(store.uri)
+
+    def refused(experiment_id, key, text):
+        if is_written:  # by the other process
+            client.set_experiment_tag(experiment_id, key, text)
+        raise RefusedError("duplicate key value violates unique constraint")
+
+    monkeypatch.setattr(store.client, "set_experiment_tag", refused, raising=False)
+    with nullcontext() if is_written else pytest.raises(RefusedError, match="duplicate key"):
+        log(store, result())
+    assert len(runs(store, "cell")) == is_written
 
 
 def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
