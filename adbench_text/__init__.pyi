@@ -18,6 +18,7 @@ from adbench_text.detectors.llr import LLR as LLR
 from adbench_text.detectors.ngrams import NGrams as NGrams
 from adbench_text.detectors.ocsvm import OCSVM as OCSVM
 from adbench_text.documents.fitting import fit_model as fit_model
+from adbench_text.documents.growth import grown_groups as grown_groups
 from adbench_text.documents.models.folder import load_model as load_model
 from adbench_text.documents.models.folder import save_model as save_model
 from adbench_text.documents.models.model import Model as Model

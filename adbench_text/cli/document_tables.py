@@ -1,7 +1,7 @@
 """Print documents as tables, and write pages and the files of odd and score."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ def print_documents(documents: "Sequence[PageDocument]", id_name: str = "id", he
     print_table(rows, header=list(columns), indent=1, widths=_WIDEST)
 
 
-def write_page(path: Path, file: str, **content: Any) -> None:
+def write_page(path: Path, file: str, title: str = "Odd documents in", **content: Any) -> None:
     """Write an HTML page with lists of documents of FILE, see `page_of_documents`."""
     from datetime import datetime
 
@@ -59,7 +59,7 @@ def write_page(path: Path, file: str, **content: Any) -> None:
     name = "standard input" if file == STDIN else Path(file).resolve().name
     made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
     with atomic_path(path) as temporary:
-        markup = page_of_documents(f"Odd documents in {name}", made, **content)
+        markup = page_of_documents(f"{title} {name}", made, **content)
         temporary.write_text(markup, encoding="utf-8")
 
 
@@ -83,19 +83,32 @@ def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list
 def write_odd_table(
     path: Path, table: "pd.DataFrame", alpha: float, rows: FileRows, keep_all: bool, progress: "OnProgress"
 ) -> None:
-    """Write all documents with the columns of the file, or with the identifiers alone if the file is large.
+    """Write the documents that `odd` ranked, see `write_documents`."""
+    write_documents(path, table, lambda documents: _cells(documents, rows, alpha), rows, keep_all, progress)
 
-    The caller gives a temporary path, see `storage.atomic_path`.
+
+def write_documents(
+    path: Path,
+    table: "pd.DataFrame",
+    cells_of: "Callable[[pd.DataFrame], pd.DataFrame]",
+    rows: FileRows,
+    keep_all: bool,
+    progress: "OnProgress",
+) -> None:
+    """Write documents: our columns, then the columns of the file.
+
+    If the file is large and `keep_all` is False, only the identifiers follow. `cells_of` returns our columns
+    of some documents. The caller gives a temporary path, see `storage.atomic_path`.
     """
     import pandas as pd
 
-    columns = rows.columns(len(table), keep_all)
-    header: Any = [*rows.columns_of_odd, *column_titles([*map(str, columns)], rows.columns_of_odd)]
+    columns = rows.columns(len(rows), keep_all)
+    header: Any = [*rows.our_columns, *column_titles([*map(str, columns)], rows.our_columns)]
     with path.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
             theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
-            lines = pd.concat([_cells(documents, rows, alpha), theirs], axis=1)
+            lines = pd.concat([cells_of(documents), theirs], axis=1)
             lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
             header = False
             progress("writing", begin + len(documents), len(table))
@@ -113,7 +126,7 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataF
     copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
     texts = {name: documents[name].map(no_formula) for name in OF_GROUPS if name in documents}
     ours = {**texts, **numbers, "odd": odd, **why, "copy_of": copy_of}
-    return documents.assign(**ours)[list(rows.columns_of_odd)]
+    return documents.assign(**ours)[list(rows.our_columns)]
 
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":

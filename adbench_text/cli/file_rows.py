@@ -24,13 +24,14 @@ MOST_WRITTEN = 100_000  # largest number of documents that are written with all 
 class FileRows:
     """The rows of a file. Duplicate identifiers are an error only if the user chose their column.
 
-    `extra_columns` are columns of the table of odd that only some options add.
+    `our_columns` are the first columns of the table that the command writes.
     """
 
-    def __init__(self, file: DocumentFile, table: DocumentTable, extra_columns: Sequence[str] = ()) -> None:
+    def __init__(
+        self, file: DocumentFile, table: DocumentTable, our_columns: Sequence[str] = COLUMNS_OF_ODD
+    ) -> None:
         self._table, self._file = table, file
-        #: Our columns of the table of odd.
-        self.columns_of_odd = (*COLUMNS_OF_ODD, *extra_columns)
+        self.our_columns = our_columns
         self.table = table
         self.notes: list[str] = []
         self._id_column = file.id_column
@@ -103,7 +104,7 @@ class FileRows:
     @property
     def _titles(self) -> dict[str, str]:
         """The names of the columns of the file in our table."""
-        titles = column_titles(self._file.columns, self.columns_of_odd)
+        titles = column_titles(self._file.columns, self.our_columns)
         return dict(zip(self._file.columns, titles, strict=True))
 
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":

@@ -22,7 +22,7 @@ from adbench_text.failures import message_of
 #: Sections of the help and their commands. The file of a command defines `command`.
 _SECTIONS = {
     "Compare detectors": ("run", "report", "ui"),
-    "Your own documents": ("odd", "fit", "score"),
+    "Your own documents": ("odd", "grew", "fit", "score"),
     "Look things up": ("list", "info", "fetch", "doctor"),
     "Extend it": ("check", "export"),
 }

@@ -15,7 +15,7 @@ from adbench_text.cli.document_tables import (
     write_odd_table,
     write_page,
 )
-from adbench_text.cli.file_rows import LANGUAGE, MOST_WRITTEN, FileRows
+from adbench_text.cli.file_rows import COLUMNS_OF_ODD, LANGUAGE, MOST_WRITTEN, FileRows
 from adbench_text.cli.options import SectionedCommand, is_quiet, say
 from adbench_text.cli.own_text import (
     CHOICE,
@@ -134,8 +134,8 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     most_with_all_columns = float("inf") if with_text else MOST_WRITTEN
     with shown_documents() as progress:
         table_read = source.table(None, most_with_all_columns, lambda n: progress("reading", n, None))
-    extra_columns = [*(OF_GROUPS if options["group"] else ()), *([LANGUAGE] if is_auto else ())]
-    rows = FileRows(source, table_read, extra_columns)
+    of_options = [*(OF_GROUPS if options["group"] else ()), *([LANGUAGE] if is_auto else ())]
+    rows = FileRows(source, table_read, [*COLUMNS_OF_ODD, *of_options])
     marks = rows.marks(marked) if marked else {}
     _check_marks(table, marked, marks, rows)
     begin = time.perf_counter()

@@ -53,6 +53,14 @@ def _language(ctx: click.Context, param: click.Parameter, tag: str) -> str:
     return tag if tag == AUTO else standard(tag)
 
 
+LANGUAGE = click.Option(
+    ["--language"],
+    default="en",
+    callback=_language,
+    help="Language of the documents: en, de, pt-br, ..., or auto to detect it.",
+)
+SEED = click.Option(["--seed"], default=0, type=click.IntRange(0, 2**32 - 1), help="Seed.")
+
 #: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
@@ -66,12 +74,7 @@ CHOICE = [
         help="Hyper-parameter.",
     ),
     click_option(ENCODER, expose_value=False, callback=_set_encoder),
-    click.Option(
-        ["--language"],
-        default="en",
-        callback=_language,
-        help="Language of the documents: en, de, pt-br, ..., or auto to detect it.",
-    ),
+    LANGUAGE,
     click.Option(
         ["--clean/--no-clean"], default=True, help="Remove stop words, punctuation and digits first."
     ),
@@ -81,7 +84,7 @@ CHOICE = [
         type=click.IntRange(2),
         help="Cross-validation folds.",
     ),
-    click.Option(["--seed"], default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
+    SEED,
     click.Option(
         ["--sample"],
         default=SAMPLE,
@@ -205,11 +208,14 @@ def print_notes(notes: Iterable[str]) -> None:
         click.echo(f"Note: {printable(note)}", err=True)
 
 
-def how_read(file: DocumentFile) -> str:
-    """Return a line that says how a file was read, with all guesses."""
+def how_read(file: DocumentFile, of_groups: str = "groups") -> str:
+    """Return a line that says how a file was read, with all guesses.
+
+    `of_groups` says what the column of groups holds.
+    """
     columns = [f"text {each!r}" for each in file.text_columns if len(file.columns) > 1]
     columns += [f"identifiers {file.id_column!r}"] if file.id_column else []
-    columns += [f"groups {file.group_column!r}"] if file.group_column else []
+    columns += [f"{of_groups} {file.group_column!r}"] if file.group_column else []
     return printable(f"Read as {file.description}{''.join(f'; {each}' for each in columns)}.")
 
 

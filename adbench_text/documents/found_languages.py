@@ -1,6 +1,6 @@
 """Detect the language of each document, or of a sample."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
@@ -30,7 +30,7 @@ class FoundLanguages:
     of_different: LanguageCounts  # counts of different texts
 
     @classmethod
-    def of(cls, source: TextSource, jobs: int | str, progress: OnProgress) -> Self:
+    def of(cls, source: Iterable[str], jobs: int | str, progress: OnProgress) -> Self:
         """Detect the language of each document."""
         found, keys = list[str | None](), bytearray()
         with closing(results_of(_languages_and_keys, in_chunks(source), jobs)) as of_chunks:

@@ -134,12 +134,14 @@ def page_of_documents(
     id_name: str = "id",
     marks: Mapping[str, str] | None = None,
     headline: str = "",
+    *,
+    shows_scale: bool = True,
 ) -> str:
     """Return a page with lists of documents, by heading. It says how many documents did not fit.
 
     `made` says how and when the page was made. The default headline is the title. A word with the score
     `middle` is neither odd nor typical. With `marks`, the earlier marks by identifier, the reader can mark
-    documents as odd or fine.
+    documents as odd or fine. Without `shows_scale`, the page does not explain the colours.
     """
     lists = {
         heading: list(_fitting(documents, _MOST_BYTES / len(sections)))
@@ -161,6 +163,7 @@ def page_of_documents(
         scale=Scale.of([document.words for document in every], middle),
         n_left_out=sum(map(len, sections.values())) - len(every),
         has_words=any(document.words for document in every),
+        shows_scale=shows_scale,
         script=None if marks is None else _script(marks, id_name, [document.id for document in every]),
     )
 

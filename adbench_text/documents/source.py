@@ -49,6 +49,10 @@ class TextSource:
         for begin in range(0, len(rows), _AT_A_TIME):
             yield from map(without_surrogates, self.take([*map(int, rows[begin : begin + _AT_A_TIME])]))
 
+    def some(self, rows: Rows) -> Self:
+        """Return the source of some documents, which count from 0 on."""
+        return type(self)(lambda: self.at(rows), lambda places: self.take([int(rows[n]) for n in places]))
+
     def raw(self, rows: Iterable[int]) -> "pd.Series[str]":
         """Return the documents of some rows as a series by row, in the order of the rows."""
         wanted = [*rows]

@@ -1,0 +1,316 @@
+"""``adbench-text grew``: Find the subjects that a new file has more about than an old one."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from adbench_text.cli.document_tables import write_documents, write_page
+from adbench_text.cli.file_rows import MOST_WRITTEN, FileRows
+from adbench_text.cli.options import SectionedCommand, is_quiet, say
+from adbench_text.cli.own_text import (
+    DOCUMENTS,
+    LANGUAGE,
+    SEED,
+    WORK,
+    check_outputs,
+    how_read,
+    opened,
+    print_notes,
+)
+from adbench_text.cli.progress import shown_documents
+from adbench_text.cli.show import print_table
+from adbench_text.errors import UnknownNameError
+from adbench_text.escaping import count, no_formula, one_line
+from adbench_text.storage import atomic_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from adbench_text.documents.growth import Group, Growth
+    from adbench_text.documents.page import PageDocument
+    from adbench_text.documents.source import TextSource
+    from adbench_text.reading.documents import DocumentFile, DocumentTable
+
+_GROWN = 4  # exit code
+_N_TYPICAL = 3  # documents of a group in JSON
+_N_WORDS_OF_HEADING = 4
+_N_ON_PAGE = 500  # documents of a group on the page
+_N_WHY = 5  # words that show why a document is in a group
+_N_COPIES = 3  # largest families of near-copies to name
+_OUR_COLUMNS = "row", "group", "words", "copy_of"
+_WIDTHS = {"n": 6, "expected": 8, "p": 8, "words": 44}
+
+_OPTIONS = [
+    "Input",
+    *DOCUMENTS,
+    click.Option(
+        ["--by-time"], metavar="COLUMN", help="Compare the last period of one file with the time before."
+    ),
+    click.Option(["--sender"], metavar="COLUMN", help="Count a sender once in a group."),
+    LANGUAGE,
+    "Test",
+    click.Option(
+        ["--alpha"], default=0.05, type=float, help="Chance of one false group, if nothing has grown."
+    ),
+    SEED,
+    "Output",
+    click.Option(
+        ["--output", "-o"],
+        default="grew",
+        type=click.Path(path_type=Path),
+        help="Path of the table (.csv) and the page (.html).",
+    ),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object for each group."),
+    click.Option(
+        ["--with-text"],
+        is_flag=True,
+        help=f"Write all columns, even for more than {MOST_WRITTEN:,} rows.",
+    ),
+    click.Option(["--fail-on-growth"], is_flag=True, help=f"Exit with {_GROWN} if a subject has grown."),
+    "Execution",
+    *WORK,
+]
+
+
+@click.command("grew", cls=SectionedCommand, listed=_OPTIONS)
+@click.argument("old")
+@click.argument("new", required=False)
+def command(old: str, new: str | None, output: Path, as_json: bool, **options: Any) -> None:
+    """Find what documents of NEW are about more often than documents of OLD.
+
+    adbench-text grew last-month.csv this-month.csv --text body
+
+    adbench-text grew tickets.csv --by-time created
+
+    A group has the documents of a subject that grew: documents with the same word, or similar ones. For each
+    group, n is the number of different documents of NEW, and expected is the number if the subject had its
+    share in OLD. Near-copies count once, in both files. p is over all groups that were looked at: if nothing
+    has grown, a group is found in at most a share --alpha of files. Numbers and names of months and days name
+    no group. That no subject has grown is an answer, too.
+
+    The table has all documents of NEW with the number of their group, and the page has the documents of each
+    group. Files of documents are read as by odd.
+    """
+    from adbench_text.documents.growth import growth
+
+    table, page = (
+        output.with_name(f"{output.name.removesuffix('.csv')}{suffix}") for suffix in (".csv", ".html")
+    )
+    for file in (old, *filter(None, [new])):
+        check_outputs(file, table, page)
+    sides = _by_time(old, new, options) if options["by_time"] is not None else _two_files(old, new, options)
+    with shown_documents() as progress:
+        found = growth(
+            sides.old,
+            sides.new,
+            language=options["language"],
+            alpha=options["alpha"],
+            senders=sides.senders,
+            seed=options["seed"],
+            jobs=options["address"] or options["jobs"],
+            progress=progress,
+        )
+    summary = [*_summary(found, options), *sides.how_read]
+    with atomic_path(table) as new_table:
+        with shown_documents() as progress:
+            _write(new_table, found, sides, options["with_text"], progress)
+        write_page(
+            page,
+            new or old,
+            "What grew in",
+            summary=summary,
+            sections={
+                _heading(number, group, sides): _documents(found, group, sides)
+                for number, group in _each(found)
+            },
+            middle=0.0,
+            shows_scale=False,
+            notes=_copies(found, sides),
+            id_name=sides.rows.id_name,
+        )
+    if as_json:
+        for number, group in _each(found):
+            click.echo(json.dumps(_as_json(number, group, sides)))
+    elif not is_quiet():
+        say("\n".join([*summary, *_copies(found, sides)]))
+        if found.groups:
+            print_table(
+                [_cells(number, group, sides) for number, group in _each(found)],
+                header=["group", "n", "expected", "p", "words", "text"],
+                indent=1,
+                widths=_WIDTHS,
+            )
+        say(f"All documents of NEW: {table}. Page: {page}.")
+    print_notes(sides.all_notes)
+    if found.groups and options["fail_on_growth"]:
+        click.get_current_context().exit(_GROWN)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The documents of OLD and of NEW."""
+
+    old: "TextSource"
+    new: "TextSource"
+    rows: FileRows  # of the file of NEW
+    row_of: Sequence[int]  # the row in the file, for each document of NEW
+    senders: tuple[Sequence[Any], Sequence[Any]] | None
+    files: Sequence["DocumentFile"]
+    how_read: Sequence[str]
+    notes: Sequence[str] = ()
+
+    @property
+    def all_notes(self) -> list[str]:
+        """Notes on dates, identifiers, and losses while files were read."""
+        of_files = dict.fromkeys(note for file in self.files for note in file.late_notes)
+        return [*self.notes, *self.rows.notes, *of_files]
+
+    def id(self, place: int) -> str:
+        """Return the identifier of a document of NEW."""
+        return self.rows.id(self.row_of[place])
+
+    def text(self, place: int) -> str:
+        """Return a document of NEW."""
+        return next(self.new.at([place]))
+
+
+def _two_files(old: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
+    """Read both files."""
+    from adbench_text.documents.source import TextSource
+
+    if new is None:
+        raise click.UsageError("Missing argument 'NEW'. Give a second file, or --by-time COLUMN.")
+    sender = options["sender"]
+    first, second = (opened(file, options, group=sender) for file in (old, new))
+    of_old, of_new = _read(first, ()), _read(second, None, options["with_text"])
+    senders = (of_old.values(sender), of_new.values(sender)) if sender else None
+    rows = FileRows(second, of_new, _OUR_COLUMNS)
+    sources = TextSource.of(of_old), TextSource.of(of_new)
+    read = list(dict.fromkeys(how_read(file, "senders") for file in (first, second)))
+    return _Sides(*sources, rows, range(len(of_new)), senders, [first, second], read)
+
+
+def _by_time(file: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
+    """Read one file, and divide it by time."""
+    from adbench_text.documents.source import TextSource
+    from adbench_text.reading.dates import last_period
+
+    if new is not None:
+        raise click.UsageError(f"--by-time compares periods of one file; leave out {new!r} or --by-time.")
+    column, sender = options["by_time"], options["sender"]
+    documents = opened(file, options, group=column)
+    if sender and sender not in documents.columns:
+        raise UnknownNameError("column", sender, documents.columns)
+    table = _read(documents, None, keep_all=True)
+    periods = last_period(table.values(column), column, table.place)
+    senders = None
+    if sender:
+        of_rows = table.values(sender)
+        senders = [of_rows[row] for row in periods.old], [of_rows[row] for row in periods.new]
+    source = TextSource.of(table)
+    old, new_ones = source.some(periods.old), source.some(periods.new)
+    rows = FileRows(documents, table, _OUR_COLUMNS)
+    read = [periods.summary, how_read(documents, "dates")]
+    return _Sides(old, new_ones, rows, periods.new.tolist(), senders, [documents], read, periods.notes)
+
+
+def _read(file: "DocumentFile", columns: Sequence[str] | None, keep_all: bool = False) -> "DocumentTable":
+    """Read all documents, with some of their columns; None for all columns if there are not too many rows."""
+    most = float("inf") if keep_all else MOST_WRITTEN
+    with shown_documents() as progress:
+        return file.table(columns, most, lambda n: progress("reading", n, None))
+
+
+def _each(found: "Growth") -> Iterator[tuple[int, "Group"]]:
+    return enumerate(found.groups, 1)
+
+
+def _summary(found: "Growth", options: Mapping[str, Any]) -> list[str]:
+    """Return the lines above the groups."""
+    n = len(found.groups)
+    which = f"{count(n, 'subject')} grew" if n else "No subject has grown"
+    what = "senders" if options["sender"] else "different documents"
+    return [
+        f"{which} (alpha {options['alpha']:g}; p is over all groups that were looked at).",
+        f"NEW has {found.n_new:,} different documents, OLD has {found.n_old:,}; n and expected count {what}.",
+    ]
+
+
+def _heading(number: int, group: "Group", sides: _Sides) -> str:
+    expected, p = _facts(group)
+    words = ", ".join(group.words[:_N_WORDS_OF_HEADING]) or "similar documents"
+    unit = "document" if sides.senders is None else "sender"
+    return f"{number}. {words}: {count(group.n, unit)}, {expected} expected (p {p})"
+
+
+def _facts(group: "Group") -> list[str]:
+    expected = f"{group.expected:,.0f}" if group.expected >= 10 else f"{group.expected:.2g}"
+    return [expected, f"{group.p:.2g}"]
+
+
+def _cells(number: int, group: "Group", sides: _Sides) -> list[Any]:
+    words = ", ".join(group.words)
+    return [number, group.n, *_facts(group), words, one_line(sides.text(int(group.rows[0])))[:500]]
+
+
+def _as_json(number: int, group: "Group", sides: _Sides) -> dict[str, Any]:
+    rows = group.rows.tolist()
+    return {
+        "group": number,
+        "n": group.n,
+        "expected": round(group.expected, 2),
+        "p": group.p,
+        "words": group.words,
+        "typical": [{"id": sides.id(row), "text": sides.text(row)} for row in rows[:_N_TYPICAL]],
+        "ids": [*map(sides.id, rows)],
+    }
+
+
+def _documents(found: "Growth", group: "Group", sides: _Sides) -> "list[PageDocument]":
+    """Return the documents of a group, with their words coloured."""
+    from adbench_text.documents.page import PageDocument
+
+    documents = list[PageDocument]()
+    different = [row for row in group.rows.tolist() if found.copy_of[row] < 0]
+    for rank, row in enumerate(different[:_N_ON_PAGE], 1):
+        text = sides.text(row)
+        scored = found.token_scores(row, text, group)
+        score_of = {word.token.lower(): word.score for word in scored if word.score > 0}
+        why = sorted(score_of, key=lambda word: -score_of[word])[:_N_WHY]
+        documents.append(PageDocument(str(rank), sides.id(row), {}, why, text, scored))
+    return documents
+
+
+def _copies(found: "Growth", sides: _Sides) -> list[str]:
+    """Return lines on waves of near-copies in NEW."""
+    return [
+        one_line(
+            f"Near-copies: {n:,} documents of NEW and {n_old:,} of OLD like {sides.rows.id_name} "
+            f"{sides.id(row)}: {sides.text(row)[:60]}"
+        )
+        for row, n, n_old in found.waves[:_N_COPIES].to_numpy().tolist()
+    ]
+
+
+def _write(path: Path, found: "Growth", sides: _Sides, keep_all: bool, progress: Any) -> None:
+    """Write the documents of NEW: those of groups first."""
+    import pandas as pd
+
+    table = pd.DataFrame({"row": sides.row_of, "group": pd.array([None] * len(sides.row_of), dtype="Int64")})
+    table["words"], table["copy_of"] = "", [sides.id(row) if row >= 0 else "" for row in found.copy_of]
+    order = list[int]()
+    for number, group in _each(found):
+        table.loc[group.rows, "group"] = number
+        table.loc[group.rows, "words"] = ", ".join(group.words)
+        order += group.rows.tolist()
+    rest = table.index.difference(order, sort=True)
+
+    def cells(documents: "pd.DataFrame") -> "pd.DataFrame":
+        texts = {name: documents[name].map(no_formula) for name in ("words", "copy_of")}
+        return documents.assign(**texts)[list(_OUR_COLUMNS)]
+
+    write_documents(path, table.loc[[*order, *rest]], cells, sides.rows, keep_all, progress)

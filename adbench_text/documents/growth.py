@@ -1,0 +1,614 @@
+"""What grew: subjects that a new file has more documents about than an old file.
+
+A set of documents is chosen without looking at the file that a document is from. There are two kinds of sets:
+documents with the same word, and clusters of similar documents (k-means on the directions of latent semantic
+analysis, LSA; Deerwester et al., 1990). If no subject has grown, each file is a random part of all documents.
+Then a set of k documents has at least n new ones with the probability P(X >= n), where X is binomial with k
+trials and the share of new documents.
+
+The smallest of many such p-values is small by chance. So the files are mixed at random many times, and the
+smallest p of each time is kept: the adjusted p is the share of times in which it is at most as large
+(Westfall and Young, 1993, section 2.2). It is exact for sets that overlap. Two kinds share the level, so
+the adjusted p counts twice. If Bonferroni's bound is smaller, it replaces the share, which cannot be below 1
+/ (1 + number of times).
+
+The set with the smallest p is a group. Other sets that are significant join it if at least half of their new
+documents are in it. Then the documents of the group are left out, and the next group is found among the rest,
+until nothing is significant.
+
+Near-copies count once, in both files. A random one of them counts, so that the other file loses nothing. If
+senders are given, a set has one random document of each.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+from scipy.special import betainc
+
+from adbench_text.calibration import LEAST_P, p_of_families
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.contract.scores import TokenScore
+from adbench_text.documents import OnProgress, no_progress
+from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.found_languages import FoundLanguages
+from adbench_text.documents.source import TextSource
+from adbench_text.errors import InvalidValueError
+from adbench_text.text.calendar_names import calendar_names
+from adbench_text.text.copies import N_HASHES, families, sketches
+from adbench_text.text.language_finder import AUTO
+from adbench_text.text.languages import standard
+from adbench_text.text.words import IDEOGRAPHS, text_key, words
+
+ALPHA = 0.05  # the default
+LEAST = 20  # different documents with words in each file
+_LEAST_SET = 3  # documents of a set
+_N_TIMES = 400  # how often the files are mixed
+_N_CLUSTERS = 7, 20, 60, 200, 600, 2000  # chosen on titles of Stack Overflow and on BANKING77
+_LEAST_CLUSTER = 25  # mean number of documents in a cluster
+_N_DIRECTIONS = 100  # of LSA
+_N_LEARNED = 30_000  # documents that directions and clusters are learned from
+_SHARED = 0.5  # least share of the new documents of a set that are in a group, to join it
+_N_WORDS = 8  # words that name a group
+_LEAST_SHARE_OF_WORD = 0.1  # of the documents of a group
+_LEAST_EVIDENCE = np.log(2)  # the word is twice as frequent as in the old file
+_IN_PAIRS = "ja", "yue", "zh"  # a frequent character between two others must not make them neighbours
+_LONG, _PIECE = 20, 4  # a longer word is a phrase without spaces; it is cut into pieces
+_AT_A_TIME = 4_000_000  # entries of a matrix of random labels
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Group(NamedTuple):
+    """Documents about a subject that grew."""
+
+    n: int  #: number of different new documents; with senders, number of senders
+    expected: float  #: number of new documents if the subject had its share in the old file
+    p: float  #: adjusted for all sets
+    words: list[str]  #: the words that say what it is, the strongest first
+    rows: Rows  #: all new documents, with copies; the most typical first
+    scores: dict[str, float]  #: evidence of each word for the group (a natural logarithm)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The subjects that grew between two files.
+
+    Attributes
+    ----------
+    groups : list of Group
+        The groups, in the order in which they were found.
+    n_old, n_new : int
+        Numbers of different documents with words.
+    waves : DataFrame
+        Families of near-copies that have an unusually large share of the new documents, the largest first:
+        ``row`` (of the new file), ``n`` and ``n_old``.
+    copy_of : int64 array of shape (n_new_documents,)
+        For each new document, the earlier one that it is a copy or near-copy of, or -1.
+    cleaners, cleaner_of
+        The cleaners, and the number of the cleaner for each new document; None for the first one.
+    """
+
+    groups: list[Group]
+    n_old: int
+    n_new: int
+    waves: pd.DataFrame
+    copy_of: Rows
+    cleaners: Sequence[Cleaner]
+    cleaner_of: Rows | None
+
+    def token_scores(self, row: int, text: str, group: Group) -> list[TokenScore]:
+        """Return the evidence of each word of a new document for a group; 0 for other words."""
+        cleaner = self.cleaners[0 if self.cleaner_of is None else self.cleaner_of[row]]
+        cleaned, spans = cleaner(text), cleaner.spans(text)
+        found = [cleaned[span.start : span.end] for span in spans]
+        scores = _evidence_of(found, group.scores)
+        return [
+            TokenScore(text[start:end], start, end, score)
+            for (_, _, start, end), score in zip(spans, scores, strict=True)
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """Return the groups, see `grown_groups`."""
+        columns = ["n", "expected", "p", "words", "rows"]
+        table = pd.DataFrame([[getattr(group, name) for name in columns] for group in self.groups])
+        table = table.set_axis(columns, axis=1) if len(table) else pd.DataFrame(columns=columns)
+        table.insert(0, "group", range(1, len(table) + 1))
+        return table
+
+
+def grown_groups(
+    old: Iterable[str],
+    new: Iterable[str],
+    *,
+    language: str = "en",
+    alpha: float = ALPHA,
+    senders: tuple[Sequence[Any], Sequence[Any]] | None = None,
+    seed: int = 0,
+    jobs: int | str = 1,
+    progress: OnProgress = no_progress,
+) -> pd.DataFrame:
+    """Return the subjects that `new` has more documents about than `old`.
+
+    Parameters
+    ----------
+    old, new : iterables of str
+        Documents, as they were written.
+    language : str, default "en"
+        Tag of their language, or ``"auto"`` to detect the language of each document.
+    alpha : float, default 0.05
+        The chance of one false group, if nothing has grown.
+    senders : pair of sequences, optional
+        The senders of the old and of the new documents. A sender counts once in a group. A missing or empty
+        sender is unknown, and each such document counts.
+    seed : int, default 0
+        Seed of the random mixtures and of the clusters.
+    jobs : int or str, default 1
+        Number of processes, or address of a Dask scheduler.
+    progress : callable, optional
+        It receives the name of a stage, and numbers of documents.
+
+    Returns
+    -------
+    DataFrame
+        The groups, the largest evidence first: ``group`` (from 1 on), ``n`` (different new documents, or
+        senders), ``expected`` (the number for its share in `old`), ``p`` (over all sets of documents),
+        ``words`` and ``rows`` (documents of `new`, the most typical first). It is empty if nothing has grown.
+
+    Raises
+    ------
+    InvalidValueError
+        If a value is wrong, or a file has fewer than 20 different documents with words.
+
+    Examples
+    --------
+    >>> ships = ["ferry", "tug", "yacht", "barge", "liner", "trawler", "canoe", "frigate"]
+    >>> places = ["pier", "quay", "dock", "lighthouse", "island", "harbour", "beach", "bridge"]
+    >>> old = [f"A {ship} passed the {place} at {n}." for n, ship in enumerate(ships) for place in places]
+    >>> smoke = [f"Smoke from the engine of the {ship} at the {each}" for ship, each in zip(ships, places)]
+    >>> grown = grown_groups(old, old[::2] + smoke)
+    >>> grown["n"].tolist(), sorted(grown["words"][0][:2])
+    ([8], ['engine', 'smoke'])
+    """
+    return growth(
+        *(old, new), language=language, alpha=alpha, senders=senders, seed=seed, jobs=jobs, progress=progress
+    ).table()
+
+
+def growth(
+    old: Any,
+    new: Any,
+    *,
+    language: str = "en",
+    alpha: float = ALPHA,
+    senders: tuple[Sequence[Any], Sequence[Any]] | None = None,
+    seed: int = 0,
+    jobs: int | str = 1,
+    progress: OnProgress = no_progress,
+) -> Growth:
+    """Return the subjects that grew, and facts about both files; see `grown_groups`."""
+    if not 0 < alpha < 1:
+        raise InvalidValueError(f"alpha must be between 0 and 1, got {alpha!r}.")
+    first, second = TextSource.of(old), TextSource.of(new)
+    n_old = sum(1 for _ in first)
+    read = _read(lambda: chain(first, second), language, jobs, progress)
+    both = _Both.of(read, n_old, _numbered(senders, n_old, len(read.keys) - n_old), seed)
+    for name, n in (("old", both.n_old), ("new", both.n_new)):
+        if n < LEAST:
+            raise InvalidValueError(
+                f"At least {LEAST} different documents with words are needed in each file; the {name} one "
+                f"has {n}. Near-copies count once."
+            )
+    progress("finding what grew", 0, None)
+    kinds = [_Kind.of(sets, both, seed) for sets in (both.has_term.T, _clusters(both, seed))]
+    groups = [both.group(members, p) for members, p in _grown(kinds, both.is_new, alpha)]
+    of_new = None if read.cleaner_of is None else read.cleaner_of[n_old:]
+    return Growth(groups, both.n_old, both.n_new, both.waves, both.copy_of, read.cleaners, of_new)
+
+
+# -- reading
+
+
+class _Chunk(NamedTuple):
+    """What is kept of some documents."""
+
+    keys: NDArray[np.uint64]  # of their words; 0 without words
+    sketches: NDArray[np.uint8]
+    has_term: "csr_array[Any]"  # of shape (n_documents, n_terms): ones
+    terms: list[str]
+
+
+class _All(NamedTuple):
+    """The same of all documents, with their cleaners."""
+
+    keys: NDArray[np.uint64]
+    sketches: NDArray[np.uint8]
+    has_term: "csr_array[Any]"
+    terms: list[str]
+    cleaners: list[Cleaner]
+    cleaner_of: Rows | None  # the number of the cleaner of each document; None for the first one
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads documents. It may run in a worker process."""
+
+    cleaners: Sequence[Cleaner]
+
+    def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> _Chunk:
+        texts, numbers = chunk
+        cleaned = [self.cleaners[n](text) for text, n in zip(texts, numbers, strict=True)]
+        number_of: dict[str, int] = {}
+        of_texts = [
+            sorted({number_of.setdefault(term, len(number_of)) for term in terms_of(text)})
+            for text in cleaned
+        ]
+        ends = np.cumsum([0, *map(len, of_texts)])
+        columns = np.fromiter(chain.from_iterable(of_texts), np.int32, ends[-1])
+        ones = np.ones(len(columns), np.float32)
+        has_term = csr_array((ones, columns, ends), shape=(len(texts), len(number_of)))
+        keys = np.array([text_key(text) if text.strip() else 0 for text in cleaned], dtype=np.uint64)
+        return _Chunk(keys, sketches(cleaned), has_term, [*number_of])
+
+
+def terms_of(cleaned: str) -> Iterator[str]:
+    """Yield the words of a cleaned document that have letters.
+
+    Chinese characters and Hiragana have no spaces between words: two neighbours are a term. A very long word,
+    as in Thai, is cut into pieces.
+
+    >>> [*terms_of("ships 1987 k8s"), *terms_of("海港的")]
+    ['ships', 'k8s', '海港', '港的']
+    """
+    found = words(cleaned)
+    for word, following in pairwise([*found, ""]):
+        if IDEOGRAPHS.match(word):
+            if IDEOGRAPHS.match(following):
+                yield word + following
+        elif len(word) > _LONG:
+            yield from (word[start : start + _PIECE] for start in range(len(word) - _PIECE + 1))
+        elif any(map(str.isalpha, word)):
+            yield word
+
+
+def _read(texts: Callable[[], Iterable[str]], language: str, jobs: int | str, progress: OnProgress) -> _All:
+    """Read all documents; `texts` returns them."""
+    if language == AUTO:
+        found = FoundLanguages.of(texts(), jobs, progress)
+        languages, numbers = found.apart, found.numbers(found.apart)
+    else:
+        languages, numbers = [standard(language)], None
+    cleaners = [Cleaner(language, all_words=language in _IN_PAIRS) for language in languages]
+    reader = _Reader(cleaners)
+    left_out = frozenset(chain.from_iterable(map(calendar_names, languages)))
+    number_of: dict[str, int] = {}
+    keys, of_copies, matrices, n_done = bytearray(), bytearray(), list[Any](), 0
+    with closing(results_of(reader, _with_numbers(texts(), numbers), jobs)) as chunks:
+        for chunk in chunks:
+            is_kept = np.array([term not in left_out for term in chunk.terms], dtype=np.bool_)
+            kept = [term for term in chunk.terms if term not in left_out]
+            places = np.array([number_of.setdefault(term, len(number_of)) for term in kept], dtype=np.int32)
+            matrix = chunk.has_term[:, is_kept]
+            entries = matrix.data, places[matrix.indices], matrix.indptr
+            matrices.append(csr_array(entries, shape=(len(chunk.keys), len(number_of))))
+            keys += chunk.keys.tobytes()
+            of_copies += chunk.sketches.tobytes()
+            n_done += len(chunk.keys)
+            progress("reading", n_done, None)
+    for matrix in matrices:
+        matrix.resize(matrix.shape[0], len(number_of))
+    return _All(
+        np.frombuffer(keys, dtype=np.uint64),
+        np.frombuffer(of_copies, dtype=np.uint8).reshape(-1, N_HASHES),
+        _stacked(matrices, len(number_of)),
+        [*number_of],
+        cleaners,
+        numbers,
+    )
+
+
+def _evidence_of(words_: Sequence[str], scores: Mapping[str, float]) -> list[float]:
+    """Return the largest evidence among the terms that each word of a document is in."""
+    found = [max(scores.get(term, 0.0) for term in [word, *terms_of(word)]) for word in words_]
+    for place, pair in enumerate(map("".join, pairwise(words_))):
+        if len(pair) == 2:  # Chinese characters
+            found[place : place + 2] = [
+                max(score, scores.get(pair, 0.0)) for score in found[place : place + 2]
+            ]
+    return found
+
+
+def _with_numbers(documents: Iterable[str], numbers: Rows | None) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield chunks of documents, with the number of the cleaner of each."""
+    begin = 0
+    for texts in in_chunks(documents):
+        end = begin + len(texts)
+        yield texts, [0] * len(texts) if numbers is None else numbers[begin:end].tolist()
+        begin = end
+
+
+def _numbered(senders: tuple[Sequence[Any], Sequence[Any]] | None, n_old: int, n_new: int) -> Rows | None:
+    """Return a number for the sender of each document; an unknown sender has a number of its own."""
+    if senders is None:
+        return None
+    for name, given, n in zip(("old", "new"), senders, (n_old, n_new), strict=True):
+        if len(given) != n:
+            raise InvalidValueError(f"{len(given):,} senders were given for {n:,} {name} documents.")
+    every = pd.Series([*senders[0], *senders[1]], dtype=object)
+    is_known = every.notna() & (every.astype(str).str.strip() != "")
+    numbers = pd.factorize(every.where(is_known).astype(str).str.strip())[0]
+    return np.where(is_known, numbers, len(every) + np.arange(len(every)))
+
+
+# -- sets of documents
+
+
+@dataclass(frozen=True)
+class _Both:
+    """The different documents with words of both files, in random order."""
+
+    has_term: "csr_array[Any]"  # of shape (n_documents, n_terms): ones
+    terms: list[str]
+    is_new: Mask
+    sender: Rows | None  # a number for each document
+    place_of: Rows  # for each row of both files: the document that counts for it, or -1 without words
+    n_rows_of_old: int
+
+    @classmethod
+    def of(cls, read: _All, n_old: int, sender: Rows | None, seed: int) -> Self:
+        """Choose a random document of each family of near-copies."""
+        n = len(read.keys)
+        shuffled = np.random.default_rng(seed).permutation(n)
+        shuffled = shuffled[(read.keys[shuffled] > 0) & (np.diff(read.has_term.indptr)[shuffled] > 0)]
+        _, first, which = np.unique(read.keys[shuffled], return_index=True, return_inverse=True)
+        order = np.argsort(first)  # different texts, in random order
+        representative = families(read.sketches[shuffled[first[order]]])
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        kept, place = np.unique(representative, return_inverse=True)
+        rows = shuffled[first[order]][kept]
+        place_of = np.full(n, -1)
+        place_of[shuffled] = place[number[which]]
+        has_term = read.has_term[rows]
+        is_frequent = np.bincount(has_term.indices, minlength=has_term.shape[1]) >= _LEAST_SET
+        return cls(
+            csr_array(has_term[:, is_frequent]),
+            [term for term, is_in in zip(read.terms, is_frequent, strict=True) if is_in],
+            rows >= n_old,
+            None if sender is None else sender[rows],
+            place_of,
+            n_old,
+        )
+
+    @property
+    def n_new(self) -> int:
+        """Number of different new documents."""
+        return int(self.is_new.sum())
+
+    @property
+    def n_old(self) -> int:
+        """Number of different old documents."""
+        return len(self.is_new) - self.n_new
+
+    @cached_property
+    def directions(self) -> NDArray[np.float32]:
+        """The directions of documents by LSA, of shape (n_documents, n_directions), with a length of 1.
+
+        LSA learns from a sample of both files.
+        """
+        from sklearn.decomposition import TruncatedSVD
+
+        n_with = np.bincount(self.has_term.indices, minlength=self.has_term.shape[1])
+        weights = csr_array(self.has_term, copy=True)
+        weights.data *= np.log(len(self.is_new) / n_with).astype(np.float32)[weights.indices]
+        n = min(_N_DIRECTIONS, *(size - 1 for size in weights.shape))
+        if n < 1:
+            return np.zeros((len(self.is_new), 1), dtype=np.float32)
+        analysis = TruncatedSVD(n, n_iter=3, random_state=0).fit(_of_length_1(weights[:_N_LEARNED]))
+        directions: NDArray[np.float32] = _of_length_1(
+            analysis.transform(_of_length_1(weights)).astype(np.float32)
+        )
+        return directions
+
+    @property
+    def copy_of(self) -> Rows:
+        """For each new row: the first one of its family, or -1 if it is this one or has no words."""
+        place = self.place_of[self.n_rows_of_old :]
+        _, first, which = np.unique(place, return_index=True, return_inverse=True)
+        is_copy = (place >= 0) & (first[which] != np.arange(len(place)))
+        return np.where(is_copy, first[which], -1)
+
+    @property
+    def waves(self) -> pd.DataFrame:
+        """Families of near-copies with an unusually large share of the new documents, the largest first."""
+        of_old, of_new = np.split(self.place_of, [self.n_rows_of_old])
+        n_old, n = (
+            np.bincount(places[places >= 0], minlength=len(self.is_new)) for places in (of_old, of_new)
+        )
+        is_large = n + n_old >= _LEAST_SET
+        p = p_of_families(n[is_large], n_old[is_large], (n + n_old)[is_large], len(of_new), len(of_old))
+        large = np.flatnonzero(is_large)[p < LEAST_P]
+        first = dict(zip(*np.unique(of_new, return_index=True), strict=True))
+        waves = pd.DataFrame({"row": [first[family] for family in large], "n": n[large]})
+        return waves.assign(n_old=n_old[large]).sort_values("n", ascending=False, ignore_index=True)
+
+    def counted(self, sets: "csr_array[Any]") -> "csr_array[Any]":
+        """Return sets with the first document of each sender; documents are in random order."""
+        if self.sender is None:
+            return sets
+        of_set = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
+        entries = pd.DataFrame({"set": of_set, "sender": self.sender[sets.indices], "place": sets.indices})
+        entries = entries.sort_values(["set", "place"]).drop_duplicates(["set", "sender"])
+        ones = np.ones(len(entries), np.float32)
+        return csr_array((ones, (entries["set"], entries["place"])), shape=sets.shape)
+
+    def n_counted(self, members: Mask) -> int:
+        """Count documents, or their senders."""
+        return len(np.unique(self.sender[members])) if self.sender is not None else int(members.sum())
+
+    def group(self, members: Mask, p: float) -> Group:
+        """Describe a group, given its documents of both files."""
+        is_in = members & self.is_new
+        n_with = np.asarray(self.has_term[is_in].sum(axis=0)).ravel()
+        n_old_with = np.asarray(self.has_term[~self.is_new].sum(axis=0)).ravel()
+        share, of_old = n_with / is_in.sum(), (n_old_with + 0.5) / (self.n_old + 1)
+        evidence = np.log(np.maximum(share, 1e-12) / of_old)
+        is_named = (n_with >= max(2, _LEAST_SHARE_OF_WORD * is_in.sum())) & (evidence > _LEAST_EVIDENCE)
+        named = np.flatnonzero(is_named)
+        named = named[np.argsort(-(n_with * evidence)[named], kind="stable")]
+        centre = self.directions[is_in].mean(axis=0)
+        rank = np.full(len(members), np.inf)
+        rank[is_in] = np.argsort(np.argsort(-(self.directions[is_in] @ centre), kind="stable"))
+        of_rows = np.append(rank, np.inf)[self.place_of[self.n_rows_of_old :]]  # the last place is for -1
+        rows = np.flatnonzero(np.isfinite(of_rows))
+        return Group(
+            self.n_counted(is_in),
+            self.n_new * self.n_counted(members & ~self.is_new) / self.n_old,
+            p,
+            [self.terms[term] for term in named[:_N_WORDS]],
+            rows[np.argsort(of_rows[rows], kind="stable")],
+            {self.terms[term]: float(evidence[term]) for term in named},
+        )
+
+
+def _of_length_1(vectors: Any) -> Any:
+    from sklearn.preprocessing import normalize
+
+    return normalize(vectors)
+
+
+def _clusters(both: _Both, seed: int) -> "csr_array[Any]":
+    """Return the clusters of documents, fine and coarse ones: ones of shape (n_clusters, n_documents)."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    n, sets = len(both.is_new), list[Any]()
+    learned = both.directions[:_N_LEARNED]
+    for k in _N_CLUSTERS:
+        if k * _LEAST_CLUSTER > n or k > len(learned):
+            break
+        clustering = MiniBatchKMeans(k, n_init=1, batch_size=2048, random_state=seed).fit(learned)
+        number = clustering.predict(both.directions)
+        ones = np.ones(n, np.float32)
+        sets.append(csr_array((ones, (number, np.arange(n))), shape=(k, n)))
+    return _stacked(sets, n)
+
+
+def _stacked(matrices: Sequence[Any], n_columns: int) -> "csr_array[Any]":
+    empty = csr_array((0, n_columns), dtype=np.float32)
+    stacked: csr_array[Any] = csr_array(vstack([empty, *matrices], format="csr"))
+    return stacked
+
+
+# -- the test
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Sets of one kind, and the smallest p of each random mixture of the files."""
+
+    sets: "csr_array[Any]"  # ones, of shape (n_sets, n_documents)
+    counted: "csr_array[Any]"  # the same, with one document of each sender
+    smallest: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sets: Any, both: _Both, seed: int) -> Self:
+        """Mix the files at random, and keep the smallest p of each time."""
+        sets = csr_array(sets)
+        counted = both.counted(sets)
+        is_kept = np.asarray(counted.sum(axis=1)).ravel() >= _LEAST_SET
+        sets, counted = csr_array(sets[is_kept]), csr_array(counted[is_kept])
+        n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
+        # among sets of the same size, the one with the most new documents has the smallest p
+        order = np.argsort(size, kind="stable")
+        sizes, first = np.unique(size[order], return_index=True)
+        in_order = counted[order]
+        draw, share = np.random.default_rng(seed), both.n_new / n
+        smallest = list[NDArray[np.float64]]()
+        step = max(_AT_A_TIME // n, 1)
+        for begin in range(0, _N_TIMES, step):
+            labels = np.zeros((n, min(step, _N_TIMES - begin)), np.float32)
+            for column in labels.T:
+                column[draw.choice(n, both.n_new, replace=False)] = 1
+            if len(sizes):
+                most = np.maximum.reduceat(np.asarray(in_order @ labels), first, axis=0)
+                smallest.append(_p(most, sizes[:, None], share).min(axis=0))
+        return cls(sets, counted, np.sort(np.concatenate([np.empty(0), *smallest])))
+
+    def p(self, is_new: Mask, rest: Mask) -> NDArray[np.float64]:
+        """Return the p of each set among the documents that are left."""
+        n_new = self.counted @ (is_new & rest).astype(np.float32)
+        size = self.counted @ rest.astype(np.float32)
+        # earlier groups took more new documents than they gained, so the share among the rest is too small
+        p = _p(n_new, size, max(is_new.mean(), (is_new & rest).sum() / max(rest.sum(), 1)))
+        p[n_new < _LEAST_SET] = 1.0
+        return p
+
+    def adjusted(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return p-values over all sets of this kind."""
+        n_as_small = np.searchsorted(self.smallest, p * (1 + 1e-9), side="right")
+        by_mixing = (1 + n_as_small) / (1 + len(self.smallest))
+        return np.minimum(by_mixing, p * len(p))
+
+
+def _p(n_new: NDArray[Any], size: NDArray[Any], share: float) -> NDArray[np.float64]:
+    """Return the chance of so many or more new documents in sets of these sizes."""
+    n, k = n_new.astype(np.float64), size.astype(np.float64)
+    return np.where(n > 0, betainc(np.maximum(n, 1), np.maximum(k - n + 1, 1), share), 1.0)
+
+
+def _grown(kinds: Sequence[_Kind], is_new: Mask, alpha: float) -> Iterator[tuple[Mask, float]]:
+    """Yield the documents of each group, in both files, and its adjusted p."""
+    rest = np.ones(len(is_new), dtype=np.bool_)
+    while True:
+        of_kinds = [kind.p(is_new, rest) for kind in kinds]
+        adjusted = [2 * kind.adjusted(p) for kind, p in zip(kinds, of_kinds, strict=True)]
+        best = min(
+            (
+                (a.min(), p.min(), number)
+                for number, (a, p) in enumerate(zip(adjusted, of_kinds, strict=True))
+                if len(p)
+            ),
+            default=(1.0, 1.0, 0),
+        )
+        if best[0] > alpha:
+            return
+        number = best[2]
+        members = _members(kinds[number].sets, int(of_kinds[number].argmin())) & rest
+        significant = [
+            _members(kind.sets, place) & rest
+            for kind, values in zip(kinds, adjusted, strict=True)
+            for place in np.flatnonzero(values <= alpha).tolist()
+        ]
+        members = _joined(members, significant, is_new)
+        yield members, min(float(best[0]), 1.0)
+        rest &= ~members
+
+
+def _joined(members: Mask, sets: Sequence[Mask], is_new: Mask) -> Mask:
+    """Add the sets whose new documents are mostly members, until none is left."""
+    share = is_new.sum() / max((~is_new).sum(), 1)
+    waiting = [each for each in sets if (each & is_new).sum() >= 3 * share * (each & ~is_new).sum()]
+    n = -1
+    while len(waiting) != n:
+        n = len(waiting)
+        of_group = members & is_new
+        joins = [(each & of_group).sum() >= _SHARED * (each & is_new).sum() for each in waiting]
+        for each in [each for each, is_in in zip(waiting, joins, strict=True) if is_in]:
+            members = members | each
+        waiting = [each for each, is_in in zip(waiting, joins, strict=True) if not is_in]
+    return members
+
+
+def _members(sets: "csr_array[Any]", place: int) -> Mask:
+    """Return whether each document is in a set."""
+    members = np.zeros(sets.shape[1], dtype=np.bool_)
+    members[sets.indices[sets.indptr[place] : sets.indptr[place + 1]]] = True
+    return members
