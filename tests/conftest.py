@@ -1,3 +1,4 @@
+import gc
 import os
 import pickle
 import shutil
@@ -34,6 +35,10 @@ os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it; what a command prints to a pipe is not wrapped
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
+
+# A full garbage collection takes half a second, and they were an eighth of all time: there are none until all
+# tests are collected, and few later.
+gc.disable()
 
 # A shell lets a command that it starts in the background ignore Ctrl-C, which tests send to themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -91,6 +96,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("data")
         if "browser" in fixtures:
             item.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported out of the garbage collections."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
