@@ -4,6 +4,7 @@ import pickle
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from servers import Server, serving
+from sqlalchemy import Engine, event
 
 import adbench_text.documents.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
 from adbench_text import own_file
@@ -51,6 +53,14 @@ registry.entry_points = lambda group: [
     for package in distributions(path=[folder for folder in dict.fromkeys(sys.path) if folder not in _PATH])
     for point in package.entry_points.select(group=group)
 ]
+
+
+@event.listens_for(Engine, "connect")
+def _do_not_wait_for_the_disk(connection: Any, _: object) -> None:
+    """SQLite leaves what this process writes to the cache of the disk: nobody pulls the plug of a test."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = OFF")
+
 
 REAL_DATA = Path(
     os.environ.get("ADBENCH_TEXT_DATA") or Path(__file__).parents[2] / "shared" / "data"
