@@ -637,7 +637,7 @@ def test_a_command_of_no_words_exits_with_2_and_prints_the_help():
 
 def test_a_cluster_needs_a_scheduler_that_answers_before_documents_are_prepared(store, server, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 1)
+    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 0.2)
     command = "run -s tiny -d counting --no-report"
     for address in ("tcp://127.0.0.1:9", server.url.replace("http", "tcp"), "nonsense"):
         silent = adbench(f"{command} -s files:absent.csv --address {address}")
