@@ -73,7 +73,7 @@ def runs(kind: str) -> list[tuple[str, ...]]:
 
 def test_run_and_report_on_real_text(store, quick_pydocs):
     command = "run --detector llr --detector ocsvm --encoder svd --dataset pydocs --limit 20 --inlier numpy"
-    first = adbench(command, "--contamination 0 --contamination 0.05 -v")
+    first = adbench(command, "--contamination 0 --contamination 0.05 --jobs 0 -v")
     assert first.exit_code == 0
     assert first.stdout == ""
     lines = first.stderr.splitlines()
