@@ -807,11 +807,6 @@ def test_tables_are_chosen_by_their_names(store):
     assert_refused(adbench("report --format csv -t ranks"), 2, "--format csv", "--table")
 
 
-def test_latex_is_a_part_of_a_document(store, here):
-    run("-d counting --inlier sea")
-    assert not adbench("report --format latex").stdout.startswith("\\documentclass")
-
-
 def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):
     assert run("-d counting").exit_code == 0
     Path("page.html").write_text("the old page")
