@@ -1,8 +1,10 @@
+import gc
 import os
 import pickle
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from servers import Server, serving
+from sqlalchemy import Engine, event
 
 import adbench_text.documents.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
 from adbench_text import own_file
@@ -35,6 +38,10 @@ os.environ.pop("COLUMNS", None)  # pytest-xdist sets it; what a command prints t
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
 
+# A full garbage collection takes half a second, and they were an eighth of all time: there are none until all
+# tests are collected, and few later.
+gc.disable()
+
 # A shell lets a command that it starts in the background ignore Ctrl-C, which tests send to themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -46,6 +53,14 @@ registry.entry_points = lambda group: [
     for package in distributions(path=[folder for folder in dict.fromkeys(sys.path) if folder not in _PATH])
     for point in package.entry_points.select(group=group)
 ]
+
+
+@event.listens_for(Engine, "connect")
+def _do_not_wait_for_the_disk(connection: Any, _: object) -> None:
+    """SQLite leaves what this process writes to the cache of the disk: nobody pulls the plug of a test."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = OFF")
+
 
 REAL_DATA = Path(
     os.environ.get("ADBENCH_TEXT_DATA") or Path(__file__).parents[2] / "shared" / "data"
@@ -91,6 +106,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("data")
         if "browser" in fixtures:
             item.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported out of the garbage collections."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

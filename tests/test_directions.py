@@ -1,6 +1,7 @@
 """Which folder may import from which."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def floor_of(module: str) -> str:
     return top if top in ALLOWED else "ground"
 
 
+@cache
 def imports(path: str) -> set[str]:
     """What a file imports, in functions too: of ``from a import b`` the name a.b."""
     found = set()

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 
@@ -76,12 +77,19 @@ def test_cells_are_read_as_they_were_written(tmp_path):
     assert_frame_equal(read_csv(tmp_path / "mine.csv"), table_of(CELLS))
 
 
+@cache
+def all_cells() -> pd.DataFrame:
+    """The cells of all sweeps; tests may only read from it."""
+    return pd.concat(map(results, MEASURED))
+
+
 def complete_cells() -> pd.DataFrame:
     """The cells of all sweeps on complete corpora."""
-    cells = pd.concat(map(results, MEASURED))
+    cells = all_cells()
     return cells[cells["limit"].isna()]
 
 
+@cache
 def means() -> dict[tuple[str, str, float], float]:
     """The mean AUROC over the splits and seeds, in percent, by detector, dataset and contamination."""
     cells = complete_cells()
@@ -141,7 +149,7 @@ def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
 def test_a_page_says_of_each_detector_that_knows_a_pre_trained_model_that_it_is_pre_trained(page):
-    regimes = pd.concat(map(results, MEASURED)).groupby("name")["regime"].last()
+    regimes = all_cells().groupby("name")["regime"].last()
     rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
     said = {row[1]: "pre-trained" in row[0] for row in rows}
     assert said == {name: regimes[name] == PRE_TRAINED for name in said}
@@ -155,7 +163,7 @@ OF_US = re.compile(r"^\| (?:ours: )?`([^`]+)`[^|]* \| ([^|]+) \|", re.MULTILINE)
 
 
 def test_the_page_says_none_of_a_detector_where_reports_say_that_it_knows_none():
-    regimes = pd.concat(map(results, MEASURED)).groupby("name")["regime"].last()
+    regimes = all_cells().groupby("name")["regime"].last()
     rows = OF_US.findall(RESULTS_PAGE)
     assert len(rows) == 18
     assert [name for name, knows in rows if not re.match(KINDS[regimes[name]], knows)] == []

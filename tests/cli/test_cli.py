@@ -73,7 +73,7 @@ def runs(kind: str) -> list[tuple[str, ...]]:
 
 def test_run_and_report_on_real_text(store, quick_pydocs):
     command = "run --detector llr --detector ocsvm --encoder svd --dataset pydocs --limit 20 --inlier numpy"
-    first = adbench(command, "--contamination 0 --contamination 0.05 -v")
+    first = adbench(command, "--contamination 0 --contamination 0.05 --jobs 0 -v")
     assert first.exit_code == 0
     assert first.stdout == ""
     lines = first.stderr.splitlines()
@@ -645,7 +645,7 @@ def test_a_command_of_no_words_exits_with_2_and_prints_the_help():
 
 def test_a_cluster_needs_a_scheduler_that_answers_before_documents_are_prepared(store, server, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 1)
+    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 0.2)
     command = "run -s tiny -d counting --no-report"
     for address in ("tcp://127.0.0.1:9", server.url.replace("http", "tcp"), "nonsense"):
         silent = adbench(f"{command} -s files:absent.csv --address {address}")
@@ -813,11 +813,6 @@ def test_tables_are_chosen_by_their_names(store):
     assert both.stdout == adbench("report -t levels -t cost --format markdown").stdout
     assert_refused(adbench("report -t levels,costs"), 2, "table", "'costs'", "'cost'")
     assert_refused(adbench("report --format csv -t ranks"), 2, "--format csv", "--table")
-
-
-def test_latex_is_a_part_of_a_document(store, here):
-    run("-d counting --inlier sea")
-    assert not adbench("report --format latex").stdout.startswith("\\documentclass")
 
 
 def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):

@@ -20,18 +20,25 @@ LAPTOP = "my laptop"
 THEIRS = [("0", "0.7", "ok", "theirs.csv"), ("2", "", "failed", "theirs.csv")]
 
 
-@pytest.fixture
-def stores(empty_database, tmp_path, monkeypatch) -> list[Store]:
-    """Two stores in folders of their own; one cell is in both."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+@pytest.fixture(scope="module")
+def both_stores(empty_database, tmp_path_factory) -> Path:
+    """A folder with two stores in folders of their own; tests work on copies of it."""
+    folder = tmp_path_factory.mktemp("stores")
     made = []
     for name in (LAPTOP, "node"):
-        Path(name).mkdir()
-        made.append(Store(f"sqlite:///{shutil.copy(empty_database, Path(name) / 'mlflow.db')}"))
+        (folder / name).mkdir()
+        made.append(Store(f"sqlite:///{shutil.copy(empty_database, folder / name / 'mlflow.db')}"))
     log(made[0], result(0.9, scores=None), result(0.8, seed=1, scores=None))  # no scores give these figures
     log(made[1], result(0.7, scores=None), result(None, seed=2))
-    return made
+    return folder
+
+
+@pytest.fixture
+def stores(both_stores, tmp_path, monkeypatch) -> list[Store]:
+    """Two stores in folders of their own; one cell is in both."""
+    monkeypatch.chdir(shutil.copytree(both_stores, tmp_path, dirs_exist_ok=True))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return [Store(f"sqlite:///{Path(name) / 'mlflow.db'}") for name in (LAPTOP, "node")]
 
 
 def report(*words: str) -> Result:

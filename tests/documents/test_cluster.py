@@ -48,6 +48,6 @@ def test_what_fails_there_is_one_error_of_one_line(address, function, kind, mess
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9"])
 def test_an_address_without_a_scheduler_is_one_line(address, monkeypatch):
-    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 1)
+    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 0.2)
     with pytest.raises(AdbenchTextError, match=f"scheduler .*{address}: "):
         list(results_of(abs, range(3), address))

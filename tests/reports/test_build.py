@@ -49,8 +49,9 @@ def test_every_table_can_be_had_by_its_name():
     records += [stored("net", "a", 0.6, configuration=text) for text in ("", "epochs=0")]
     given = all_metrics(np.arange(20) % 2 == 1, np.arange(20) % 3)
     records = [record | given for record in records]
+    builder = Builder(table_of(records), store=store)
     for name in TABLES:
-        report = Builder(table_of(records), store=store).report([name], only=True)
+        report = builder.report([name], only=True)
         assert len(report.tables) == 1
         for table in report.tables:
             assert {len(row) for row in table.rows} == {len(table.header)}

@@ -249,7 +249,7 @@ def gate(tmp_path, monkeypatch):
     folder = tmp_path / "gate"
     folder.mkdir()
     monkeypatch.setenv("TOY_GATE", str(folder))
-    monkeypatch.setenv("TOY_SECONDS", "0.5")
+    monkeypatch.setenv("TOY_SECONDS", "0.2")
     return folder
 
 
@@ -340,10 +340,10 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, mon
     assert ["on-gpu", "on-gpu"] in at_once
 
 
+@pytest.mark.usefixtures("gate")
 def test_each_worker_sees_one_gpu(corpora, monkeypatch):
-    monkeypatch.setenv("TOY_SECONDS", "0.5")
     monkeypatch.setattr(provenance, "visible_gpus", lambda: ["3", "5"])
-    todo = cells("on-gpu", contamination=[0, 0.1])
+    todo = cells("on-gpu", contamination=[0])
     work = Work(todo, corpora, {cell: definition(cell, corpora["tiny"]) for cell in todo})
     assert {result.ran_on["gpu"] for result in finished(Local(2), work)} == {"3", "5"}
 

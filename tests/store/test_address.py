@@ -125,8 +125,8 @@ def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch
         assert f"locked {path};" in refused(f"sqlite:///{path}")
 
 
-@pytest.mark.parametrize("name", ["it's", "a#b", "with space ü"])
-def test_the_file_of_an_address_may_have_signs_in_its_path(name, tmp_path, monkeypatch):
+def test_the_file_of_an_address_may_have_signs_in_its_path(tmp_path, monkeypatch):
+    name = "it's a#b with space ü"
     (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / name)
     check_reachable("sqlite:///mlflow.db")

@@ -75,6 +75,10 @@ def test_the_result_and_its_provenance_are_comments_of_one_line():
     assert lines[1:4] == ["% llr is best \\end{document}", "% a: b c é", ""]
 
 
+def test_it_is_a_part_of_a_document():
+    assert "documentclass" not in render(notes=("a note",))
+
+
 @pytest.mark.parametrize(
     ("text", "latex"),
     [
