@@ -1,6 +1,7 @@
 """Writes the options on docs/own-text-reference.md: `python tests/keep_options.py`.
 
-They are those of the help of `odd`, `fit` and `score`, each once; those of every command are left out.
+They are the options in the help of `odd`, `grew`, `fit` and `score`. Each is listed once, and the options of
+every command are left out.
 """
 
 import re
@@ -19,7 +20,7 @@ def listed_options() -> str:
     """Return the options as Markdown, those of several commands first."""
     commands: dict[tuple[str, str], list[str]] = {}
     with main.make_context("adbench-text", [], resilient_parsing=True) as context:
-        for name in ("odd", "fit", "score"):
+        for name in ("odd", "grew", "fit", "score"):
             command = main.get_command(context, name)
             assert command is not None
             own = command.make_context(name, [], parent=context, resilient_parsing=True)

@@ -120,7 +120,7 @@ def test_the_harness_knows_no_plug_in_by_name():
     }
     # defaults of --format and --detector, suffixes of files, the package PyOD, an encoder of that name,
     # the variable of --format, the page that a report leads to; form is what documents are odd by besides
-    # words, and the detector of it
+    # words, and the detector of it; dates of documents are counted
     assert known <= {
         *(f"adbench_text/{path}.py: form" for path in FORM),
         "adbench_text/cli/odd.py: csv",
@@ -132,6 +132,7 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/cli/report.py: html",
         "adbench_text/cli/report.py: terminal",
         "adbench_text/plugins/pyod_detector.py: pyod",
+        "adbench_text/reading/dates.py: date",
         "adbench_text/provenance.py: pyod",
         "adbench_text/text/encoders.py: mean",
     }

@@ -18,7 +18,7 @@ from test_docs import code_of_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 WORDS = " ".join((DOCS / "own-text.md").read_text(encoding="utf-8").split())
-PROGRESS = re.compile("(reading|scoring|explaining|writing|finding languages)")  # on a slow machine
+PROGRESS = re.compile("(reading|scoring|explaining|writing|finding (languages|what grew))")  # on a slow machine
 SECONDS = re.compile(r"; \d+\.\d s$")
 NUMBER = re.compile(r"\d+(?:\.\d+(?:e-\d+)?|e-\d+)")
 SERVER = ("MLFLOW_TRACKING_URI", "curl")  # begin the commands that start one, or ask it
@@ -75,7 +75,8 @@ def follow(folder, page):
 def folder(data_dir, tmp_path_factory):
     """A folder in which the session of the first page was run."""
     folder = tmp_path_factory.mktemp("posts")
-    (folder / "files.py").write_text(code_of_page("own-text.md", "by `files.py`:"))
+    for name in ("files.py", "months.py"):
+        (folder / name).write_text(code_of_page("own-text.md", f"`{name}`:"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
         patch.setenv("ADBENCH_TEXT_CACHE", str(folder / "cache"))
