@@ -142,6 +142,15 @@ def test_a_maildir_is_read(tmp_path):
     assert list(DocumentFile(str(tmp_path)).table().texts()) == ["the crew\n", TEXT]
 
 
+@pytest.mark.parametrize("name", ["cur/1700000000.M0P1.host:2,S", "new/17", "a.eml", "B.EML"])
+def test_a_name_tells_that_a_file_with_any_headers_is_a_mail(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("Subject: ferries\nX-Crew: two\n\nthe crew\n")
+    table = DocumentFile(str(tmp_path)).table()
+    assert (*table.texts(), *table.values("subject")) == ("the crew\n", "ferries")
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_line_of_a_mail_is_no_new_one(tmp_path, packed):
     box = mailbox.mbox(tmp_path / "a.mbox")

@@ -237,6 +237,15 @@ def test_a_leaderboard_has_all_rows_of_wu_and_of_the_paper():
     assert [note.partition(":")[0] for note in table.notes] == ["(paper)", "(Wu et al.)"]
 
 
+def test_the_best_published_error_rate_is_the_lowest():
+    report = build([*news(), cell(dataset="sst-far")], ["leaderboard"], "fpr95")
+    rows = [row for row in texts(report.tables[0]) if row[0] == "best published"]
+    assert rows == [
+        ["best published", "none", "62.0", "18.0 ± 3.5"],
+        ["best published", "pre-trained", "55.7", "9.5 ± 2.1"],
+    ]
+
+
 # The words beside corpora
 
 

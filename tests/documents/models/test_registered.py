@@ -134,6 +134,14 @@ def test_a_version_holds_its_code_and_names_what_it_needs_elsewhere(registered, 
     assert list(map(float, scores.split())) == _load_pyfunc(str(folder)).predict(TABLE)["score"].tolist()
 
 
+def test_a_client_is_told_that_only_the_numbers_of_an_answer_may_be_missing(registered):
+    answered = registered.metadata.get_output_schema().to_dict()
+    assert {each["name"]: each["required"] for each in answered} == {
+        **dict.fromkeys(["score", "p", "p_form", "p_both"], False),
+        **dict.fromkeys(["odd", "why", "why_form"], True),
+    }
+
+
 def test_installed_encoders_and_the_package_of_the_detector_are_required(monkeypatch):
     versions = {"sentence-transformers": "6.1", "scikit-learn": "1.9", "abyss": "0.3"}
     monkeypatch.setattr(module, "installed", lambda name: versions.get(name, ""))
