@@ -40,6 +40,8 @@ _MARKUP = re.compile(
     |<[!?/][^>]*+>?""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
+# The first line of an .emlx file of Apple Mail has the size of the mail; XML with flags follows the mail.
+_OF_APPLE = re.compile(rb"([0-9]{1,12})[ \t]*\r?\n")
 _MANY_DIGITS = re.compile("&#[0-9]{100,};?")  # not a character
 _BLOCKS = ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "table", "blockquote", "pre")
 
@@ -74,6 +76,8 @@ _POLICY = _Policy()
 
 def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
     """Return the columns ``subject`` and ``text`` of a mail, and count its attachments."""
+    if place.lower().endswith(".emlx") and (of_apple := _OF_APPLE.match(data)):
+        data = data[of_apple.end() :][: int(of_apple[1])]
     try:
         return _columns(message_from_bytes(data, policy=_POLICY), place, losses)
     except RecursionError:  # hundreds of nested parts: read the raw text

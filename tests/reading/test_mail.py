@@ -151,6 +151,15 @@ def test_a_name_tells_that_a_file_with_any_headers_is_a_mail(tmp_path, name):
     assert (*table.texts(), *table.values("subject")) == ("the crew\n", "ferries")
 
 
+def test_a_mail_of_apple_has_its_size_above_and_flags_below(tmp_path):
+    data = mail().as_bytes()
+    (tmp_path / "1.emlx").write_bytes(
+        b"%d      \n%s<?xml version='1.0'?><plist><dict/></plist>\n" % (len(data), data)
+    )
+    table = DocumentFile(str(tmp_path)).table()
+    assert (*table.texts(), *table.values("subject")) == (TEXT, "ferries")
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_line_of_a_mail_is_no_new_one(tmp_path, packed):
     box = mailbox.mbox(tmp_path / "a.mbox")
