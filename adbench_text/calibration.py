@@ -218,7 +218,7 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
 def p_of_families(
     new: NDArray[np.int64], known: NDArray[np.int64], totals: NDArray[np.int64], n_new: int, n_known: int
 ) -> NDArray[np.float64]:
-    """Return for each family of near-copies the chance of so large a share among new documents.
+    """Return for each family of near-copies the chance of at least its share among new documents.
 
     The share of a family among the new documents is compared with its share among the normal ones, which is
     0 for a new family. Both shares vary around the same mean, as form letters do from file to file: they

@@ -114,6 +114,6 @@ def load(path: Path, name: str = "") -> Any:
     ]
     name = name or (public[0] if len(public) == 1 else "")
     if name not in objects:
-        asked = f"no {name!r}" if name else "no single class or function"
+        asked = f"no {name!r}" if name else "none or several classes and functions"
         raise PluginError(f"{path.name} has {asked}; write {path.name}:NAME with one of: {listing(public)}.")
     return objects[name]

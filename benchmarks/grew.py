@@ -26,10 +26,11 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
-from misfiled import CORPORA
+from misfiled import CORPORA, Labelled
 from sklearn.cluster import KMeans
 
 from adbench_text.documents import growth as module
@@ -47,9 +48,15 @@ COPIES = 0.0, 0.1, 0.3
 N_HALVES = 2000
 
 
+@cache
+def labelled(corpus: str) -> Labelled:
+    """Return the documents of a corpus with their classes."""
+    return CORPORA[corpus]()
+
+
 def planted(corpus: str, kind: str, n: int, seed: int) -> dict[str, bool]:
     """Return which methods find a planted subject."""
-    texts, labels = CORPORA[corpus]()
+    texts, labels = labelled(corpus)
     draw = np.random.default_rng(100 + seed)
     classes = draw.permutation(np.unique(labels))
     base, other = classes[: N_BASE[corpus]], classes[N_BASE[corpus]]
@@ -90,13 +97,14 @@ def simple(old: list[str], new: list[str], is_subject: np.ndarray) -> dict[str, 
     return {"k-means": by_clusters, "frequency": bool(class_of[with_word & both.is_new].mean() >= 0.5)}
 
 
+@cache
 def documents(corpus: str) -> tuple[list[str], str]:
     """Return the documents of a corpus, and their language."""
     if corpus == "sms":
         lines = (data_dir() / "sms" / "SMSSpamCollection").read_text("utf-8").splitlines()
         return [line.partition("\t")[2] for line in lines], "en"
     if corpus in CORPORA:
-        return CORPORA[corpus]().texts, "en"
+        return labelled(corpus).texts, "en"
     source = registry.dataset(corpus)
     return [text for part in source.read() for text in part.texts], source.language
 

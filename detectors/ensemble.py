@@ -73,8 +73,9 @@ class Ensemble(TextDetector):
     `ngrams` and `knn-vectors`. ``robust`` is for training documents that may include outliers: `llr` with its
     preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. The vectors come from
     ``wordllama``: token vectors of LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence
-    encoder instead (the extra ``[encoders]``). Without pre-trained vectors, use `llr` with its preset. The
-    vectors of ``wordllama`` are English. In other languages the members are `llr` on words and on character
+    encoder instead (the extra ``[encoders]``). To use no pre-trained vectors, take `llr` alone, with its
+    preset. The vectors of ``wordllama`` are English. In other languages the members are `llr` on words and
+    on character
     n-grams, `knn-words` on character n-grams, and `ngrams`. If the script does not write words in letters,
     `llr` on words is left out. If wordfreq has no word list, `llr` on n-grams is left out, too, except in
     ``robust``, to set documents aside.
@@ -83,14 +84,15 @@ class Ensemble(TextDetector):
     ----------
     members : str, default "llr, knn-words"
         The detectors, separated by commas, with their settings in brackets:
-        ``"llr, knn-words(k=5)"``. The others learn from the training documents that the first one keeps;
-        if it keeps all, their order does not change a score. The first one that scores words explains the
-        documents. A detector that is named twice with the same settings is fitted once, and counts twice.
+        ``"llr, knn-words(k=5)"``. The first detector may set training documents aside; the others learn from
+        the rest. If the first one keeps all documents, the order of the detectors does not change a score.
+        The first one that scores words explains the documents. A detector that is named twice with the same
+        settings is fitted once, and counts twice.
     encoder : str or None, default None
-        The encoder of all members that work on document vectors, as for `VectorDetector`. Without such a
-        member, ``knn-vectors(references=1000)`` with this encoder becomes one. These members count twice,
-        because an encoder that was chosen for the documents knows more than words. With None, each member
-        has the encoder that it names.
+        The encoder of all members that work on document vectors, as for `VectorDetector`. If there is no such
+        member, ``knn-vectors(references=1000)`` with this encoder is added. Members with this encoder count
+        twice, because an encoder that was chosen for the documents knows more than words. With None, each
+        member has the encoder that it names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 

@@ -175,7 +175,8 @@ class KNNWords(TextDetector):
     ) -> tuple["csr_matrix[Any]", int]:
         """Return the similarities of each row to its nearest training documents, and their number.
 
-        With `own`, the rows are these training documents, and each is left out of its neighbours.
+        With `own`, the rows are the training documents with these numbers. Then a document is not its own
+        neighbour.
         """
         leave_out = own is not None
         k = min(self.k, self._neighbours.shape[1] - leave_out)

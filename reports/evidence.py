@@ -40,7 +40,7 @@ class Evidence:
     def table(self, row: pd.Series) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable.
 
-        Raise TrackingError if the scores of the cell give another metric.
+        Raise TrackingError if a metric computed from the scores differs from the stored metric.
         """
         is_new = (_SCORES, row["run_id"]) not in self._held
         read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row["n_test"]))

@@ -18,7 +18,7 @@ _MOST = 3  # listed values of one kind
 def headline(comparison: Comparison) -> str:
     """Return the result in a sentence; empty if no detector has all splits.
 
-    It uses the corpora that order the leaders of a page.
+    It is about the datasets that sort the list of detectors at the top of the page.
     """
     corpora = leading(comparison)
     ranked = [item for item in comparison.best_first(*corpora) if not item[0].uses_test_batch]

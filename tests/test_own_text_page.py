@@ -18,7 +18,9 @@ from test_docs import code_of_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 WORDS = " ".join((DOCS / "own-text.md").read_text(encoding="utf-8").split())
-PROGRESS = re.compile("(reading|scoring|explaining|writing|finding (languages|what grew))")  # on a slow machine
+PROGRESS = re.compile(
+    "(reading|scoring|explaining|writing|finding (languages|what grew))"
+)  # on a slow machine
 SECONDS = re.compile(r"; \d+\.\d s$")
 NUMBER = re.compile(r"\d+(?:\.\d+(?:e-\d+)?|e-\d+)")
 SERVER = ("MLFLOW_TRACKING_URI", "curl")  # begin the commands that start one, or ask it

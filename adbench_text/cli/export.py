@@ -23,14 +23,15 @@ from adbench_text.run.cell_options import OF_SPLITS
     "--raw/--cleaned",
     "is_raw",
     default=True,
-    help="Write raw documents, or cleaned ones, as most detectors read them.  [default: raw]",
+    help="Write raw documents, or cleaned ones, as most detectors read them.",
 )
 def command(folder: Path, is_raw: bool, **options: Any) -> None:
     """Write the splits of datasets as plain files, so that any program can score them.
 
     Each split is a folder with train.jsonl and test.jsonl (id and text in each line), labels.csv (id and
-    outlier, which that program must not read) and split.json (facts about the split, and digests of the
-    texts). With --known-outliers there is known.jsonl, too. Write scores.csv (id and score; higher is more
+    outlier; a program that scores must not read this file) and split.json (facts about the split, and
+    digests of the texts). With --known-outliers there is known.jsonl, too. Write scores.csv (id and score;
+    higher is more
     abnormal) into this folder, and run the same splits with -d scores:DIR.
     """
     from adbench_text.contract.cleaner import Cleaner

@@ -1,4 +1,4 @@
-"""``adbench-text grew``: Find the subjects that a new file has more about than an old one."""
+"""``adbench-text grew``: Find the subjects that are more frequent in a new file."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +48,9 @@ _OPTIONS = [
     "Input",
     *DOCUMENTS,
     click.Option(
-        ["--by-time"], metavar="COLUMN", help="Compare the last period of one file with the time before."
+        ["--by-time"],
+        metavar="COLUMN",
+        help="Column of dates: compare the last day, week or month of one file with the time before.",
     ),
     click.Option(["--sender"], metavar="COLUMN", help="Count a sender once in a group."),
     LANGUAGE,
@@ -80,20 +82,20 @@ _OPTIONS = [
 @click.argument("old")
 @click.argument("new", required=False)
 def command(old: str, new: str | None, output: Path, as_json: bool, **options: Any) -> None:
-    """Find what documents of NEW are about more often than documents of OLD.
+    """Find the subjects that are more frequent in NEW than in OLD.
 
     adbench-text grew last-month.csv this-month.csv --text body
 
     adbench-text grew tickets.csv --by-time created
 
-    A group has the documents of a subject that grew: documents with the same word, or similar ones. For each
-    group, n is the number of different documents of NEW, and expected is the number if the subject had its
-    share in OLD. Near-copies count once, in both files. p is over all groups that were looked at: if nothing
-    has grown, a group is found in at most a share --alpha of files. Numbers and names of months and days name
-    no group. That no subject has grown is an answer, too.
+    A group has the documents of one subject that grew. They have a word in common, or they are similar. n is
+    the number of different documents of NEW in the group. expected is the number that NEW would have if the
+    subject had the same share as in OLD. Near-copies count once, in both files. p takes all tested groups
+    into account: if nothing has grown, the chance to find a group is at most --alpha. Numbers, and names of
+    months and days, are ignored. The result may also be that no subject has grown.
 
     The table has all documents of NEW with the number of their group, and the page has the documents of each
-    group. Files of documents are read as by odd.
+    group. OLD and NEW are read like FILE of the command odd.
     """
     from adbench_text.documents.growth import growth
 

@@ -48,13 +48,13 @@ def _named_column(ctx: click.Context, param: click.Parameter, column: str | None
 
 #: Options for the lists: arguments of `odd_documents`.
 _RANKING = [
-    *odd_options("Rank by words, by form, or by both in one list.  [default: a list each]"),
+    *odd_options("Rank by words, by form, or by both in one list.  [default: words and form, in two lists]"),
     click.Option(
         ["--keep-copies"],
         is_flag=True,
-        help="Rank near-copies separately, and by form each different text.",
+        help="Rank every near-copy separately; by form, rank every different text.",
     ),
-    click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
+    click.Option(["--top"], default=10, type=click.IntRange(0), help="Number of documents printed per list."),
     click.Option(
         ["--max-copies"],
         type=click.IntRange(0),
@@ -107,21 +107,21 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     """Rank the documents of FILE: which ones are odd, by their words and by their form?
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt) or mails (.mbox), also compressed (.csv.gz). It
-    can also be a folder of text or Parquet files, hf:NAME of the Hugging Face Hub, or - for standard input. A
-    detector learns from the other documents and scores each one: its cleaned words, and the form of the raw
-    text (length, characters, kinds of words). p is the share of the different documents (copies count once)
-    that score at least as high. A document is called odd if p is at most --alpha. So about this share is odd
-    in any file, with or without outliers.
+    can also be a folder of text or Parquet files, hf:NAME of the Hugging Face Hub, or - for standard input.
+    For each document, a detector learns from the other documents. It scores the cleaned words of the
+    document, and the form of its raw text (length, characters, kinds of words). p is the share of the
+    different documents (copies count once) that score at least as high. A document is called odd if p is at
+    most --alpha. So a share of about --alpha is called odd in any file, with or without outliers.
 
     Documents that share about 80 % of their different words are near-copies: only one of them is ranked.
 
     Read some documents and mark them on the page, or write odd or fine into the column mark of the table.
     Then give the file to --marked, and the other documents are ranked again. Repeat this in rounds of ten.
 
-    Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
+    Rows are numbered from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
 
     --example ranks a file of this package: docstrings of numpy, pandas, scipy and scikit-learn, and 20 other
-    texts. The column planted of the table names these.
+    texts. In the table, the column planted names these 20 texts.
     """
     from adbench_text.documents.ranking import odd_documents
 

@@ -37,7 +37,11 @@ DOCUMENTS = [
         metavar="COLUMN",
         help="Columns of the text.  [default: the only one with text]",
     ),
-    click.Option(["--id"], metavar="COLUMN", help="Column of identifiers; '' for the rows.  [default: id]"),
+    click.Option(
+        ["--id"],
+        metavar="COLUMN",
+        help="Column of identifiers; '' uses the row numbers.  [default: id]",
+    ),
     *map(click_option, READ_OPTIONS),
 ]
 
@@ -227,5 +231,5 @@ def check_outputs(file: str, *outputs: Path) -> None:
         # every file of a folder is a document: the next run would also rank this output
         if source == target or (source.is_dir() and source in target.parents):
             raise InvalidValueError(
-                f"{output} would replace {file} or be among its documents; give a path elsewhere."
+                f"{output} would replace {file} or become one of its documents; give a path outside of it."
             )

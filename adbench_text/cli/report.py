@@ -42,8 +42,8 @@ _OPTIONS = [
     Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
     Names(
         ["--detector", "-d", "detectors"],
-        help="Only these: names as tables print them, or patterns such as 'pyod-*'. llr: every column of "
-        "llr; llr(): only its default.",
+        help="Only these: names as in tables, or patterns such as 'pyod-*'. llr selects every column of "
+        "llr; llr() selects only the column with its default settings.",
     ),
     click.Option(
         ["--sweep"],
@@ -71,7 +71,7 @@ _OPTIONS = [
     click.Option(
         ["--baseline"],
         metavar="DETECTOR",
-        help="Test all detectors against this one, not each pair, in the table significance: llr:robust.",
+        help="Test only the pairs with this detector, such as llr:robust; adds the table significance.",
     ),
     click.Option(
         ["--ours"],

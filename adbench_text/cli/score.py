@@ -62,20 +62,21 @@ _OPTIONS = [
 def command(model: Path, file: str, output: Path | None, page: Path | None, **options: Any) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
 
-    Prints one JSON object for each document, in the order of FILE: id, score (of its words), p (the share of
-    normal documents that score at least as high), p_form and p_both (the same by form, and by words and form
-    together), odd (whether p_both, or the p of --by, is at most --alpha), why and why_form (the words and the
-    facts about form that make it odd). A CSV file has the same columns. With --page, documents are written
-    only to --output. With --fdr, documents are written at the end, because it needs the p of all.
+    Print one JSON object for each document, in the order of FILE, with its id and its score by words. p is
+    the share of normal documents that score at least as high. p_form is the same share by form, and p_both
+    by words and form together. odd says whether p_both, or the p of --by, is at most --alpha. why and
+    why_form have the words and the facts about form that make the document odd. A CSV file has the same
+    columns. With --page, documents are written only to --output. With --fdr, documents are written at the
+    end, because --fdr needs the p of all documents.
 
-    FILE is read with the --text, --id and --encoding of fit, if it has these columns, and with its
-    --skip-lines if it has the same format.
+    FILE is read like the file of fit: with the same --text and --id if FILE has these columns, with the same
+    --encoding, and with the same --skip-lines if FILE has the same format.
 
     A document that MODEL was fitted on is never odd: its p is 1. The last line, on standard error, says
-    whether FILE differs from the file of MODEL. It compares new documents only, and counts copies once: how
-    many are odd and how many are expected, whether their p-values are uniform as for normal documents, and
-    whether near-copies have a larger share. --quiet prints this line only if FILE differs, and names new
-    near-copies only if so many are unlikely by chance.
+    whether FILE differs from the file of MODEL. The comparison uses only new documents, and copies count
+    once. It tests whether more documents are odd than expected, whether the p-values are uniform as for
+    normal documents, and whether near-copies have a larger share. With --quiet, this line is printed only if
+    FILE differs, and new near-copies are named only if their number is unlikely by chance.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model

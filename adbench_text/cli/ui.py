@@ -21,7 +21,7 @@ _HOST = "127.0.0.1"
 @click.command("ui", params=[TRACKING_URI])
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
 def command(port: int, tracking_uri: str) -> None:
-    """Start MLflow's web interface, and print the address of each dataset's comparison of detectors."""
+    """Start MLflow's web interface, and print for each dataset the address of its comparison of detectors."""
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, create=False)

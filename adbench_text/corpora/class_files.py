@@ -282,9 +282,10 @@ class ClassFiles(Dataset):
                 f"{name} {'/'.join(f'{n[name]:,}' for n in n_of_part)}" for name, _ in sizes.most_common(5)
             )
             raise DataError(
-                f"{self.name} needs normal and odd test documents, which {MAIN.title} compares: a class of "
-                f"{_LEAST} different texts with documents in both parts, and another class in the test part. "
-                f"Documents for training and testing: {', '.join(in_parts)}."
+                f"{self.name} cannot be measured: {MAIN.title} needs normal and odd test documents. One "
+                f"class must have {_LEAST} different texts or more, with texts for training and for testing. "
+                f"Another class must have texts for testing. Documents for training/testing: "
+                f"{', '.join(in_parts)}."
             )
         untrained = names - (large if is_drawn else trained)
         others = tested - names, sizes.keys() - tested
@@ -326,8 +327,9 @@ class ClassFiles(Dataset):
 def _families(names: Sequence[str], texts: Sequence[str]) -> list[int]:
     """Return the number of the family of each document: copies and near-copies are a family.
 
-    Near-copies are found at a low similarity. All short texts with few words may be that similar: if it makes
-    a class too small, and the higher similarity `SHARED` saves a class, `SHARED` holds for all classes.
+    Near-copies are found at a low similarity. Short texts with few words may all be that similar, and then a
+    class may be too small. If the higher similarity `SHARED` makes more classes large enough, it is used for
+    all classes.
     """
     found: list[int] = numbered_families(texts).tolist()
     if _large(_sizes(names, texts)) > _large(_sizes(names, found)):

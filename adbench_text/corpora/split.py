@@ -286,12 +286,13 @@ def thinned(
     n = round(n_inliers * share / (1 - share))
     if n > len(places):
         raise InvalidValueError(
-            f"{name} {share:g} needs {n:,} outliers for {n_inliers:,} inliers, but the test set "
-            f"has only {len(places):,}, which is {len(places) / len(outlier):.1%} of it. Choose a lower one."
+            f"{name} {share:g} needs {n:,} outliers for {n_inliers:,} inliers, but the test set has only "
+            f"{len(places):,} outliers ({len(places) / len(outlier):.1%} of it). Choose a lower share."
         )
     if n == 0:
         raise InvalidValueError(
-            f"{name} {share:g} keeps no outlier for {n_inliers:,} inliers. Choose a higher one."
+            f"{name} {share:g} keeps no outlier, because there are only {n_inliers:,} inliers. Choose a "
+            "higher share."
         )
     kept = ~outlier
     kept[np.random.default_rng(seed).permutation(places)[:n]] = True

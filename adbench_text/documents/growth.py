@@ -94,7 +94,8 @@ class Growth:
     copy_of : int64 array of shape (n_new_documents,)
         For each new document, the earlier one that it is a copy or near-copy of, or -1.
     cleaners, cleaner_of
-        The cleaners, and the number of the cleaner for each new document; None for the first one.
+        The cleaners, and for each new document the number of its cleaner. `cleaner_of` is None if all
+        documents have the first cleaner.
     """
 
     groups: list[Group]
@@ -136,7 +137,7 @@ def grown_groups(
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> pd.DataFrame:
-    """Return the subjects that `new` has more documents about than `old`.
+    """Return the subjects that are more frequent in `new` than in `old`.
 
     Parameters
     ----------
@@ -159,9 +160,10 @@ def grown_groups(
     Returns
     -------
     DataFrame
-        The groups, the largest evidence first: ``group`` (from 1 on), ``n`` (different new documents, or
-        senders), ``expected`` (the number for its share in `old`), ``p`` (over all sets of documents),
-        ``words`` and ``rows`` (documents of `new`, the most typical first). It is empty if nothing has grown.
+        The groups of documents about one subject, the largest evidence first: ``group`` (from 1 on), ``n``
+        (number of different new documents, or senders), ``expected`` (the number with the same share as in
+        `old`), ``p`` (adjusted for all tested groups), ``words`` and ``rows`` (documents of `new`, the most
+        typical first). It is empty if nothing has grown.
 
     Raises
     ------

@@ -192,8 +192,8 @@ class GivenScores(TextDetector):
         ]
         if not self._splits:
             raise DetectorError(
-                f"{self.folder} has no scores of this split: no split there has these training texts, known "
-                "outliers and this seed. Export it with the same options."
+                f"{self.folder} has no scores of this split: no split in this folder has the same training "
+                "texts, known outliers and seed. Export the split with the same options."
             )
 
     def _score(self, texts: list[str]) -> Scores:

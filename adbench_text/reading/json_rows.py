@@ -119,8 +119,8 @@ def _rows(
     if second is None and held:
         raise DataError(
             f"{name} is one object without a text; it holds {listing(map(repr, held), _FEW)}. JSON must be "
-            "one object a line, an array of objects, or one object after the other; pandas writes it with "
-            "orient='records'."
+            "one object per line, an array of objects, or one object after the other. With pandas, write it "
+            "with orient='records'."
         )
     if inner:
         names = listing(map(repr, inner), _FEW)

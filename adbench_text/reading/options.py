@@ -98,7 +98,7 @@ READ_OPTIONS = (
     ),
     ReadOption(
         "skip-lines",
-        "Skip the first N lines of each file.  [default: titles above a header]",
+        "Skip the first N lines of each file.  [default: skip titles above a header]",
         kind=int,
         least=0,
         metavar="N",

@@ -21,7 +21,7 @@ OF_FILES = (
     Option("label", "For files: column of the classes.  [default: label or class]", metavar="COLUMN"),
     Option("split", "For files: column with train or test.  [default: 70 % train]", metavar="COLUMN"),
     Option("odd-words", "For files: column with the [start, end] pairs of the odd words.", metavar="COLUMN"),
-    Option("language", "For files: their language, as de or pt-br.  [default: en]", metavar="TAG"),
+    Option("language", "For files: their language, such as de or pt-br.  [default: en]", metavar="TAG"),
 )
 
 #: Options that choose splits of datasets.
@@ -47,7 +47,7 @@ OF_SPLITS = (
     Option(
         "contamination",
         "Shares of outliers in the training data, in [0, 0.5); with rank-all, in the test documents.  "
-        "[default: of the dataset, for most 0,0.05,0.1,0.15]",
+        "[default: given by the dataset, usually 0,0.05,0.1,0.15]",
         field="levels",
         kind=float,
         is_several=True,
@@ -55,19 +55,25 @@ OF_SPLITS = (
     ),
     _axis(
         "test-outliers",
-        "Shares of outliers in the test set, in (0, 1]; others are dropped; 1 keeps all.  [default: 1]",
+        "Shares of outliers in the test set, in (0, 1]. Other outliers are dropped; 1 keeps all outliers.  "
+        "[default: 1]",
         field="test_outliers",
         metavar="SHARES",
     ),
     _axis(
         "known-outliers",
-        "Numbers of known outliers, 0,1,3,10,50: documents of other classes that a detector may learn "
-        "from.  [default: 0]",
+        "Numbers of known outliers, such as 0,1,3,10,50. A detector may learn from these documents of other "
+        "classes.  [default: 0]",
         field="known",
         least=0,
         metavar="NUMBERS",
     ),
-    _axis("known-from", "Their class.  [default: all others]", field="known_from", metavar="CLASSES"),
+    _axis(
+        "known-from",
+        "Classes of the known outliers.  [default: all other classes]",
+        field="known_from",
+        metavar="CLASSES",
+    ),
     Option(
         "seed",
         "Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
@@ -82,7 +88,7 @@ OF_SPLITS = (
 
 ENCODER = Option(
     "encoder",
-    "As --set encoder=...: a name, a path, or a function in a file, ./mine.py:embed.",
+    "Short for --set encoder=...: a name, a path, or a function in a file, ./mine.py:embed.",
     names="encoders",
 )
 #: Options that are short for ``--set``.
@@ -97,7 +103,7 @@ OF_DETECTORS = (
     Option(
         "detector",
         "Names, patterns such as 'pyod-*', or all; llr:robust has a preset, ./mine.py:Mine is in a "
-        "file. With --sweep, its detectors keep their presets and settings.",
+        "file. The detectors of a --sweep keep their presets and settings.",
         field="detectors",
         short="-d",
         is_several=True,

@@ -71,7 +71,8 @@ def _taken_over(returned: Any, cell: Cell, split: Split, corpus: Corpus) -> Resu
         stopped=returned.stopped if returned.stopped in STOPPED else "",
     )
     if unknown := result.metrics.keys() - {*COSTS, MEMORY}:
-        raise DetectorError(f"the costs of a cell are {', '.join((*COSTS, MEMORY))}, got {min(unknown)!r}.")
+        known = ", ".join((*COSTS, MEMORY))
+        raise DetectorError(f"a cost of a cell must be one of {known}, got {min(unknown)!r}.")
     if result.reason:
         return result
     scores = checked_scores(returned.scores, len(split.places))

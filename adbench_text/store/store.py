@@ -55,10 +55,10 @@ Note = Callable[[str], object]
 
 
 class Store:
-    """An MLflow store that answers; raise TrackingError otherwise.
+    """An MLflow store. TrackingError is raised if the store does not answer.
 
-    The name of an experiment is `experiment` and the dataset. With `create`, create a missing database.
-    Without it, a missing database is an error, and the database is only read.
+    The name of an experiment is made of `experiment` and the name of the dataset. With `create`, a missing
+    database is created. Without it, a missing database is an error, and the database is only read.
     """
 
     def __init__(

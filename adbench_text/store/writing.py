@@ -161,9 +161,9 @@ def _shared(definition: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_of_summary(definition: Mapping[str, str], cells: "pd.DataFrame") -> Run:
-    """Return the summary run of cells, oldest first; its name says if splits are missing.
+    """Return the summary run of `cells`, which are sorted, oldest first.
 
-    `definition` belongs to one of the cells.
+    The name of the run says if splits are missing. `definition` is the definition of any of the cells.
     """
     newest = cells.iloc[-1]  # older cells may not know all splits
     n_splits = cells.loc[cells["status"] == "ok", "inlier"].nunique()

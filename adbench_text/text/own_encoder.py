@@ -132,7 +132,8 @@ def unidentified(identity: str) -> str:
 def is_same(first: str | None, second: str | None) -> bool:
     """Return whether two identities belong to the same encoder: their vectors may differ by rounding.
 
-    Encoders that cannot be recognised by their vectors, for the same reason, are the same if their code is.
+    If both encoders cannot be recognised by their vectors, and the reason is the same, they are the same if
+    their code is the same.
     """
     if first == second:
         return True

@@ -184,7 +184,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     except (OSError, EOFError, zlib.error, ValueError, OverflowError, AssertionError, MemoryError) as error:
         raise DataError(
             f"{path} cannot be read: it is damaged, truncated or not a file of word vectors "
-            f"({described(error)[:200]}). Get it again, gensim's vectors by adbench-text fetch NAME."
+            f"({described(error)[:200]}). Download it again; for gensim's vectors, adbench-text fetch NAME."
         ) from error
     for row in np.flatnonzero(~np.isfinite(matrix).all(axis=1)):
         raise DataError(f"{path}: the vector of {words[row]!r:.40} has a number that is not finite.")

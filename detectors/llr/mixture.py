@@ -68,7 +68,7 @@ class Side(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """The two models of the inliers and of documents that are set aside.
+    """Two models: one of the inliers, and one of the documents that are set aside.
 
     `background` has the frequencies q of all words.
     """

@@ -126,9 +126,9 @@ class KneserNey(NamedTuple):
     def surprise(self, texts: Sequence[str], *, leave_out: bool = False) -> tuple[Array, Numbers]:
         """Return -log P of the characters and the end of each document, of shape (n_characters + n_texts,).
 
-        The values of document i begin at entry i of the second array, of shape (n_texts + 1,), and end before
-        entry i + 1. With `leave_out`, the documents are training documents, and each is left out of the
-        counts. The discounts come from all documents.
+        The second array, of shape (n_texts + 1,), says where documents begin. If it is called ``starts``,
+        document i has the values ``[starts[i] : starts[i + 1]]``. With `leave_out`, the documents are
+        training documents, and each is left out of the counts. The discounts come from all documents.
         """
         longest = len(self.orders)
         codes, document, offset = self._symbols(texts, longest)

@@ -34,8 +34,8 @@ def test_a_higher_share_contains_the_outliers_of_a_lower_one():
 @pytest.mark.parametrize(
     ("share", "quoted"),
     [
-        (0.9, r"0\.9 .* 180 outliers .* 20 inliers, .* 80, .* 80\.0%"),
-        (0.01, r"0\.01 .*no outlier .* 20 inliers"),
+        (0.9, r"0\.9 .* 180 outliers .* 20 inliers, .* 80 outliers .80\.0%"),
+        (0.01, r"0\.01 .*no outlier, .* 20 inliers"),
     ],
 )
 def test_a_share_that_cannot_be_had_is_refused(share, quoted):

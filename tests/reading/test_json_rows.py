@@ -58,7 +58,7 @@ def test_texts_alone_are_rows(tmp_path):
 @pytest.mark.parametrize(
     ("content", "quoted"),
     [
-        ('{"data": [1, 2]}', "'data'.*one object a line"),
+        ('{"data": [1, 2]}', "'data'.*one object per line"),
         ('{"n": 2, "users": [{"name": "Ann"}], "posts": [{"text": "one"}]}', "'posts', 'users'.*an array"),
         (
             '{"status": "ok", "users": [{"name": "Ann"}], "posts": [{"body": "one"}]}',

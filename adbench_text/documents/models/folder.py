@@ -368,7 +368,7 @@ def _check_resources(
             short = resource.rpartition(".")[2]
             setting = f" {params[short]!r}" if params.get(short) else ""
             raise ModelError(
-                f"The model of {name} was fitted with {short}{setting} {then:.60}, but it is {now:.60} here. "
-                "Put the original in its place (a package: install that version), or fit and save the model "
+                f"The model of {name} was fitted with {short}{setting} {then:.60}, but {short} is {now:.60} "
+                "here. Restore the original (for a package, install that version), or fit and save the model "
                 "again."
             )
