@@ -36,6 +36,7 @@ from sklearn.cluster import KMeans
 from adbench_text.documents import growth as module
 from adbench_text.documents import no_progress
 from adbench_text.documents.growth import growth
+from adbench_text.documents.terms import read_terms
 from adbench_text.plugins import registry
 from adbench_text.storage import data_dir
 
@@ -83,7 +84,7 @@ def planted(corpus: str, kind: str, n: int, seed: int) -> dict[str, bool]:
 
 def simple(old: list[str], new: list[str], is_subject: np.ndarray) -> dict[str, bool]:
     """Return which simple methods find the subject."""
-    read = module._read(lambda: iter([*old, *new]), "en", 1, no_progress)
+    read = read_terms(lambda: iter([*old, *new]), "en", 1, no_progress)
     both = module._Both.of(read, len(old), None, 0)
     number = KMeans(50, n_init=3, random_state=0).fit_predict(both.directions)
     size, n_new = (np.bincount(number[rows], minlength=50) for rows in (slice(None), both.is_new))
@@ -130,7 +131,7 @@ def halves(corpus: str, share: float, seed: int) -> dict[str, bool]:
     some = with_copies(draw.sample(some, min(len(some), N_HALVES)), share, draw)
     draw.shuffle(some)
     middle = len(some) // 2
-    read = module._read(lambda: iter(some), language, 1, no_progress)
+    read = read_terms(lambda: iter(some), language, 1, no_progress)
     both = module._Both.of(read, middle, None, seed)
     rest = np.ones(len(both.is_new), dtype=bool)
     found = {}

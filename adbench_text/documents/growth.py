@@ -20,32 +20,26 @@ Near-copies count once, in both files. A random one of them counts, so that the 
 senders are given, a set has one random document of each.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 from scipy.special import betainc
 
 from adbench_text.calibration import LEAST_P, p_of_families
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import OnProgress, no_progress
-from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.source import TextSource
+from adbench_text.documents.terms import Terms, evidence_of, read_terms, stacked
 from adbench_text.errors import InvalidValueError
-from adbench_text.text.calendar_names import calendar_names
-from adbench_text.text.copies import N_HASHES, families, sketches
-from adbench_text.text.language_finder import AUTO
-from adbench_text.text.languages import standard
-from adbench_text.text.words import IDEOGRAPHS, text_key, words
+from adbench_text.text.copies import families
 
 ALPHA = 0.05  # the default
 LEAST = 20  # different documents with words in each file
@@ -59,8 +53,6 @@ _SHARED = 0.5  # least share of the new documents of a set that are in a group, 
 _N_WORDS = 8  # words that name a group
 _LEAST_SHARE_OF_WORD = 0.1  # of the documents of a group
 _LEAST_EVIDENCE = np.log(2)  # the word is twice as frequent as in the old file
-_IN_PAIRS = "ja", "yue", "zh"  # a frequent character between two others must not make them neighbours
-_LONG, _PIECE = 20, 4  # a longer word is a phrase without spaces; it is cut into pieces
 _AT_A_TIME = 4_000_000  # entries of a matrix of random labels
 
 Rows = NDArray[np.int64]
@@ -111,7 +103,7 @@ class Growth:
         cleaner = self.cleaners[0 if self.cleaner_of is None else self.cleaner_of[row]]
         cleaned, spans = cleaner(text), cleaner.spans(text)
         found = [cleaned[span.start : span.end] for span in spans]
-        scores = _evidence_of(found, group.scores)
+        scores = evidence_of(found, group.scores)
         return [
             TokenScore(text[start:end], start, end, score)
             for (_, _, start, end), score in zip(spans, scores, strict=True)
@@ -201,7 +193,7 @@ def growth(
         raise InvalidValueError(f"alpha must be between 0 and 1, got {alpha!r}.")
     first, second = TextSource.of(old), TextSource.of(new)
     n_old = sum(1 for _ in first)
-    read = _read(lambda: chain(first, second), language, jobs, progress)
+    read = read_terms(lambda: chain(first, second), language, jobs, progress)
     both = _Both.of(read, n_old, _numbered(senders, n_old, len(read.keys) - n_old), seed)
     for name, n in (("old", both.n_old), ("new", both.n_new)):
         if n < LEAST:
@@ -214,127 +206,6 @@ def growth(
     groups = [both.group(members, p) for members, p in _grown(kinds, both.is_new, alpha)]
     of_new = None if read.cleaner_of is None else read.cleaner_of[n_old:]
     return Growth(groups, both.n_old, both.n_new, both.waves, both.copy_of, read.cleaners, of_new)
-
-
-# -- reading
-
-
-class _Chunk(NamedTuple):
-    """What is kept of some documents."""
-
-    keys: NDArray[np.uint64]  # of their words; 0 without words
-    sketches: NDArray[np.uint8]
-    has_term: "csr_array[Any]"  # of shape (n_documents, n_terms): ones
-    terms: list[str]
-
-
-class _All(NamedTuple):
-    """The same of all documents, with their cleaners."""
-
-    keys: NDArray[np.uint64]
-    sketches: NDArray[np.uint8]
-    has_term: "csr_array[Any]"
-    terms: list[str]
-    cleaners: list[Cleaner]
-    cleaner_of: Rows | None  # the number of the cleaner of each document; None for the first one
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """Reads documents. It may run in a worker process."""
-
-    cleaners: Sequence[Cleaner]
-
-    def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> _Chunk:
-        texts, numbers = chunk
-        cleaned = [self.cleaners[n](text) for text, n in zip(texts, numbers, strict=True)]
-        number_of: dict[str, int] = {}
-        of_texts = [
-            sorted({number_of.setdefault(term, len(number_of)) for term in terms_of(text)})
-            for text in cleaned
-        ]
-        ends = np.cumsum([0, *map(len, of_texts)])
-        columns = np.fromiter(chain.from_iterable(of_texts), np.int32, ends[-1])
-        ones = np.ones(len(columns), np.float32)
-        has_term = csr_array((ones, columns, ends), shape=(len(texts), len(number_of)))
-        keys = np.array([text_key(text) if text.strip() else 0 for text in cleaned], dtype=np.uint64)
-        return _Chunk(keys, sketches(cleaned), has_term, [*number_of])
-
-
-def terms_of(cleaned: str) -> Iterator[str]:
-    """Yield the words of a cleaned document that have letters.
-
-    Chinese characters and Hiragana have no spaces between words: two neighbours are a term. A very long word,
-    as in Thai, is cut into pieces.
-
-    >>> [*terms_of("ships 1987 k8s"), *terms_of("海港的")]
-    ['ships', 'k8s', '海港', '港的']
-    """
-    found = words(cleaned)
-    for word, following in pairwise([*found, ""]):
-        if IDEOGRAPHS.match(word):
-            if IDEOGRAPHS.match(following):
-                yield word + following
-        elif len(word) > _LONG:
-            yield from (word[start : start + _PIECE] for start in range(len(word) - _PIECE + 1))
-        elif any(map(str.isalpha, word)):
-            yield word
-
-
-def _read(texts: Callable[[], Iterable[str]], language: str, jobs: int | str, progress: OnProgress) -> _All:
-    """Read all documents; `texts` returns them."""
-    if language == AUTO:
-        found = FoundLanguages.of(texts(), jobs, progress)
-        languages, numbers = found.apart, found.numbers(found.apart)
-    else:
-        languages, numbers = [standard(language)], None
-    cleaners = [Cleaner(language, all_words=language in _IN_PAIRS) for language in languages]
-    reader = _Reader(cleaners)
-    left_out = frozenset(chain.from_iterable(map(calendar_names, languages)))
-    number_of: dict[str, int] = {}
-    keys, of_copies, matrices, n_done = bytearray(), bytearray(), list[Any](), 0
-    with closing(results_of(reader, _with_numbers(texts(), numbers), jobs)) as chunks:
-        for chunk in chunks:
-            is_kept = np.array([term not in left_out for term in chunk.terms], dtype=np.bool_)
-            kept = [term for term in chunk.terms if term not in left_out]
-            places = np.array([number_of.setdefault(term, len(number_of)) for term in kept], dtype=np.int32)
-            matrix = chunk.has_term[:, is_kept]
-            entries = matrix.data, places[matrix.indices], matrix.indptr
-            matrices.append(csr_array(entries, shape=(len(chunk.keys), len(number_of))))
-            keys += chunk.keys.tobytes()
-            of_copies += chunk.sketches.tobytes()
-            n_done += len(chunk.keys)
-            progress("reading", n_done, None)
-    for matrix in matrices:
-        matrix.resize(matrix.shape[0], len(number_of))
-    return _All(
-        np.frombuffer(keys, dtype=np.uint64),
-        np.frombuffer(of_copies, dtype=np.uint8).reshape(-1, N_HASHES),
-        _stacked(matrices, len(number_of)),
-        [*number_of],
-        cleaners,
-        numbers,
-    )
-
-
-def _evidence_of(words_: Sequence[str], scores: Mapping[str, float]) -> list[float]:
-    """Return the largest evidence among the terms that each word of a document is in."""
-    found = [max(scores.get(term, 0.0) for term in [word, *terms_of(word)]) for word in words_]
-    for place, pair in enumerate(map("".join, pairwise(words_))):
-        if len(pair) == 2:  # Chinese characters
-            found[place : place + 2] = [
-                max(score, scores.get(pair, 0.0)) for score in found[place : place + 2]
-            ]
-    return found
-
-
-def _with_numbers(documents: Iterable[str], numbers: Rows | None) -> Iterator[tuple[list[str], list[int]]]:
-    """Yield chunks of documents, with the number of the cleaner of each."""
-    begin = 0
-    for texts in in_chunks(documents):
-        end = begin + len(texts)
-        yield texts, [0] * len(texts) if numbers is None else numbers[begin:end].tolist()
-        begin = end
 
 
 def _numbered(senders: tuple[Sequence[Any], Sequence[Any]] | None, n_old: int, n_new: int) -> Rows | None:
@@ -365,7 +236,7 @@ class _Both:
     n_rows_of_old: int
 
     @classmethod
-    def of(cls, read: _All, n_old: int, sender: Rows | None, seed: int) -> Self:
+    def of(cls, read: Terms, n_old: int, sender: Rows | None, seed: int) -> Self:
         """Choose a random document of each family of near-copies."""
         n = len(read.keys)
         shuffled = np.random.default_rng(seed).permutation(n)
@@ -468,7 +339,8 @@ class _Both:
         named = named[np.argsort(-(n_with * evidence)[named], kind="stable")]
         centre = self.directions[is_in].mean(axis=0)
         rank = np.full(len(members), np.inf)
-        rank[is_in] = np.argsort(np.argsort(-(self.directions[is_in] @ centre), kind="stable"))
+        # a new copy of an old document counts as old, but it is a document of the group
+        rank[members] = np.argsort(np.argsort(-(self.directions[members] @ centre), kind="stable"))
         of_rows = np.append(rank, np.inf)[self.place_of[self.n_rows_of_old :]]  # the last place is for -1
         rows = np.flatnonzero(np.isfinite(of_rows))
         return Group(
@@ -500,13 +372,7 @@ def _clusters(both: _Both, seed: int) -> "csr_array[Any]":
         number = clustering.predict(both.directions)
         ones = np.ones(n, np.float32)
         sets.append(csr_array((ones, (number, np.arange(n))), shape=(k, n)))
-    return _stacked(sets, n)
-
-
-def _stacked(matrices: Sequence[Any], n_columns: int) -> "csr_array[Any]":
-    empty = csr_array((0, n_columns), dtype=np.float32)
-    stacked: csr_array[Any] = csr_array(vstack([empty, *matrices], format="csr"))
-    return stacked
+    return stacked(sets, n)
 
 
 # -- the test

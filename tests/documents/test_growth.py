@@ -6,7 +6,8 @@ from made_up_words import WORDS
 
 from adbench_text import grown_groups
 from adbench_text.documents import growth as module
-from adbench_text.documents.growth import growth, terms_of
+from adbench_text.documents.growth import growth
+from adbench_text.documents.terms import terms_of
 from adbench_text.errors import InvalidValueError
 
 FIRE = "smoke in the engine room near the pump".split()

@@ -1,0 +1,153 @@
+"""Read which terms each document has: its words, without digits and the names of months and days."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from adbench_text.contract.cleaner import Cleaner
+from adbench_text.documents import OnProgress
+from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.found_languages import FoundLanguages
+from adbench_text.text.calendar_names import calendar_names
+from adbench_text.text.copies import N_HASHES, sketches
+from adbench_text.text.language_finder import AUTO
+from adbench_text.text.languages import standard
+from adbench_text.text.words import IDEOGRAPHS, text_key, words
+
+_IN_PAIRS = "ja", "yue", "zh"  # a frequent character between two others must not make them neighbours
+_LONG, _PIECE = 20, 4  # a longer word is a phrase without spaces; it is cut into pieces
+
+Rows = NDArray[np.int64]
+
+
+class _Chunk(NamedTuple):
+    """The terms of some documents, and what finds their copies."""
+
+    keys: NDArray[np.uint64]  # of their words; 0 without words
+    sketches: NDArray[np.uint8]
+    has_term: "csr_array[Any]"  # of shape (n_documents, n_terms): ones
+    terms: list[str]
+
+
+class Terms(NamedTuple):
+    """The terms of all documents, and what finds their copies."""
+
+    keys: NDArray[np.uint64]  # of their words; 0 without words
+    sketches: NDArray[np.uint8]  # MinHash: of shape (n_documents, N_HASHES)
+    has_term: "csr_array[Any]"  # of shape (n_documents, n_terms): ones
+    terms: list[str]
+    cleaners: list[Cleaner]
+    cleaner_of: Rows | None  # the number of the cleaner of each document; None for the first one
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads documents. It may run in a worker process."""
+
+    cleaners: Sequence[Cleaner]
+
+    def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> _Chunk:
+        texts, numbers = chunk
+        cleaned = [self.cleaners[n](text) for text, n in zip(texts, numbers, strict=True)]
+        number_of: dict[str, int] = {}
+        of_texts = [
+            sorted({number_of.setdefault(term, len(number_of)) for term in terms_of(text)})
+            for text in cleaned
+        ]
+        ends = np.cumsum([0, *map(len, of_texts)])
+        columns = np.fromiter(chain.from_iterable(of_texts), np.int32, ends[-1])
+        ones = np.ones(len(columns), np.float32)
+        has_term = csr_array((ones, columns, ends), shape=(len(texts), len(number_of)))
+        keys = np.array([text_key(text) if text.strip() else 0 for text in cleaned], dtype=np.uint64)
+        return _Chunk(keys, sketches(cleaned), has_term, [*number_of])
+
+
+def terms_of(cleaned: str) -> Iterator[str]:
+    """Yield the words of a cleaned document that have letters.
+
+    Chinese characters and Hiragana have no spaces between words: two neighbours are a term. A very long word,
+    as in Thai, is cut into pieces.
+
+    >>> [*terms_of("ships 1987 k8s"), *terms_of("海港的")]
+    ['ships', 'k8s', '海港', '港的']
+    """
+    found = words(cleaned)
+    for word, following in pairwise([*found, ""]):
+        if IDEOGRAPHS.match(word):
+            if IDEOGRAPHS.match(following):
+                yield word + following
+        elif len(word) > _LONG:
+            yield from (word[start : start + _PIECE] for start in range(len(word) - _PIECE + 1))
+        elif any(map(str.isalpha, word)):
+            yield word
+
+
+def read_terms(
+    texts: Callable[[], Iterable[str]], language: str, jobs: int | str, progress: OnProgress
+) -> Terms:
+    """Read all documents; `texts` returns them. Names of months and days are no terms."""
+    if language == AUTO:
+        found = FoundLanguages.of(texts(), jobs, progress)
+        languages, numbers = found.apart, found.numbers(found.apart)
+    else:
+        languages, numbers = [standard(language)], None
+    cleaners = [Cleaner(language, all_words=language in _IN_PAIRS) for language in languages]
+    reader = _Reader(cleaners)
+    left_out = frozenset(chain.from_iterable(map(calendar_names, languages)))
+    number_of: dict[str, int] = {}
+    keys, of_copies, matrices, n_done = bytearray(), bytearray(), list[Any](), 0
+    with closing(results_of(reader, _with_numbers(texts(), numbers), jobs)) as chunks:
+        for chunk in chunks:
+            is_kept = np.array([term not in left_out for term in chunk.terms], dtype=np.bool_)
+            kept = [term for term in chunk.terms if term not in left_out]
+            places = np.array([number_of.setdefault(term, len(number_of)) for term in kept], dtype=np.int32)
+            matrix = chunk.has_term[:, is_kept]
+            entries = matrix.data, places[matrix.indices], matrix.indptr
+            matrices.append(csr_array(entries, shape=(len(chunk.keys), len(number_of))))
+            keys += chunk.keys.tobytes()
+            of_copies += chunk.sketches.tobytes()
+            n_done += len(chunk.keys)
+            progress("reading", n_done, None)
+    for matrix in matrices:
+        matrix.resize(matrix.shape[0], len(number_of))
+    return Terms(
+        np.frombuffer(keys, dtype=np.uint64),
+        np.frombuffer(of_copies, dtype=np.uint8).reshape(-1, N_HASHES),
+        stacked(matrices, len(number_of)),
+        [*number_of],
+        cleaners,
+        numbers,
+    )
+
+
+def evidence_of(words_: Sequence[str], scores: Mapping[str, float]) -> list[float]:
+    """Return the largest evidence among the terms that each word of a document is in."""
+    found = [max(scores.get(term, 0.0) for term in [word, *terms_of(word)]) for word in words_]
+    for place, pair in enumerate(map("".join, pairwise(words_))):
+        if len(pair) == 2:  # Chinese characters
+            found[place : place + 2] = [
+                max(score, scores.get(pair, 0.0)) for score in found[place : place + 2]
+            ]
+    return found
+
+
+def _with_numbers(documents: Iterable[str], numbers: Rows | None) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield chunks of documents, with the number of the cleaner of each."""
+    begin = 0
+    for texts in in_chunks(documents):
+        end = begin + len(texts)
+        yield texts, [0] * len(texts) if numbers is None else numbers[begin:end].tolist()
+        begin = end
+
+
+def stacked(matrices: Sequence[Any], n_columns: int) -> "csr_array[Any]":
+    """Return matrices below each other; without any, a matrix without rows."""
+    empty = csr_array((0, n_columns), dtype=np.float32)
+    below: csr_array[Any] = csr_array(vstack([empty, *matrices], format="csr"))
+    return below
