@@ -185,6 +185,11 @@ def table(places: Iterable[Place]) -> Table:
 
 
 def _rows(place: Place) -> Iterator[list[Entry]]:
+    """Yield a row for each kind of knowledge on a corpus, without empty rows.
+
+    The best figure from clean training data is marked, ours or a published one. Equal figures after rounding
+    are all marked.
+    """
     theirs = benchmarks.best_of_each(place.corpus.published_rows)
     clean = {kind: place.best(kind, LEVELS[0]) for kind in benchmarks.KNOWLEDGE}
     figures = [each.entry.value for each in clean.values() if each] + [row.figure for row in theirs.values()]
@@ -193,9 +198,10 @@ def _rows(place: Place) -> Iterator[list[Entry]]:
         found = _of_ours(clean[kind], seconds=True), _of_ours(place.best(kind, LEVELS[1]))
         published = [Entry(theirs[kind].label), theirs[kind].entry] if kind in theirs else [NONE, NONE]
         entries = [*found[0], *found[1], *published]
+        of_clean = (1, len(entries) - 1)  # the places of our figure and of the published one
         if any(entry.kind is not Kind.NONE for entry in entries):
             marked = [
-                replace(entry, best=column in (1, 6) and round(entry.value or 0.0, 1) == best)
+                replace(entry, best=column in of_clean and round(entry.value or 0.0, 1) == best)
                 for column, entry in enumerate(entries)
             ]
             yield [Entry(place.corpus.label), Entry(_LABELS.get(kind, kind)), *marked]

@@ -74,7 +74,12 @@ def write_scores(
 ) -> FileScores:
     """Write the documents of tables; return counts and evidence. A file appears only when it is complete.
 
+    There is at least one table; each comes from `score_batch`. `n_kept` is the number of most odd documents
+    to return. With an empty `suffix` no document is written.
+
     With `fdr`, all p-values decide together which documents are odd, so everything is written at the end.
+    The alpha of the scorer must then be at least `fdr`, because the scorer explains only documents up to
+    its alpha.
     """
     import pandas as pd
 
@@ -91,7 +96,7 @@ def write_scores(
         for table in tables:
             n_documents += len(table)
             scorer.evidence(table, evidence)
-            if n_kept or not most_odd:
+            if n_kept or not most_odd:  # if none are kept, the first table gives the columns
                 most_odd = [_first([*most_odd, table], scorer.p_name, n_kept)]
             if fdr is None:
                 write(score_lines(table[names], suffix))
@@ -102,7 +107,7 @@ def write_scores(
         for rows in _decided(waiting, scorer.p_name, largest):
             n_odd += int(rows["odd"].sum())
             write(score_lines(rows, suffix))
-    [first] = most_odd
+    [first] = most_odd  # its column "odd" is by the alpha of the scorer
     first = first if fdr is None else first.assign(odd=first[scorer.p_name] <= largest)
     return FileScores(n_documents, n_odd, evidence, first)
 

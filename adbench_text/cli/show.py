@@ -41,9 +41,11 @@ def print_table(
     indent: int = 2,
     widths: Mapping[str, int] | None = None,
 ) -> None:
-    """Print a table without lines and colours, safe for a terminal. Numbers are aligned right.
+    """Print a table without lines and colours, safe for a terminal. Columns of integers are aligned right.
 
-    With `widths`, each row is one line: cells are cut to fit their columns and the terminal.
+    The first row shows which columns have integers. Without a header, columns without text are left out.
+    `widths` has the largest width of some columns, by title. With it, each row is one line: cells are cut to
+    fit their columns and the terminal. In a pipe, such a line has at most 110 characters.
     """
     from rich.console import Console
     from rich.padding import Padding

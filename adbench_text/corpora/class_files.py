@@ -260,6 +260,7 @@ class ClassFiles(Dataset):
     def _classes(self, labelled: _Labelled, label: str) -> _Classes:
         """Return the classes that are measured; raise DataError if none can be."""
         is_drawn = labelled.is_test is None
+        # if the parts are drawn here, near-copies go to the same part, and count once
         different = labelled.families if is_drawn else labelled.texts
         sizes = _sizes(labelled.names, different)
         large = _large(sizes)
@@ -270,14 +271,16 @@ class ClassFiles(Dataset):
                 f"{self.name} needs a class of {_LEAST} different texts{once} in the column {label!r}, and "
                 f"another class. The largest: {listed}."
             )
+        # documents of each class for training, and for testing; before the draw, all may be in either part
         n_of_part = [Counter(labelled.names)] * 2
         if labelled.is_test is not None:
             pairs = [*zip(labelled.names, labelled.is_test.tolist(), strict=True)]
             n_of_part = [Counter(name for name, tested in pairs if tested == part) for part in (False, True)]
         trained, tested = ({*of_part} for of_part in n_of_part)
         normal = large & trained & tested
-        names = tested if len(normal) == 1 else large & tested  # every other class is odd
-        if not normal or len(names) < 2:
+        # if only one class can be normal, every other class is odd, whatever its size
+        measured = tested if len(normal) == 1 else large & tested
+        if not normal or len(measured) < 2:
             in_parts = (
                 f"{name} {'/'.join(f'{n[name]:,}' for n in n_of_part)}" for name, _ in sizes.most_common(5)
             )
@@ -287,9 +290,9 @@ class ClassFiles(Dataset):
                 f"Another class must have texts for testing. Documents for training/testing: "
                 f"{', '.join(in_parts)}."
             )
-        untrained = names - (large if is_drawn else trained)
-        others = tested - names, sizes.keys() - tested
-        return _Classes(*map(sorted, (names, normal, untrained, *others)))
+        untrained = measured - (large if is_drawn else trained)  # a small class is not drawn for training
+        small, untested = tested - measured, sizes.keys() - tested
+        return _Classes(*map(sorted, (measured, normal, untrained, small, untested)))
 
     def _odd_words(self, table: DocumentTable, texts: list[str], rows: list[int]) -> list[OddWords | None]:
         """Return the odd words of some documents; None for a row without this information."""

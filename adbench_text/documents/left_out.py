@@ -75,15 +75,19 @@ class LeftOut:
         return explain(of_places, cleaner, self.token_scores, self.reasons, self.centre)
 
     def _answers(self, method: str, texts: "pd.Series[str]") -> list[Any]:
-        """Call a method for documents: for a learned one, of the detector that left it out."""
-        fold_of = self._fold_of.reindex(texts.index, fill_value=-1)
+        """Call ``token_scores`` or ``reasons``; the detector that left out a document answers for it.
+
+        For documents that are not among the scored ones, the fitted detector answers.
+        """
+        fold_of = self._fold_of.reindex(texts.index, fill_value=-1)  # -1: not among the scored ones
         answers: dict[Any, Any] = {}
         for fold, detector in [(-1, self.detector), *enumerate(self._detectors)]:
             own = texts[fold_of == fold]
             if own.empty:
                 continue
-            is_learned = fold >= 0 and detector.leaves_out_self
-            places = self._texts.index.get_indexer(own.index).tolist() if is_learned else None
+            # the detector has learned these documents itself; asked by place, it leaves out each of them
+            has_learned = fold >= 0 and detector.leaves_out_self
+            places = self._texts.index.get_indexer(own.index).tolist() if has_learned else None
             found = asked(detector, method, own.tolist(), places)
             answers |= zip(own.index, found, strict=True)
         return [answers[label] for label in texts.index]

@@ -31,7 +31,8 @@ class OddLists:
 def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, reads_raw: bool) -> OddLists:
     """Return the lists of odd documents, with explanations. The texts are read again.
 
-    `reads_raw` says whether the detector reads raw documents.
+    `rule` decides the orders, and which documents of an order are listed. `reads_raw` says whether the
+    detector itself reads raw documents: then a document may be odd for other reasons than words.
     """
     orders = rule.orders(has_form=scores.has_form, has_evidence=scores.has_evidence)
     is_near, scored = scores.table["is_near"], scores.table.drop(columns="is_near")
@@ -41,7 +42,8 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))
     for order, documents in lists.items():
         lists[order] = _explained(documents, order, raw, scores, reads_raw=reads_raw)
-    # whatever the order, a mark counts for all documents with the same words
+    # The first order ranks the table. Its copies are copies by words even if the order is form, because a
+    # mark counts for all documents with the same words.
     table = _with_copies(ranked[orders[0]], "representative")
     return OddLists(
         table=_with_reasons(table, lists.values()),

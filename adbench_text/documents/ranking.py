@@ -86,7 +86,8 @@ class OddDocuments:
         Number of documents that share most of their words with another one. With groups or several
         languages, both documents are in the same part.
     n_duplicates : int
-        Number of documents with the same raw text as an earlier one.
+        Number of documents with the same raw text as an earlier one. Only documents with a rank or a mark
+        count.
     n_same_words : int
         Number of documents with the words of another one but a different raw text, such as other digits.
     marked : Series
@@ -272,8 +273,8 @@ def odd_documents(
     parts = Parts.of(source, read, labelled, sample)
     scores = score_documents(source, parts, marks or {}, rule, keep_marked=keep_marked, **work)
     progress("explaining", 0, None)
-    main = read.pairs[0]
-    lists = odd_lists(source, scores, rule, reads_raw=main.cleaner.language is None)
+    main = read.pairs[0]  # the detectors for the language of most documents
+    lists = odd_lists(source, scores, rule, reads_raw=main.words.detector.reads_raw)
     table, by_order = lists.table, lists.by_order
     in_groups = None
     if labelled is not None:
@@ -285,8 +286,8 @@ def odd_documents(
         table = table.assign(language=read.found.of_rows[table["row"].to_numpy()])
     else:
         other, second = other_languages([*source.at(parts.with_words())], read.languages[0], pair_for)
-    # without form, a document without words has no rank
-    known = table["row"][table["rank"].notna() | (table["mark"] != "")]
+    # Duplicates count if they have a rank or a mark. Without form, a document without words has no rank.
+    counted = table["row"][table["rank"].notna() | (table["mark"] != "")]
     return OddDocuments(
         table=table,
         lists=by_order,
@@ -301,7 +302,7 @@ def odd_documents(
         second_language=second,
         n_learned=sum(each.n_learned for each in scores.of_words),
         n_near_copies=int(scores.table["is_near"].sum()),
-        n_duplicates=int(parts.by_words.is_duplicate[known].sum()),
+        n_duplicates=int(parts.by_words.is_duplicate[counted].sum()),
         n_same_words=parts.by_words.n_same_words,
         marked=scores.marked,
         form_weight=scores.form_weight,

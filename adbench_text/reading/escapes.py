@@ -70,16 +70,19 @@ class Unescaped:
         self,
         kind: str,
         texts: "pa.Array",
-        is_changed: "pa.Array",
+        may_change: "pa.Array",
         change: Callable[[str], str],
         batch: Batch,
     ) -> "pa.Array":
-        """Change some texts, and count them."""
+        """Call `change` for the texts that may change; count those that do as a loss of this kind.
+
+        `kind` is a kind of `Losses`.
+        """
         import pyarrow.compute as pc
 
         before = texts
-        texts = _changed(texts, is_changed, change)
-        if texts is not before:
+        texts = _changed(texts, may_change, change)
+        if texts is not before:  # it is the same array if no text may change
             for index in pc.indices_nonzero(pc.not_equal(texts, before)).to_pylist():
                 self._losses.add(kind, batch.place(index))
         return texts

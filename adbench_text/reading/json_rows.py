@@ -75,10 +75,14 @@ def _of_lines(lines: Lines, name: str, options: ReadOptions, losses: Losses) -> 
 
 
 def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
-    """Yield the values of an array, or one value after the other, with the line where each begins."""
+    """Yield the values of an array, or one value after the other, with the line where each begins.
+
+    The next value begins at `position` of `text`, in the line `line` of the file. Where `text` ends, the next
+    block replaces it, or follows it if a value goes on there.
+    """
     blocks = lines.blocks()
     text, position, line = "", 0, 1 + lines.n_skipped
-    is_open, was_open = False, False
+    is_open, was_open = False, False  # whether the array is open now, and whether it was ever open
     while True:
         begin = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches anywhere
         line, position = line + text.count("\n", position, begin), begin
@@ -86,7 +90,7 @@ def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
             text, position = next(blocks, ""), 0
             if not text:
                 break
-        elif text[position] == "[" and not was_open:
+        elif text[position] == "[" and not was_open:  # a later bracket begins a value that is a list
             is_open, was_open, position = True, True, position + 1
         elif text[position] == "]" and is_open:
             is_open, position = False, position + 1
@@ -94,6 +98,7 @@ def _values(lines: Lines, name: str) -> Iterator[tuple[Any, int]]:
             try:
                 value, end = _DECODER.raw_decode(text, position)
             except (ValueError, RecursionError) as error:
+                # The value may go on in the next blocks. Twice as much text each time keeps the time linear.
                 more = "".join(islice(blocks, 1 + len(text) // BUFFER)) if len(text) < _LONGEST else ""
                 if not more or isinstance(error, RecursionError):
                     raise DataError(f"{name}, line {line:,} is not JSON: {error}.") from error

@@ -34,7 +34,11 @@ _EXCEL = re.compile(r"sep=(.)\s*")  # some files for Excel have this line before
 
 
 class SeparatedFile:
-    """The rows of a CSV or TSV file."""
+    """The rows of a CSV or TSV file.
+
+    The constructor reads the header, or the first row without one. It also reads the rows below the header
+    that describe columns. The header is the first row with the `wanted` columns; without them it is guessed.
+    """
 
     def __init__(
         self, lines: Lines, name: str, options: ReadOptions, losses: Losses, wanted: Collection[str] = ()
@@ -44,8 +48,8 @@ class SeparatedFile:
         if sample and (said := _EXCEL.fullmatch(sample[0])):
             options = replace(options, delimiter=options.delimiter or said[1])
             sample = self._skipped(1, sample)
-        is_guessed = options.header and options.skip_lines is None
-        if is_guessed and (n := n_lines_above(sample, options, wanted)):
+        may_have_titles = options.header and options.skip_lines is None
+        if may_have_titles and (n := n_lines_above(sample, options, wanted)):
             sample = self._skipped(n, sample)
             losses.note(
                 f"Skipped {count(n, 'line')} above the header of {name}. If the first line is the header, "
@@ -60,8 +64,12 @@ class SeparatedFile:
         self._n_taken = 0
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
         first = self._next_row()
-        self._next_rows = [fields for fields in self.dialect.reader(sample) if fields][1:]
-        self._first = None if options.header else first
+        # the rows after the first one; they come from the sample, so the reader does not take them
+        blank = {line.rstrip("\r\n") for line in sample if line.isspace()}
+        rows = [fields for fields in self.dialect.reader(sample) if fields]
+        self._next_rows = [fields for fields in rows if len(fields) > 1 or fields[0] not in blank][1:]
+        self._first = None if options.header else first  # a document, not the names of the columns
+        # the header as written; equal rows are left out, but with --skip-lines 0 every row below it stays
         self._repeated = first if options.header and options.skip_lines != 0 else None
         self.doubled: set[str] = set()  # names of several columns
         if options.header:

@@ -34,8 +34,10 @@ def sweep_named(name: str) -> Sweep:
 def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
     """Return the sweep that options describe; ``--set`` overrides the settings of detectors.
 
-    If an option names a detector of the file, it keeps its presets and settings. `note` gets a message on
-    detectors and datasets that are left out or added.
+    `options` has the values of all `OF_CELLS` by field, and with ``sweep`` the file of the sweep, or None.
+    A detector of the file that ``--detector`` names keeps the presets and settings of the file. An option of
+    `SHORTHANDS` overrides ``--set``. `note` gets a message on detectors and datasets that are left out or
+    added.
     """
     choices = _choices_of_file(options["sweep"], note) if options["sweep"] else []
     if options["detectors"]:
@@ -47,6 +49,7 @@ def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
     if not choices:
         raise InvalidValueError("Give at least one --detector; see 'adbench-text list detectors'.")
     of_splits = splits_of(options, note)
+    # `with_files` makes the user's files in a value known, such as ./mine.py:embed
     settings = dict(map(setting, map(registry.with_files, options["settings"])))
     short = _given(SHORTHANDS, options)
     settings |= {name: registry.with_files(value) for name, value in short.items()}

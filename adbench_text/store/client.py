@@ -43,14 +43,15 @@ def checked_experiment(name: str) -> str:
 def check_reachable(uri: str, writes: bool = True) -> None:
     """Raise TrackingError if the store cannot be used; without `writes`, its file may be read-only.
 
-    MLflow itself would first retry for many minutes.
+    MLflow itself would first retry for many minutes. An address with a scheme that only MLflow knows, such as
+    ``databricks``, passes unchecked.
     """
     shown = without_password(uri)
     try:
         scheme = urlsplit(uri).scheme.partition("+")[0]
         if scheme in ("http", "https"):
             _check_server(uri)
-    except ValueError as error:  # no host, or a wrong port
+    except ValueError as error:  # a host with an open bracket, or with a part that is too long
         raise TrackingError(f"{shown!r} is not an address of a store: {error}.") from error
     if file := sqlite_file(uri):
         _check_file(file.absolute(), writes)

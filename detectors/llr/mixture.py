@@ -133,7 +133,8 @@ def per_word(evidence: Array | float, counts: Counts) -> Array:
 def cap_of(evidence: Array, counts: Array, capped: float) -> float:
     """Return a cap: the share `capped` of all words of documents has at least this evidence.
 
-    `evidence` and `counts` have one entry for each unique word. Without words the cap is infinite.
+    `evidence` and `counts` have one entry for each unique word, or for each topic and unique word. A
+    word counts as often as it occurs. Without words the cap is infinite.
     """
     if not evidence.size:
         return np.inf

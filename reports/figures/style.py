@@ -136,8 +136,13 @@ def add_legend(
     ours: Collection[str] = (),
     is_above: bool = False,
 ) -> None:
-    """Add a legend below the plots, or above them, in as many columns as the width allows."""
+    """Add a legend below the plots, or above them, in as many columns as the width allows.
+
+    Before that, make the plots narrower, so that they fit `_WIDTH` with the labels of their axes. Names in
+    `ours` are bold.
+    """
     shown = list(names)
+    # inches of the labels beside the plots; the plots themselves fill the figure
     around = figure.get_tightbbox().width - figure.get_figwidth()
     figure.set_figwidth(min(figure.get_figwidth(), max(_WIDTH - around, _NARROWEST)))
     plots = figure.get_tightbbox()  # with the labels of their axes
@@ -153,7 +158,7 @@ def add_legend(
             text.set_fontweight("bold" if name in ours else "normal")
         return legend
 
-    alone = added(1)
+    alone = added(1)  # to measure the width of a column
     width = alone.get_window_extent().width / figure.dpi
     alone.remove()
     added(min(max(int(_WIDTH / (width + _GAP)), 1), len(shown)))

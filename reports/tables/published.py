@@ -10,8 +10,12 @@ from adbench_text.reports.report import NONE, Entry, Table, figure
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield the difference of each split from the published figure of the same method."""
+    """Yield a table of the difference of each split from the published figure of the same method.
+
+    Yield nothing if no detector has published figures, or if the sweep has no clean training data.
+    """
     methods = {method for corpus in comparison.corpora for method in corpus.published}
+    # all published figures are from clean training data; otherwise `comparison.published` is empty
     columns = [c for c in comparison.columns if c.detector in methods and comparison.published]
 
     def difference(corpus: Corpus, column: Column, inlier: str | None) -> Entry:

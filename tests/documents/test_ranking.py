@@ -80,18 +80,20 @@ def test_a_document_without_an_odd_word_says_by_which_member_it_is_odd():
     assert (scored["odd"].all(), scored["why"].tolist()) == (True, listed["why"].tolist())
 
 
+@pytest.mark.parametrize("clean", [True, False])
 @pytest.mark.parametrize("by", ["words", "both"])
-def test_each_document_that_is_odd_by_its_words_has_a_reason(by):
+def test_each_document_that_is_odd_by_its_words_has_a_reason(by, clean):
     """Also if the detector names none, and no word is odd."""
     usual, mixed = tickets()
     usual[0] = "heron reeds frost perch marsh"
-    listed = ranked(usual, alpha=0.3, by=by).lists[by]
+    listed = ranked(usual, alpha=0.3, by=by, clean=clean).lists[by]
     by_words = listed[listed["odd"] & (listed["p"] <= listed["p_form"].fillna(1))]
     assert {*by_words["why"].iloc[0]} <= {*usual[0].split()}
     assert all(by_words["why"])
     assert [TOGETHER] in by_words["why"].tolist()
     settings = {"background": "uniform", "coherence": 0, "capped": 0, "cap": None}
-    scored = Scorer(fit_model(usual, "llr", settings=settings), alpha=0.95, by="words").score(mixed)
+    model = fit_model(usual, "llr", settings=settings, clean=clean)
+    scored = Scorer(model, alpha=0.95, by="words").score(mixed)
     assert (scored["odd"].all(), [*scored["why"]]) == (True, [[TOGETHER]] * 2)
 
 

@@ -87,7 +87,7 @@ def test_without_a_labelled_test_split_seventy_percent_of_all_splits_are_drawn(s
 
 def test_a_test_split_of_small_classes_alone_is_not_replaced_by_another_split(save, home, monkeypatch):
     monkeypatch.setitem(globals(), "NAMES", ["sea", "law", "sky"])
-    with pytest.raises(AdbenchTextError, match=r"in both parts.* sky 0/5"):
+    with pytest.raises(AdbenchTextError, match=r"for training and for testing.* sky 0/5"):
         load(ClassFiles(save({"train": [0, 1] * 30, "test": [2] * 5})))
 
 

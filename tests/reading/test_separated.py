@@ -480,6 +480,15 @@ def test_names_are_checked_only_where_they_are_asked_for(tmp_path):
         DocumentFile(str(path))
 
 
+@pytest.mark.parametrize("blank", ["", "   ", "\t"])
+def test_blank_lines_above_a_header_cost_no_document(tmp_path, blank):
+    rows = ["1,the first ticket stays", "2,the second ticket stays", "3,the third ticket stays too"]
+    (tmp_path / "a.csv").write_text("\n".join(["# exported today", blank, "id,text", *rows]))
+    file = DocumentFile(str(tmp_path / "a.csv"), "text", delimiter=",", skip_lines=1)
+    assert file.table().ids == ["1", "2", "3"]
+    assert file.notes == []
+
+
 def test_without_a_header_columns_have_numbers(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('3,"Stocks fall again","The markets fell on Monday, again."\n' * 3)

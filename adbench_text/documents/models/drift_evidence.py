@@ -50,9 +50,12 @@ class DriftEvidence:
         return int(np.isfinite(np.asarray(self._p)).sum())
 
     def add(self, table: pd.DataFrame, p_name: str) -> None:
-        """Add documents of a table of `Scorer.score`, which may have the columns ``id`` and ``text``."""
+        """Add documents of a table of `Scorer.score`, which may have the columns ``id`` and ``text``.
+
+        `p_name` is the column of the p that decides. Copies have one entry, which counts them.
+        """
         has_p = table[p_name].notna()
-        # without a sketch, a known text cannot be distinguished from others
+        # a text that the model knows has no key; without a sketch, nothing tells it from other known texts
         is_entry = (has_p & (table["key"].notna() | table["sketch"].map(any))).to_numpy()
         entries, rows = table[is_entry], np.flatnonzero(is_entry) + self.n_documents
         self.n_documents += len(table)
@@ -60,14 +63,14 @@ class DriftEvidence:
         names = [entries[name] if name in entries else [""] * len(entries) for name in ("id", "text")]
         is_new = entries["key"].notna()
         keys = entries["key"].astype(object).where(is_new, entries["sketch"])
-        p = entries[p_name].where(is_new)
+        p = entries[p_name].where(is_new)  # NaN if the model knows the text
         found = zip(keys, p.tolist(), entries["sketch"], rows.tolist(), *names, strict=True)
-        for key, of_text, sketch, row, name, text in found:
+        for key, p_of_text, sketch, row, name, text in found:
             index = self._indices.setdefault(key, len(self._p))
-            if index < len(self._p):
+            if index < len(self._p):  # a copy came before
                 self._times[index] += 1
                 continue
-            self._p.append(of_text)
+            self._p.append(p_of_text)
             self._times.append(1)
             self._rows.append(row)
             self._sketches += sketch

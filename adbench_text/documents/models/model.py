@@ -287,7 +287,7 @@ class Scorer:
     def explain_scored(self, documents: pd.DataFrame) -> list[Explanation]:
         """Explain rows of `score`, which also have the column ``text``. An odd document has a reason."""
         found = self.explain(documents["text"].tolist())
-        if self._cleaner.language is None:
+        if self._model.detector.reads_raw:
             return found
         of_words = documents["odd"] & is_by_words(documents, self.by)
         return [each.of_odd() if odd else each for each, odd in zip(found, of_words, strict=True)]

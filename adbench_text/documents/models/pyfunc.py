@@ -39,8 +39,9 @@ class Predictor:
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
         """Return for each text in the column ``text`` its score, its p-values, whether it is odd, and why.
 
-        `params` may have ``alpha``. The score of a text without words is None, and every p of an empty text
-        is None. See `Scorer` for the p that decides.
+        `model_input` is a table with this column, whose index the answer keeps, or a list of texts. `params`
+        may have ``alpha``. The score of a text without words is None, and every p of an empty text is None.
+        See `Scorer` for the p that decides.
         """
         import pandas as pd
 
