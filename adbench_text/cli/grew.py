@@ -15,10 +15,15 @@ from adbench_text.cli.own_text import (
     DOCUMENTS,
     LANGUAGE,
     SEED,
+    STDIN,
     WORK,
     check_outputs,
+    forgotten_language,
+    found_languages,
     how_read,
+    named_column,
     opened,
+    outputs_of,
     print_notes,
 )
 from adbench_text.cli.progress import shown_documents
@@ -41,6 +46,8 @@ _N_WORDS_OF_HEADING = 4
 _N_ON_PAGE = 500  # documents of a group on the page
 _N_WHY = 5  # words that show why a document is in a group
 _N_COPIES = 3  # largest families of near-copies to name
+_N_LANGUAGE = 1000  # documents that show whether --language is wrong
+_LONGER = 1.25  # a note is printed if documents became longer by more than this factor
 _OUR_COLUMNS = "row", "group", "words", "copy_of"
 _WIDTHS = {"n": 6, "expected": 8, "p": 8, "words": 44}
 
@@ -50,9 +57,12 @@ _OPTIONS = [
     click.Option(
         ["--by-time"],
         metavar="COLUMN",
+        callback=named_column,
         help="Column of dates: compare the last day, week or month of one file with the time before.",
     ),
-    click.Option(["--sender"], metavar="COLUMN", help="Count a sender once in a group."),
+    click.Option(
+        ["--sender"], metavar="COLUMN", callback=named_column, help="Count a sender once in a group."
+    ),
     LANGUAGE,
     "Test",
     click.Option(
@@ -72,7 +82,11 @@ _OPTIONS = [
         is_flag=True,
         help=f"Write all columns, even for more than {MOST_WRITTEN:,} rows.",
     ),
-    click.Option(["--fail-on-growth"], is_flag=True, help=f"Exit with {_GROWN} if a subject has grown."),
+    click.Option(
+        ["--fail-on-growth"],
+        is_flag=True,
+        help=f"Exit with {_GROWN} if a subject or a family of near-copies has grown.",
+    ),
     "Execution",
     *WORK,
 ]
@@ -99,9 +113,7 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
     """
     from adbench_text.documents.growth import growth
 
-    table, page = (
-        output.with_name(f"{output.name.removesuffix('.csv')}{suffix}") for suffix in (".csv", ".html")
-    )
+    table, page = outputs_of(output)
     for file in (old, *filter(None, [new])):
         check_outputs(file, table, page)
     sides = _by_time(old, new, options) if options["by_time"] is not None else _two_files(old, new, options)
@@ -135,10 +147,10 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
             id_name=sides.rows.id_name,
         )
     if as_json:
-        for number, group in _each(found):
-            click.echo(json.dumps(_as_json(number, group, sides)))
+        for line in [*(_as_json(*each, sides) for each in _each(found)), *_waves_as_json(found, sides)]:
+            click.echo(json.dumps(line))
     elif not is_quiet():
-        say("\n".join([*summary, *_copies(found, sides)]))
+        say("\n".join(summary))
         if found.groups:
             print_table(
                 [_cells(number, group, sides) for number, group in _each(found)],
@@ -147,8 +159,8 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
                 widths=_WIDTHS,
             )
         say(f"All documents of NEW: {table}. Page: {page}.")
-    print_notes(sides.all_notes)
-    if found.groups and options["fail_on_growth"]:
+    print_notes([*_copies(found, sides), *sides.all_notes, *_notes(found, sides, options["language"])])
+    if (found.groups or len(found.waves)) and options["fail_on_growth"]:
         click.get_current_context().exit(_GROWN)
 
 
@@ -186,10 +198,12 @@ def _two_files(old: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
 
     if new is None:
         raise click.UsageError("Missing argument 'NEW'. Give a second file, or --by-time COLUMN.")
+    if old == new == STDIN:
+        raise click.UsageError(f"Only one of OLD and NEW can be standard input ({STDIN}).")
     sender = options["sender"]
     first, second = (opened(file, options, group=sender) for file in (old, new))
     of_old, of_new = _read(first, ()), _read(second, None, options["with_text"])
-    senders = (of_old.values(sender), of_new.values(sender)) if sender else None
+    senders = (_senders(of_old, sender), _senders(of_new, sender)) if sender else None
     rows = FileRows(second, of_new, _OUR_COLUMNS)
     sources = TextSource.of(of_old), TextSource.of(of_new)
     read = list(dict.fromkeys(how_read(file, "senders") for file in (first, second)))
@@ -211,13 +225,20 @@ def _by_time(file: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
     periods = last_period(table.values(column), column, table.place)
     senders = None
     if sender:
-        of_rows = table.values(sender)
+        of_rows = _senders(table, sender)
         senders = [of_rows[row] for row in periods.old], [of_rows[row] for row in periods.new]
     source = TextSource.of(table)
     old, new_ones = source.some(periods.old), source.some(periods.new)
     rows = FileRows(documents, table, _OUR_COLUMNS)
     read = [periods.summary, how_read(documents, "dates")]
     return _Sides(old, new_ones, rows, periods.new.tolist(), senders, [documents], read, periods.notes)
+
+
+def _senders(table: "DocumentTable", column: str) -> list[str | None]:
+    """Return the sender of each document; None if it is unknown."""
+    from adbench_text.reading.values import MISSING
+
+    return [None if value in MISSING else value for value in table.values(column)]
 
 
 def _read(file: "DocumentFile", columns: Sequence[str] | None, keep_all: bool = False) -> "DocumentTable":
@@ -236,9 +257,11 @@ def _summary(found: "Growth", options: Mapping[str, Any]) -> list[str]:
     n = len(found.groups)
     which = f"{count(n, 'subject')} grew" if n else "No subject has grown"
     what = "senders" if options["sender"] else "different documents"
+    both = f", and {found.n_both:,} are in both" if found.n_both else ""
     return [
         f"{which} (alpha {options['alpha']:g}; p is over all groups that were looked at).",
-        f"NEW has {found.n_new:,} different documents, OLD has {found.n_old:,}; n and expected count {what}.",
+        f"NEW has {found.n_new:,} different documents, OLD has {found.n_old:,}{both}; n and expected count "
+        f"{what}.",
     ]
 
 
@@ -285,6 +308,29 @@ def _documents(found: "Growth", group: "Group", sides: _Sides) -> "list[PageDocu
         why = sorted(score_of, key=lambda word: -score_of[word])[:_N_WHY]
         documents.append(PageDocument(str(rank), sides.id(row), {}, why, text, scored))
     return documents
+
+
+def _waves_as_json(found: "Growth", sides: _Sides) -> Iterator[dict[str, Any]]:
+    """Yield families of near-copies that have grown."""
+    for row, n, n_old in found.waves.to_numpy().tolist():
+        yield {"copies": n, "copies_in_old": n_old, "id": sides.id(row), "text": sides.text(row)}
+
+
+def _notes(found: "Growth", sides: _Sides, language: str) -> Iterator[str]:
+    """Yield notes on languages, and on documents that became longer."""
+    from itertools import islice
+
+    from adbench_text.text.language_finder import AUTO, LanguageCounts
+
+    if language == AUTO:
+        yield from found_languages(found.languages, [*found.languages])
+    elif other := LanguageCounts.of_some([*islice(sides.new, _N_LANGUAGE)]).other_than(language):
+        yield forgotten_language(other, language)
+    if found.words_of_new > _LONGER * found.words_of_old:
+        yield (
+            f"documents of NEW are longer: {found.words_of_new:g} different words (median), and "
+            f"{found.words_of_old:g} in OLD. Words may be more frequent although no subject has grown."
+        )
 
 
 def _copies(found: "Growth", sides: _Sides) -> list[str]:

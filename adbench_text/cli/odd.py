@@ -24,8 +24,10 @@ from adbench_text.cli.own_text import (
     check_outputs,
     how_read,
     language_notes,
+    named_column,
     odd_options,
     opened,
+    outputs_of,
     print_notes,
     values_of,
 )
@@ -38,12 +40,6 @@ from adbench_text.text.language_finder import AUTO
 
 _N_FAMILIES_PRINTED = 3  # largest families of near-copies to print
 MISFILED = "Filed elsewhere?"  # the list of documents that fit another group better
-
-
-def _named_column(ctx: click.Context, param: click.Parameter, column: str | None) -> str | None:
-    if column == "":
-        raise click.BadParameter("give the name of a column, or leave it out.")
-    return column
 
 
 #: Options for the lists: arguments of `odd_documents`.
@@ -70,7 +66,7 @@ _OPTIONS = [
     click.Option(
         ["--group"],
         metavar="COLUMN",
-        callback=_named_column,
+        callback=named_column,
         help="Rank each document within its group, such as a queue or a month.",
     ),
     click.Option(["--example"], is_flag=True, help="Rank 2,000 texts of this package instead of FILE."),
@@ -126,7 +122,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     from adbench_text.documents.ranking import odd_documents
 
     file = _file(file, example)
-    table, page = _outputs(output)
+    table, page = outputs_of(output)
     check_outputs(file, table, page)
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
     is_auto = choice["language"] == AUTO
@@ -192,14 +188,6 @@ def _file(file: str | None, is_example: bool) -> str:
     if not is_example and file is None:
         raise click.UsageError("Missing argument 'FILE'. Give a file, or --example.")
     return str(EXAMPLE) if file is None else file
-
-
-def _outputs(output: Path) -> tuple[Path, Path]:
-    """Return the paths of the table and the page."""
-    if output.name in ("", ".."):
-        raise InvalidValueError(f"{str(output)!r} is a folder; --output is the path of a file.")
-    name = output.name.removesuffix(".csv").removesuffix(".html")
-    return output.with_name(f"{name}.csv"), output.with_name(f"{name}.html")
 
 
 def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], rows: FileRows) -> None:

@@ -122,6 +122,13 @@ WORK = [
 ]
 
 
+def named_column(ctx: click.Context, param: click.Parameter, column: str | None) -> str | None:
+    """Refuse an empty name of a column."""
+    if column == "":
+        raise click.BadParameter("give the name of a column, or leave it out.")
+    return column
+
+
 def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of some of the options of a command."""
     return {str(option.name): options[str(option.name)] for option in declared if option.expose_value}
@@ -233,3 +240,11 @@ def check_outputs(file: str, *outputs: Path) -> None:
             raise InvalidValueError(
                 f"{output} would replace {file} or become one of its documents; give a path outside of it."
             )
+
+
+def outputs_of(output: Path) -> tuple[Path, Path]:
+    """Return the paths of the table and the page."""
+    if output.name in ("", ".."):
+        raise InvalidValueError(f"{str(output)!r} is a folder; --output is the path of a file.")
+    name = output.name.removesuffix(".csv").removesuffix(".html")
+    return output.with_name(f"{name}.csv"), output.with_name(f"{name}.html")

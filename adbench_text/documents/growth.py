@@ -16,11 +16,16 @@ The set with the smallest p is a group. Other sets that are significant join it 
 documents are in it. Then the documents of the group are left out, and the next group is found among the rest,
 until nothing is significant.
 
-Near-copies count once, in both files. A random one of them counts, so that the other file loses nothing. If
-senders are given, a set has one random document of each.
+Near-copies count once, in both files. In the test, a random one of them counts, so that no file loses more of
+them. `n` and `expected` count a family in each file that has it.
+
+If senders are given, a set has one random document of each. A sender with many documents is in most sets, so
+the share of new documents depends on the size of the set: in a set with a share r of all documents, a sender
+with d documents is expected with the probability 1 - (1 - r)^d. Mixed files would separate the documents of a
+sender, so that only Bonferroni's bound adjusts p.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -49,6 +54,8 @@ _N_CLUSTERS = 7, 20, 60, 200, 600, 2000  # chosen on titles of Stack Overflow an
 _LEAST_CLUSTER = 25  # mean number of documents in a cluster
 _N_DIRECTIONS = 100  # of LSA
 _N_LEARNED = 30_000  # documents that directions and clusters are learned from
+_LEAST_RATIO = 1.5  # new documents of a group, divided by the expected number
+_MOST_DILUTED = 3  # the ratio of the first set, divided by the ratio of the group
 _SHARED = 0.5  # least share of the new documents of a set that are in a group, to join it
 _N_WORDS = 8  # words that name a group
 _LEAST_SHARE_OF_WORD = 0.1  # of the documents of a group
@@ -78,8 +85,10 @@ class Growth:
     ----------
     groups : list of Group
         The groups, in the order in which they were found.
-    n_old, n_new : int
-        Numbers of different documents with words.
+    n_old, n_new, n_both : int
+        Numbers of different documents with words: in each file, and in both.
+    words_of_old, words_of_new : float
+        Median numbers of different words of a document.
     waves : DataFrame
         Families of near-copies that have an unusually large share of the new documents, the largest first:
         ``row`` (of the new file), ``n`` and ``n_old``.
@@ -93,10 +102,14 @@ class Growth:
     groups: list[Group]
     n_old: int
     n_new: int
+    n_both: int
+    words_of_old: float
+    words_of_new: float
     waves: pd.DataFrame
     copy_of: Rows
     cleaners: Sequence[Cleaner]
     cleaner_of: Rows | None
+    languages: Mapping[str, float]  # shares of the detected languages; empty if the language was given
 
     def token_scores(self, row: int, text: str, group: Group) -> list[TokenScore]:
         """Return the evidence of each word of a new document for a group; 0 for other words."""
@@ -195,7 +208,8 @@ def growth(
     n_old = sum(1 for _ in first)
     read = read_terms(lambda: chain(first, second), language, jobs, progress)
     both = _Both.of(read, n_old, _numbered(senders, n_old, len(read.keys) - n_old), seed)
-    for name, n in (("old", both.n_old), ("new", both.n_new)):
+    n_in_old, n_in_new = int(both.in_old.sum()), int(both.in_new.sum())
+    for name, n in (("old", n_in_old), ("new", n_in_new)):
         if n < LEAST:
             raise InvalidValueError(
                 f"At least {LEAST} different documents with words are needed in each file; the {name} one "
@@ -203,9 +217,20 @@ def growth(
             )
     progress("finding what grew", 0, None)
     kinds = [_Kind.of(sets, both, seed) for sets in (both.has_term.T, _clusters(both, seed))]
-    groups = [both.group(members, p) for members, p in _grown(kinds, both.is_new, alpha)]
-    of_new = None if read.cleaner_of is None else read.cleaner_of[n_old:]
-    return Growth(groups, both.n_old, both.n_new, both.waves, both.copy_of, read.cleaners, of_new)
+    n_words = np.diff(both.has_term.indptr)
+    return Growth(
+        groups=[both.group(members, p) for members, p in _grown(kinds, both.is_new, alpha)],
+        n_old=n_in_old,
+        n_new=n_in_new,
+        n_both=int((both.in_old & both.in_new).sum()),
+        words_of_old=float(np.median(n_words[both.in_old])),
+        words_of_new=float(np.median(n_words[both.in_new])),
+        waves=both.waves,
+        copy_of=both.copy_of,
+        cleaners=read.cleaners,
+        cleaner_of=None if read.cleaner_of is None else read.cleaner_of[n_old:],
+        languages=read.languages,
+    )
 
 
 def _numbered(senders: tuple[Sequence[Any], Sequence[Any]] | None, n_old: int, n_new: int) -> Rows | None:
@@ -230,7 +255,9 @@ class _Both:
 
     has_term: "csr_array[Any]"  # of shape (n_documents, n_terms): ones
     terms: list[str]
-    is_new: Mask
+    is_new: Mask  # whether the random document of a family is new
+    in_old: Mask  # whether the old file has the document or a copy of it
+    in_new: Mask
     sender: Rows | None  # a number for each document
     place_of: Rows  # for each row of both files: the document that counts for it, or -1 without words
     n_rows_of_old: int
@@ -250,12 +277,17 @@ class _Both:
         rows = shuffled[first[order]][kept]
         place_of = np.full(n, -1)
         place_of[shuffled] = place[number[which]]
+        in_old, in_new = (np.zeros(len(rows), dtype=np.bool_) for _ in range(2))
+        in_old[place_of[:n_old][place_of[:n_old] >= 0]] = True
+        in_new[place_of[n_old:][place_of[n_old:] >= 0]] = True
         has_term = read.has_term[rows]
         is_frequent = np.bincount(has_term.indices, minlength=has_term.shape[1]) >= _LEAST_SET
         return cls(
             csr_array(has_term[:, is_frequent]),
             [term for term, is_in in zip(read.terms, is_frequent, strict=True) if is_in],
             rows >= n_old,
+            in_old,
+            in_new,
             None if sender is None else sender[rows],
             place_of,
             n_old,
@@ -323,29 +355,48 @@ class _Both:
         ones = np.ones(len(entries), np.float32)
         return csr_array((ones, (entries["set"], entries["place"])), shape=sets.shape)
 
+    def share(self, size: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the share of new documents that is expected in sets of so many documents."""
+        if self.sender is None:
+            return np.full(np.shape(size), self.n_new / len(self.is_new))
+        senders = pd.DataFrame({"sender": self.sender, "is_new": self.is_new}).groupby("sender")["is_new"]
+        kinds = senders.agg(["size", "mean"]).value_counts().reset_index()  # senders with the same documents
+        n_senders = kinds["count"].to_numpy(dtype=np.float64)
+        missing = 1 - np.asarray(size, dtype=np.float64)[:, None] / len(self.is_new)
+        expected = n_senders * (1 - missing ** kinds["size"].to_numpy())
+        n_new = (expected * kinds["mean"].to_numpy()).sum(axis=1)
+        return np.asarray(n_new / np.maximum(expected.sum(axis=1), 1e-12))
+
     def n_counted(self, members: Mask) -> int:
         """Count documents, or their senders."""
         return len(np.unique(self.sender[members])) if self.sender is not None else int(members.sum())
 
+    def expected(self, members: Mask) -> float:
+        """Return the number of new documents that is expected from the old ones, or of their senders."""
+        n_old = self.n_counted(members & self.in_old)
+        if self.sender is None:
+            return n_old * int(self.in_new.sum()) / max(int(self.in_old.sum()), 1)
+        share = float(self.share(np.array([members.sum()]))[0])
+        return n_old * share / max(1 - share, 1e-12)
+
     def group(self, members: Mask, p: float) -> Group:
         """Describe a group, given its documents of both files."""
-        is_in = members & self.is_new
+        is_in = members & self.in_new
         n_with = np.asarray(self.has_term[is_in].sum(axis=0)).ravel()
-        n_old_with = np.asarray(self.has_term[~self.is_new].sum(axis=0)).ravel()
-        share, of_old = n_with / is_in.sum(), (n_old_with + 0.5) / (self.n_old + 1)
+        n_old_with = np.asarray(self.has_term[self.in_old].sum(axis=0)).ravel()
+        share, of_old = n_with / is_in.sum(), (n_old_with + 0.5) / (self.in_old.sum() + 1)
         evidence = np.log(np.maximum(share, 1e-12) / of_old)
         is_named = (n_with >= max(2, _LEAST_SHARE_OF_WORD * is_in.sum())) & (evidence > _LEAST_EVIDENCE)
         named = np.flatnonzero(is_named)
         named = named[np.argsort(-(n_with * evidence)[named], kind="stable")]
         centre = self.directions[is_in].mean(axis=0)
         rank = np.full(len(members), np.inf)
-        # a new copy of an old document counts as old, but it is a document of the group
-        rank[members] = np.argsort(np.argsort(-(self.directions[members] @ centre), kind="stable"))
+        rank[is_in] = np.argsort(np.argsort(-(self.directions[is_in] @ centre), kind="stable"))
         of_rows = np.append(rank, np.inf)[self.place_of[self.n_rows_of_old :]]  # the last place is for -1
         rows = np.flatnonzero(np.isfinite(of_rows))
         return Group(
             self.n_counted(is_in),
-            self.n_new * self.n_counted(members & ~self.is_new) / self.n_old,
+            self.expected(members),
             p,
             [self.terms[term] for term in named[:_N_WORDS]],
             rows[np.argsort(of_rows[rows], kind="stable")],
@@ -384,7 +435,9 @@ class _Kind:
 
     sets: "csr_array[Any]"  # ones, of shape (n_sets, n_documents)
     counted: "csr_array[Any]"  # the same, with one document of each sender
-    smallest: NDArray[np.float64]
+    full_size: NDArray[np.float64]  # number of documents of each set, before senders count once
+    share: Callable[[NDArray[Any]], NDArray[np.float64]]  # see `_Both.share`
+    smallest: NDArray[np.float64] | None  # None if the files cannot be mixed
 
     @classmethod
     def of(cls, sets: Any, both: _Both, seed: int) -> Self:
@@ -393,6 +446,9 @@ class _Kind:
         counted = both.counted(sets)
         is_kept = np.asarray(counted.sum(axis=1)).ravel() >= _LEAST_SET
         sets, counted = csr_array(sets[is_kept]), csr_array(counted[is_kept])
+        full_size = np.asarray(sets.sum(axis=1), dtype=np.float64).ravel()
+        if both.sender is not None:
+            return cls(sets, counted, full_size, both.share, None)
         n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
         # among sets of the same size, the one with the most new documents has the smallest p
         order = np.argsort(size, kind="stable")
@@ -408,25 +464,31 @@ class _Kind:
             if len(sizes):
                 most = np.maximum.reduceat(np.asarray(in_order @ labels), first, axis=0)
                 smallest.append(_p(most, sizes[:, None], share).min(axis=0))
-        return cls(sets, counted, np.sort(np.concatenate([np.empty(0), *smallest])))
+        of_times = np.sort(np.concatenate([np.empty(0), *smallest]))
+        return cls(sets, counted, full_size, both.share, of_times)
 
     def p(self, is_new: Mask, rest: Mask) -> NDArray[np.float64]:
         """Return the p of each set among the documents that are left."""
         n_new = self.counted @ (is_new & rest).astype(np.float32)
         size = self.counted @ rest.astype(np.float32)
         # earlier groups took more new documents than they gained, so the share among the rest is too small
-        p = _p(n_new, size, max(is_new.mean(), (is_new & rest).sum() / max(rest.sum(), 1)))
+        share = self.share(self.full_size)
+        if self.smallest is not None:
+            share = np.maximum(share, (is_new & rest).sum() / max(rest.sum(), 1))
+        p = _p(n_new, size, share)
         p[n_new < _LEAST_SET] = 1.0
         return p
 
     def adjusted(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return p-values over all sets of this kind."""
+        if self.smallest is None:
+            return np.minimum(p * len(p), 1.0)
         n_as_small = np.searchsorted(self.smallest, p * (1 + 1e-9), side="right")
         by_mixing = (1 + n_as_small) / (1 + len(self.smallest))
         return np.minimum(by_mixing, p * len(p))
 
 
-def _p(n_new: NDArray[Any], size: NDArray[Any], share: float) -> NDArray[np.float64]:
+def _p(n_new: NDArray[Any], size: NDArray[Any], share: Any) -> NDArray[np.float64]:
     """Return the chance of so many or more new documents in sets of these sizes."""
     n, k = n_new.astype(np.float64), size.astype(np.float64)
     return np.where(n > 0, betainc(np.maximum(n, 1), np.maximum(k - n + 1, 1), share), 1.0)
@@ -461,18 +523,30 @@ def _grown(kinds: Sequence[_Kind], is_new: Mask, alpha: float) -> Iterator[tuple
 
 
 def _joined(members: Mask, sets: Sequence[Mask], is_new: Mask) -> Mask:
-    """Add the sets whose new documents are mostly members, until none is left."""
-    share = is_new.sum() / max((~is_new).sum(), 1)
-    waiting = [each for each in sets if (each & is_new).sum() >= 3 * share * (each & ~is_new).sum()]
-    n = -1
+    """Add the sets whose new documents are mostly members, until none is left.
+
+    A set does not join if it would dilute the group: new documents must stay well above the expected number.
+    """
+    waiting, n = list(sets), -1
+    ratio = _ratio(members, is_new)
+    least = min(ratio, max(_LEAST_RATIO, ratio / _MOST_DILUTED))
     while len(waiting) != n:
         n = len(waiting)
-        of_group = members & is_new
-        joins = [(each & of_group).sum() >= _SHARED * (each & is_new).sum() for each in waiting]
-        for each in [each for each, is_in in zip(waiting, joins, strict=True) if is_in]:
-            members = members | each
-        waiting = [each for each, is_in in zip(waiting, joins, strict=True) if not is_in]
+        left = list[Mask]()
+        for each in waiting:
+            is_shared = (each & members & is_new).sum() >= _SHARED * (each & is_new).sum()
+            if is_shared and _ratio(members | each, is_new) >= least:
+                members = members | each
+            else:
+                left.append(each)
+        waiting = left
     return members
+
+
+def _ratio(members: Mask, is_new: Mask) -> float:
+    """Return the number of new documents of a group, divided by the number expected from the old ones."""
+    n_new, n_old = (members & is_new).sum(), (members & ~is_new).sum()
+    return float(n_new / ((n_old + 0.5) * is_new.sum() / max((~is_new).sum(), 1)))
 
 
 def _members(sets: "csr_array[Any]", place: int) -> Mask:

@@ -44,6 +44,7 @@ class Terms(NamedTuple):
     terms: list[str]
     cleaners: list[Cleaner]
     cleaner_of: Rows | None  # the number of the cleaner of each document; None for the first one
+    languages: Mapping[str, float]  # shares of the detected languages; empty if the language was given
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,9 @@ def read_terms(
     if language == AUTO:
         found = FoundLanguages.of(texts(), jobs, progress)
         languages, numbers = found.apart, found.numbers(found.apart)
+        shares = found.shares(found.language)
     else:
-        languages, numbers = [standard(language)], None
+        languages, numbers, shares = [standard(language)], None, dict[str, float]()
     cleaners = [Cleaner(language, all_words=language in _IN_PAIRS) for language in languages]
     reader = _Reader(cleaners)
     left_out = frozenset(chain.from_iterable(map(calendar_names, languages)))
@@ -123,6 +125,7 @@ def read_terms(
         [*number_of],
         cleaners,
         numbers,
+        shares,
     )
 
 

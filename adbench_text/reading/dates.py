@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from adbench_text.errors import InvalidValueError
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LEFT_OUT = "These documents are left out."
+LEAST = 20  # documents of the last period
 _ENOUGH = 300  # documents of the last period
 _UNITS = {"day": "D", "week": "W", "month": "M"}  # periods of pandas; a week begins on Monday
-_YEAR_FIRST = re.compile(r"\d{4}-?\d\d-?\d\d(?:$|[T ])")
-_WITH_MONTH = "%d-%b-%Y", "%d-%b-%Y %H:%M:%S", "%d-%b-%Y %H:%M:%S.%f", "%d %B %Y", "%B %d, %Y", "%b %d, %Y"
+_YEAR_FIRST = re.compile(r"\d{4}[-/]?\d\d[-/]?\d\d(?:$|[T ])")
+_OF_MAIL = re.compile(
+    r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:[+-]\d{4}|GMT|UTC?)(?: \(.*\))?"
+)
+_DAYS = "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y", "%b %d, %Y", "%B %d, %Y"
+_WITH_MONTH = *_DAYS, "%d-%b-%Y %H:%M", "%d-%b-%Y %H:%M:%S", "%d-%b-%Y %H:%M:%S.%f"
 
 
 class LastPeriod(NamedTuple):
@@ -33,8 +39,9 @@ class LastPeriod(NamedTuple):
 def last_period(values: Sequence[str | None], column: str, place: Callable[[int], str]) -> LastPeriod:
     """Divide documents by their dates.
 
-    The last period is the last day with documents if it has at least 300, or else the last week, or else the
-    last month. `place` names the place of a row in a message.
+    The last period is the last day with documents if it has at least 300, or else the last week or month that
+    has. If neither has, it is the one with the most documents. Something is before the last period. `place`
+    names the place of a row in a message.
 
     Raises
     ------
@@ -48,8 +55,11 @@ def last_period(values: Sequence[str | None], column: str, place: Callable[[int]
     rows = np.array([row for row, date in enumerate(dates) if date is not None], dtype=np.int64)
     notes = _unread(values, dates, column, place)
     if len(rows) <= len(values) / 2:
+        has_wrong = bool(notes) and notes[0].endswith(_LEFT_OUT)
         raise InvalidValueError(
-            notes[0].removesuffix(f" {_LEFT_OUT}") if notes else f"{column!r} has no dates."
+            notes[0].removesuffix(f" {_LEFT_OUT}")
+            if has_wrong
+            else f"{column!r} has a date in {len(rows):,} of {count(len(values), 'document')}."
         )
     known = [date for date in dates if date is not None]
     with_zone = sum(date.tzinfo is not None for date in known)
@@ -60,18 +70,24 @@ def last_period(values: Sequence[str | None], column: str, place: Callable[[int]
         )
     utc = [(date.astimezone(UTC) if date.tzinfo else date).replace(tzinfo=None) for date in known]
     stamps = pd.DatetimeIndex(pd.Series(utc).astype("datetime64[us]"))
-    for name, unit in _UNITS.items():
-        periods = stamps.to_period(unit)
-        is_new = np.asarray(periods == periods.max())
-        if is_new.sum() >= _ENOUGH or name == "month":
-            break
+    divided = {name: stamps.to_period(unit) for name, unit in _UNITS.items()}
+    divided = {name: periods for name, periods in divided.items() if periods.nunique() > 1}
+    zone = " (UTC)" if with_zone else ""
+    if not divided:
+        day = _named(stamps.max().to_period("D"), "day")
+        raise InvalidValueError(f"All documents are of one day, {day}{zone}: nothing is before it.")
+    sizes = {name: int((periods == periods.max()).sum()) for name, periods in divided.items()}
+    enough = [name for name, n in sizes.items() if n >= _ENOUGH]
+    name = enough[0] if enough else max(reversed(sizes), key=sizes.__getitem__)
+    periods, is_new = divided[name], np.asarray(divided[name] == divided[name].max())
     n_periods = (periods.max() - periods.min()).n
-    if not n_periods:
+    if sizes[name] < LEAST:
+        last, n_last = place(int(rows[np.argmax(stamps)])), count(sizes[name], "document")
         raise InvalidValueError(
-            f"All documents are of one {name}, {_named(periods.max(), name)}: nothing is before it."
+            f"The last {name}, {_named(periods.max(), name)}{zone}, has {n_last} ({last}), and {LEAST} are "
+            "needed. If this date is wrong, mend it; or give two files."
         )
     n_empty = n_periods + 1 - periods.nunique()
-    zone = " (UTC)" if with_zone else ""
     n_old, n_new = (count(int(each.sum()), "document") for each in (~is_new, is_new))
     summary = (
         f"NEW is the last {name}, {_named(periods.max(), name)}{zone}: {n_new}. "
@@ -97,21 +113,27 @@ def date_of(value: str) -> datetime | None:
     """
     text = value.strip()
     if _YEAR_FIRST.match(text):
-        try:
-            return datetime.fromisoformat(text.removesuffix(" UTC"))
-        except ValueError:
-            return None
+        return _known(datetime.fromisoformat, text.removesuffix(" UTC").replace("/", "-"))
+    if _OF_MAIL.fullmatch(text):
+        return _known(parsedate_to_datetime, text)
     if not any(map(str.isalpha, text)):
         return None
-    for form in _WITH_MONTH:
-        try:
-            return datetime.strptime(text, form)
-        except ValueError:
-            continue
+    dates = (_known(partial(_parsed, form), text) for form in _WITH_MONTH)
+    return next(filter(None, dates), None)
+
+
+def _parsed(form: str, text: str) -> datetime:
+    return datetime.strptime(text, form)
+
+
+def _known(read: Callable[[str], datetime], text: str) -> datetime | None:
+    """Return the date of a text, or None if it is no date, or has no time in UTC."""
     try:
-        return parsedate_to_datetime(text)
-    except ValueError:
+        date = read(text)
+        date.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
+    return date
 
 
 def _unread(

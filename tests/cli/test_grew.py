@@ -124,8 +124,38 @@ def test_near_copies_are_named(grew, tmp_path):
     ]
     write(tmp_path / "wave.csv", rows)
     result = grew("old.csv", "wave.csv", "--text", "body", "--id", "key")
-    assert "Near-copies: 60 documents of NEW and 0 of OLD like id 150: cheap tickets" in result.stdout
+    assert "Near-copies: 60 documents of NEW and 0 of OLD like id 150: cheap tickets" in result.stderr
     assert [each["copy_of"] for each in read(tmp_path / "grew.csv")].count("150") == 59
+
+
+def test_a_family_of_near_copies_that_grew_is_growth(grew, tmp_path):
+    rows = [
+        [n, text, "", ""] for n, text in enumerate([*texts(N_NEW, 2), *["Cannot log in, help please"] * 60])
+    ]
+    write(tmp_path / "wave.csv", rows)
+    result = grew("old.csv", "wave.csv", "--text", "body", "--json", "--fail-on-growth", "--seed", "1")
+    assert result.exit_code == 4
+    (wave,) = map(json.loads, result.stdout.splitlines())
+    assert wave == {"copies": 60, "copies_in_old": 0, "id": "150", "text": "Cannot log in, help please"}
+
+
+def test_words_for_a_missing_sender_are_no_sender(grew, tmp_path):
+    rows = [[f"B{n}", text, f"u{n}", ""] for n, text in enumerate(texts(N_NEW, 2))]
+    rows += [[f"C{n}", text, "NULL", ""] for n, text in enumerate(texts(24, 3, "smoke engine"))]
+    write(tmp_path / "null.csv", rows)
+    options = "--text", "body", "--fail-on-growth", "--sender", "from"
+    assert grew("old.csv", "null.csv", *options).exit_code == 4
+
+
+def test_a_wrong_language_and_longer_documents_are_noted(grew, tmp_path):
+    german = (
+        "Der Dampfer verließ den Hafen am frühen Morgen, und die Mannschaft stand an Deck, weil es regnete"
+    )
+    rows = [[n, f"{german} {text}", "", ""] for n, text in enumerate(texts(N_NEW, 2))]
+    write(tmp_path / "german.csv", rows)
+    result = grew("old.csv", "german.csv", "--text", "body")
+    assert "--language de" in result.stderr
+    assert "documents of NEW are longer" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -139,6 +169,10 @@ def test_near_copies_are_named(grew, tmp_path):
         (("old.csv", "new.csv", "--sender", "who"), 2, ["'who'", "from"]),
         (("old.csv", "new.csv", "--alpha", "2"), 2, ["2.0"]),
         (("old.csv", "new.csv", "-o", "new"), 2, ["new.csv"]),
+        (("old.csv", "new.csv", "-o", "."), 2, ["folder"]),
+        (("old.csv", "new.csv", "--sender", ""), 2, ["--sender"]),
+        (("both.csv", "--by-time", ""), 2, ["--by-time"]),
+        (("-", "-"), 2, ["standard input"]),
         (("old.csv", "missing.csv"), 1, ["missing.csv"]),
     ],
 )

@@ -109,6 +109,40 @@ def test_a_sender_counts_once_and_one_sender_is_no_group():
     assert len(group.rows) == 24
 
 
+@pytest.mark.parametrize(
+    ("of_old", "of_new"),
+    [
+        (["bot"] * 1000 + [*range(1000)], [*range(1000, 1500)]),
+        ([n // 4 for n in range(2000)], [*range(1000, 1500)]),
+        ([n // 10 for n in range(2000)], [None] * 500),
+        ([*range(2000)], [n // 10 for n in range(3000, 3500)]),
+    ],
+    ids=["a bot", "four each", "unknown in one file", "many in the new file"],
+)
+def test_senders_with_many_documents_in_one_file_make_no_group(of_old, of_new):
+    n_found = 0
+    for seed in range(5):
+        documents = texts(2500, seed)
+        n_found += bool(
+            growth(documents[:2000], documents[2000:], senders=(of_old, of_new), seed=seed).groups
+        )
+    assert n_found <= 1  # by chance
+
+
+def test_documents_in_both_files_count_in_both():
+    of_old, of_both = texts(20, 7, FIRE), texts(20, 8, FIRE)
+    found = growth(OLD + of_old[:10] + of_both, NEW + texts(60, 9, FIRE) + of_both)
+    assert (found.n_old, found.n_new, found.n_both) == (430, 230, 20)
+    (group,) = found.groups
+    assert group.n == 80
+    assert group.expected == pytest.approx(30 * 230 / 430)
+
+
+def test_a_group_is_not_joined_with_all_documents():
+    longer = [f"{one} {two}" for one, two in zip(texts(150, 10), texts(150, 11), strict=True)]
+    assert all(group.n > 1.2 * group.expected for group in growth(OLD, longer).groups)
+
+
 @pytest.mark.parametrize("unknown", [None, "", " "])
 def test_documents_of_unknown_senders_count_each(unknown):
     senders = [None] * 400, [*[None] * 150, *[unknown] * 12]

@@ -31,6 +31,9 @@ def days(n, per_day, start=datetime(2026, 3, 2)):
         ("26-FEB-1987 15:01:01.79", datetime(1987, 2, 26, 15, 1, 1, 790_000)),
         ("March 3, 2026", datetime(2026, 3, 3)),
         ("3 March 2026", datetime(2026, 3, 3)),
+        ("29 Nov 2026", datetime(2026, 11, 29)),
+        ("2026/11/29", datetime(2026, 11, 29)),
+        ("29-Nov-2026 10:00", datetime(2026, 11, 29, 10)),
         ("Mon, 20 Nov 1995 19:12:08 +0000", datetime(1995, 11, 20, 19, 12, 8, tzinfo=UTC)),
     ],
 )
@@ -63,6 +66,8 @@ def test_no_date_is_guessed(value):
         (days(3, 300), "last day, 2026-03-04: 300 documents. OLD is the 2 days before it: 600 ", 300),
         (days(14, 50), "last week, 2026-03-09 to 2026-03-15: 350 documents. OLD is the 1 week before", 350),
         (days(60, 5), "last month, 2026-04: 150 documents. OLD is the 1 month before it: 150 ", 150),
+        (days(18, 20), "last week, 2026-03-16 to 2026-03-22: 80 documents. OLD is the 2 weeks before", 80),
+        (days(33, 20), "last week, 2026-03-30 to 2026-04-05: 100 documents. OLD is the 4 weeks before", 100),
     ],
 )
 def test_the_last_period_is_the_shortest_with_enough_documents(values, summary, n_new):
@@ -98,9 +103,11 @@ def test_periods_without_documents_are_named():
     ("values", "quoted"),
     [
         (["01/02/2026"] * 300, r"'01/02/2026' \(a.csv, line 2\)"),
-        ([None] * 300, "without a date in 'day'"),
-        ([], "'day' has no dates"),
-        (days(1, 400), "2026-03-02"),
+        ([None] * 300, "'day' has a date in 0 of 300"),
+        ([], "'day' has a date in 0 of 0"),
+        (days(1, 400), "2026-03-02: nothing is before"),
+        ([*days(9, 400), "9999-12-31"], r"month, 9999-12, has 1 document \(a.csv, line 3602\)"),
+        ([*days(9, 400), "2062-02-03"], r"month, 2062-02, has 1 document \(a.csv, line 3602\)"),
     ],
 )
 def test_a_file_without_two_periods_is_refused(values, quoted):
