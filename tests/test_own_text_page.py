@@ -97,8 +97,9 @@ def test_the_first_page_says_what_is_found(folder):
     planted = [row for row in rows if row["planted"]]
     by_words = {row["row"] for row in planted if row["odd"] == "1"}
     by_form = {row["row"] for row in planted if float(row["p_form"]) <= 0.01}
-    assert f"{len(by_words)} of the 18 documents called odd by words are such, {len(by_form)} by" in WORDS
-    assert "all 20 by one of the two" in WORDS
+    assert f"Of the 18 documents called odd by words, {len(by_words)} are planted" in WORDS
+    assert f"of the 18 called odd by form, {len(by_form)} are planted" in WORDS
+    assert "the two lists have all 20 planted texts" in WORDS
     assert len(by_words | by_form) == len(planted) == 20
     assert [row["rank"] for row in planted if row["planted"] == "recipe"] == ["7", "12"]
     assert "two recipes rise from the seventh and twelfth place" in WORDS
