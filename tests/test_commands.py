@@ -52,7 +52,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
         for word in words.split()
         for i, other in enumerate(words.split())
     ]
-    for name in ("posts", "normal", "new", "first", "labelled", "intents", "messages"):
+    names = "posts normal new first labelled intents messages last-month this-month"
+    for name in names.split():
         with (folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("queue", "body"), *texts])
     (folder / "mine.py").write_text(
