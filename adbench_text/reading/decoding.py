@@ -251,14 +251,15 @@ class Lines:
 
         With --errors replace, return the whole text, with U+FFFD for wrong bytes.
         """
+        state = self._decoder.getstate()
         try:
             return self._decoder.decode(data, is_end), None
         except UnicodeDecodeError as error:
-            # the failed call did not change the decoder, so decode the same bytes again in two steps
+            # decode the same bytes again in two steps; a failed call may have changed the decoder
+            self._decoder.setstate(state)
             n_of_earlier_blocks = len(error.object) - len(data)
             n_good = max(error.start - n_of_earlier_blocks, 0)
-            # utf-8-sig has removed the byte order mark from the failed call, and does not remove it again
-            before = self._decoder.decode(data[:n_good]).removeprefix("\ufeff")
+            before = self._decoder.decode(data[:n_good])
             place = self._place(before)
             if not self._goes_on:
                 other = "utf-16-le" if b"\0" in error.object else "cp1252"

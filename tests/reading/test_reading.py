@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import os
+import random
 import re
 import sys
 import time
@@ -342,6 +343,23 @@ def test_a_character_may_lie_across_two_blocks(tmp_path, monkeypatch, encoding):
     ]
     (tmp_path / "a.txt").write_bytes("\r\n".join(written).encode(encoding))
     assert texts(tmp_path / "a.txt", encoding=encoding) == written
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "shift_jis", "gb18030", "euc_jp", "big5"])
+@pytest.mark.parametrize("buffer", [5, 16, 4096])
+def test_wrong_bytes_are_replaced_as_in_the_whole_file(tmp_path, monkeypatch, encoding, buffer):
+    monkeypatch.setattr(decoding, "BUFFER", buffer)
+    for seed in range(5):
+        draw = random.Random(seed)
+        lines = ["".join(draw.choice("abcxyz日本語海") for _ in range(20)) for _ in range(20)]
+        data = bytearray("\n".join(lines).encode(encoding))
+        for _ in range(2):
+            data.insert(draw.randrange(8, len(data)), draw.choice([0xFF, 0xD8, 0x80]))
+        (tmp_path / "a.txt").write_bytes(data)
+        whole = bytes(data).decode(encoding, "replace").replace("\0", "\ufffd")
+        expected = [line.strip() for line in whole.split("\n") if line.strip()]
+        found = texts(tmp_path / "a.txt", encoding=encoding, errors="replace")
+        assert [line.strip() for text in found for line in text.split("\n") if line.strip()] == expected
 
 
 _ENCODINGS_WITH_A_MARK = {
