@@ -221,7 +221,7 @@ def _by_time(file: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
     documents = opened(file, options, group=column)
     if sender and sender not in documents.columns:
         raise UnknownNameError("column", sender, documents.columns)
-    table = _read(documents, None, keep_all=True)
+    table = _read(documents, None, keep_all=options["with_text"] or bool(sender))
     periods = last_period(table.values(column), column, table.place)
     senders = None
     if sender:
@@ -345,7 +345,7 @@ def _copies(found: "Growth", sides: _Sides) -> list[str]:
 
 
 def _write(path: Path, found: "Growth", sides: _Sides, keep_all: bool, progress: Any) -> None:
-    """Write the documents of NEW: those of groups first."""
+    """Write the documents of NEW; the documents of groups come first."""
     import pandas as pd
 
     table = pd.DataFrame({"row": sides.row_of, "group": pd.array([None] * len(sides.row_of), dtype="Int64")})

@@ -25,7 +25,7 @@ with d documents is expected with the probability 1 - (1 - r)^d. Mixed files wou
 sender, so that only Bonferroni's bound adjusts p.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -435,8 +435,7 @@ class _Kind:
 
     sets: "csr_array[Any]"  # ones, of shape (n_sets, n_documents)
     counted: "csr_array[Any]"  # the same, with one document of each sender
-    full_size: NDArray[np.float64]  # number of documents of each set, before senders count once
-    share: Callable[[NDArray[Any]], NDArray[np.float64]]  # see `_Both.share`
+    share: NDArray[np.float64]  # expected share of new documents in each set
     smallest: NDArray[np.float64] | None  # None if the files cannot be mixed
 
     @classmethod
@@ -446,9 +445,9 @@ class _Kind:
         counted = both.counted(sets)
         is_kept = np.asarray(counted.sum(axis=1)).ravel() >= _LEAST_SET
         sets, counted = csr_array(sets[is_kept]), csr_array(counted[is_kept])
-        full_size = np.asarray(sets.sum(axis=1), dtype=np.float64).ravel()
+        expected = both.share(np.asarray(sets.sum(axis=1)).ravel())
         if both.sender is not None:
-            return cls(sets, counted, full_size, both.share, None)
+            return cls(sets, counted, expected, None)
         n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
         # among sets of the same size, the one with the most new documents has the smallest p
         order = np.argsort(size, kind="stable")
@@ -465,17 +464,15 @@ class _Kind:
                 most = np.maximum.reduceat(np.asarray(in_order @ labels), first, axis=0)
                 smallest.append(_p(most, sizes[:, None], share).min(axis=0))
         of_times = np.sort(np.concatenate([np.empty(0), *smallest]))
-        return cls(sets, counted, full_size, both.share, of_times)
+        return cls(sets, counted, expected, of_times)
 
     def p(self, is_new: Mask, rest: Mask) -> NDArray[np.float64]:
         """Return the p of each set among the documents that are left."""
         n_new = self.counted @ (is_new & rest).astype(np.float32)
         size = self.counted @ rest.astype(np.float32)
         # earlier groups took more new documents than they gained, so the share among the rest is too small
-        share = self.share(self.full_size)
-        if self.smallest is not None:
-            share = np.maximum(share, (is_new & rest).sum() / max(rest.sum(), 1))
-        p = _p(n_new, size, share)
+        of_rest = (is_new & rest).sum() / max(rest.sum(), 1) if self.smallest is not None else 0.0
+        p = _p(n_new, size, np.maximum(self.share, of_rest))
         p[n_new < _LEAST_SET] = 1.0
         return p
 
@@ -511,46 +508,49 @@ def _grown(kinds: Sequence[_Kind], is_new: Mask, alpha: float) -> Iterator[tuple
         if best[0] > alpha:
             return
         number = best[2]
-        members = _members(kinds[number].sets, int(of_kinds[number].argmin())) & rest
+        strongest = _places(kinds[number].sets, int(of_kinds[number].argmin()))
+        members = np.zeros(len(is_new), dtype=np.bool_)
+        members[strongest[rest[strongest]]] = True
         significant = [
-            _members(kind.sets, place) & rest
+            _places(kind.sets, place)
             for kind, values in zip(kinds, adjusted, strict=True)
             for place in np.flatnonzero(values <= alpha).tolist()
         ]
-        members = _joined(members, significant, is_new)
+        _join(members, [places[rest[places]] for places in significant], is_new)
         yield members, min(float(best[0]), 1.0)
         rest &= ~members
 
 
-def _joined(members: Mask, sets: Sequence[Mask], is_new: Mask) -> Mask:
-    """Add the sets whose new documents are mostly members, until none is left.
+def _join(members: Mask, sets: Sequence[Rows], is_new: Mask) -> None:
+    """Add the sets whose new documents are mostly members to a group, until none is left.
 
-    A set does not join if it would dilute the group: new documents must stay well above the expected number.
+    `sets` are places of documents. A set does not join if it would dilute the group: new documents must stay
+    well above the expected number.
     """
+    n_new, n_old = int((members & is_new).sum()), int((members & ~is_new).sum())
+    of_file = is_new.sum() / max((~is_new).sum(), 1)
+
+    def ratio(n_new: int, n_old: int) -> float:
+        return float(n_new / ((n_old + 0.5) * of_file))
+
+    least = min(ratio(n_new, n_old), max(_LEAST_RATIO, ratio(n_new, n_old) / _MOST_DILUTED))
     waiting, n = list(sets), -1
-    ratio = _ratio(members, is_new)
-    least = min(ratio, max(_LEAST_RATIO, ratio / _MOST_DILUTED))
     while len(waiting) != n:
         n = len(waiting)
-        left = list[Mask]()
-        for each in waiting:
-            is_shared = (each & members & is_new).sum() >= _SHARED * (each & is_new).sum()
-            if is_shared and _ratio(members | each, is_new) >= least:
-                members = members | each
+        left = list[Rows]()
+        for places in waiting:
+            of_set = places[is_new[places]]
+            added = places[~members[places]]
+            n_added = int(is_new[added].sum())
+            is_shared = members[of_set].sum() >= _SHARED * len(of_set)
+            if is_shared and ratio(n_new + n_added, n_old + len(added) - n_added) >= least:
+                members[added] = True
+                n_new, n_old = n_new + n_added, n_old + len(added) - n_added
             else:
-                left.append(each)
+                left.append(places)
         waiting = left
-    return members
 
 
-def _ratio(members: Mask, is_new: Mask) -> float:
-    """Return the number of new documents of a group, divided by the number expected from the old ones."""
-    n_new, n_old = (members & is_new).sum(), (members & ~is_new).sum()
-    return float(n_new / ((n_old + 0.5) * is_new.sum() / max((~is_new).sum(), 1)))
-
-
-def _members(sets: "csr_array[Any]", place: int) -> Mask:
-    """Return whether each document is in a set."""
-    members = np.zeros(sets.shape[1], dtype=np.bool_)
-    members[sets.indices[sets.indptr[place] : sets.indptr[place + 1]]] = True
-    return members
+def _places(sets: "csr_array[Any]", number: int) -> Rows:
+    """Return the documents of a set."""
+    return sets.indices[sets.indptr[number] : sets.indptr[number + 1]].astype(np.int64)
