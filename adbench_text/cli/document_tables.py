@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.file_rows import FileRows, column_titles
+from adbench_text.cli.file_rows import MOST_WRITTEN, FileRows, column_titles
 from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
 from adbench_text.documents import OF_GROUPS
@@ -28,6 +28,11 @@ _WIDEST = {"rank": 6, "p": 8, "misfit": 7, "copies": 6, "why": 40}
 _WIDEST |= dict.fromkeys(["id", "row", "group", "fits"], 20)
 _DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4, "misfit": 4}  # significant digits in the file of odd
 _N_WRITTEN = 10_000  # documents to write at a time
+
+#: The option of commands that write a table of documents.
+WITH_TEXT = click.Option(
+    ["--with-text"], is_flag=True, help=f"Write all columns, even for more than {MOST_WRITTEN:,} rows."
+)
 
 
 def print_documents(documents: "Sequence[PageDocument]", id_name: str = "id", heading: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.document_tables import write_documents, write_page
+from adbench_text.cli.document_tables import WITH_TEXT, write_documents, write_page
 from adbench_text.cli.file_rows import MOST_WRITTEN, FileRows
 from adbench_text.cli.options import SectionedCommand, is_quiet, say
 from adbench_text.cli.own_text import (
@@ -77,11 +77,7 @@ _OPTIONS = [
         help="Path of the table (.csv) and the page (.html).",
     ),
     click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object for each group."),
-    click.Option(
-        ["--with-text"],
-        is_flag=True,
-        help=f"Write all columns, even for more than {MOST_WRITTEN:,} rows.",
-    ),
+    WITH_TEXT,
     click.Option(
         ["--fail-on-growth"],
         is_flag=True,

@@ -9,6 +9,7 @@ import click
 
 from adbench_text.cli import odd_sentences as sentences
 from adbench_text.cli.document_tables import (
+    WITH_TEXT,
     listed_documents,
     misfiled_documents,
     print_documents,
@@ -87,11 +88,7 @@ _OPTIONS = [
         type=click.Path(path_type=Path),
         help="Path of the table (.csv) and the page (.html).",
     ),
-    click.Option(
-        ["--with-text"],
-        is_flag=True,
-        help=f"Write all columns, even for more than {MOST_WRITTEN:,} rows.",
-    ),
+    WITH_TEXT,
     "Execution",
     *WORK,
 ]
