@@ -97,9 +97,9 @@ class Ranking:
 
 
 def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the rows that keep most figures.
+    """Return the rows that keep the largest number of figures.
 
-    The number of figures is the number of rows, times the number of columns that have them all. Candidates
+    This number is the number of rows, times the number of columns that have all these rows. The candidates
     are the common rows of two columns, and the common rows of the n fullest columns. If no two columns share
     two rows, no row is chosen.
     """

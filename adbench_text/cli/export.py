@@ -23,7 +23,7 @@ from adbench_text.run.cell_options import OF_SPLITS
     "--raw/--cleaned",
     "is_raw",
     default=True,
-    help="Write raw documents, or cleaned ones, as most detectors read them.",
+    help="Write raw documents, or cleaned ones. Most detectors read cleaned ones.",
 )
 def command(folder: Path, is_raw: bool, **options: Any) -> None:
     """Write the splits of datasets as plain files, so that any program can score them.
@@ -62,6 +62,6 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
         exported.write(place, facts, documents, split.outlier, clean)
     texts = "texts as they were written" if is_raw else "cleaned texts"
     click.echo(
-        f"{count(len(keys), 'split')} written to {folder} ({texts}). Add a scores.csv to each, then run the "
-        f"same with -d scores:{folder}; this is the name of your detector in reports."
+        f"{count(len(keys), 'split')} written to {folder} ({texts}). Add a scores.csv to each. Then run the "
+        f"same splits with -d scores:{folder}; reports show this as the name of your detector."
     )

@@ -151,7 +151,8 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
         )
     if not has_frequencies(language):
         notes.append(
-            f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."
+            f"wordfreq has no frequencies of the language {language!r}, so frequent words such as "
+            "articles are not removed."
         )
     if language != "en" and (english := english_knowledge(own.detector, own.settings)):
         notes.append(

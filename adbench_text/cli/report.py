@@ -57,7 +57,7 @@ _OPTIONS = [
         multiple=True,
         metavar="FILE|SWEEP",
         help="Add cells of a file that report --format csv wrote, or of published results of this project "
-        "(main). Tables name this source after each detector that the store lacks.",
+        "(main). If the store lacks a detector, tables name this source after it.",
     ),
     *TRACKING,
     "Tables",

@@ -92,8 +92,8 @@ _OPTIONS = [
         ["--jobs", "-j"],
         type=_Jobs(0),
         default=1,
-        help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger; "
-        "then a detector can change the results of others.",
+        help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger. "
+        "Then a detector can change the results of other detectors.",
     ),
     click.Option(["--gpu-jobs"], type=click.IntRange(1), default=1, help="Number of cells that share a GPU."),
     click.Option(

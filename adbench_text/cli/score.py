@@ -69,14 +69,14 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     columns. With --page, documents are written only to --output. With --fdr, documents are written at the
     end, because --fdr needs the p of all documents.
 
-    FILE is read like the file of fit: with the same --text and --id if FILE has these columns, with the same
-    --encoding, and with the same --skip-lines if FILE has the same format.
+    FILE is read like the file of fit, with the same --encoding. --text and --id are the same if FILE has
+    these columns. --skip-lines is the same if FILE has the same format.
 
     A document that MODEL was fitted on is never odd: its p is 1. The last line, on standard error, says
     whether FILE differs from the file of MODEL. The comparison uses only new documents, and copies count
-    once. It tests whether more documents are odd than expected, whether the p-values are uniform as for
-    normal documents, and whether near-copies have a larger share. With --quiet, this line is printed only if
-    FILE differs, and new near-copies are named only if their number is unlikely by chance.
+    once. It asks three questions. Are more documents odd than expected? Are the p-values uniform, like those
+    of normal documents? Do near-copies have a larger share? With --quiet, this line is printed only if FILE
+    differs, and new near-copies are named only if their number is unlikely by chance.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model

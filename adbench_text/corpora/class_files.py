@@ -237,7 +237,7 @@ class ClassFiles(Dataset):
         if self.language != "en":
             notes.append(f"cleaned for the language {self.language!r}")
         if n_unused:
-            notes.append(f"documents left out, without a class or words: {n_unused:,}")
+            notes.append(f"documents left out, because they have no class or no words: {n_unused:,}")
         if len(found) < n_labelled:
             notes.append(f"documents left out, of other splits: {n_labelled - len(found):,}")
         classes_of = defaultdict[str, set[str]](set)

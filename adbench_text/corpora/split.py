@@ -302,8 +302,8 @@ def thinned(
 def contaminate(split: Split, contamination: float, seed: int) -> Split:
     """Mix outliers into the training documents and shuffle them; the test documents do not change.
 
-    Source: DATE section 4.3: the outliers come from the pooled training part of the other classes, and make
-    up the share `contamination` of the result. The draw is seeded, and for one seed a higher level contains
+    Source: DATE section 4.3. The outliers come from the pooled training part of the other classes. Their
+    share of the result is `contamination`. The draw is seeded. With the same seed, a higher level contains
     the outliers of a lower one, so that levels differ only by the added outliers.
     """
     n_inliers, n_pool = len(split.train_rows), len(split.pool_rows)

@@ -394,7 +394,7 @@ def _with_clean_names(batch: Batch) -> Batch:
         return batch
     columns = {without_surrogates(name): values for name, values in batch.columns.items()}
     if len(columns) < len(batch.columns):
-        raise DataError(f"{batch.part} has two columns whose names differ in lone surrogates; rename one.")
+        raise DataError(f"{batch.part} has columns whose names differ only in lone surrogates; rename one.")
     return replace(batch, columns=columns)
 
 

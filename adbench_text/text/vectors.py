@@ -89,7 +89,7 @@ def locate(name: Any) -> Path:
     DataError
         If the file is missing.
     UnknownNameError
-        If the value, of any type, is neither a known name nor looks like a path.
+        If the value, of any type, is not a known name and does not look like a path.
     """
     if isinstance(name, str) and name in DOWNLOADS:
         if path := _find(name):

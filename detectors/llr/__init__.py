@@ -113,8 +113,9 @@ class LLR(TextDetector):
         If above 0, the cap comes from the documents: it is the evidence that this share of their words
         reaches; in [0, 1).
     topics : int, default 1
-        Largest number of topics. The score is the mean of the scores with this number and with a quarter of
-        it, and with `em_rounds` also with one topic. A topic has at least 100 training documents on average.
+        Largest number of topics. The score is a mean of scores: one with this number of topics, and one with
+        a quarter of it. With `em_rounds`, the score with one topic is also in the mean. A topic has at least
+        100 training documents on average.
     em_rounds : int, default 0
         Rounds that set aside 5 to 20 % of the training documents; 0 for none.
     coherence : float, default 0

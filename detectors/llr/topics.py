@@ -112,9 +112,9 @@ class Topics:
     def _left_out(self, counts: Counts, background: Array, own: Groups) -> tuple[Array, Array, Array]:
         """Return sums, the evidence of each word for each topic, and the evidence of each left-out entry.
 
-        Sums (documents, topics) are the evidence of each document for each topic. For the topic of its
-        document, an entry is judged by counts without the document, and the sums for this topic use the
-        result.
+        Sums (documents, topics) are the evidence of each document for each topic. An entry that is left out
+        is judged for the topic of its document, by counts without this document. The sums for this topic use
+        the result.
         """
         of_words = self._counts.toarray()
         evidence = self._evidence(of_words, self._totals[:, None], background)
