@@ -8,13 +8,14 @@ normal documents make p-values larger: fewer documents are called odd.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: New documents differ if a p-value of `drift` is below this. By chance, 1 % of files differ.
-LEAST_P = 0.005
+#: New documents differ if a p-value of `Drift` is below this. There are four tests, so by chance at most
+#: 1.5 % of files differ.
+LEAST_P = 0.015 / 4
 
 #: So many near-copies may come by chance, such as one mail that is sent four times.
 BURST = 4
@@ -22,6 +23,7 @@ BURST = 4
 _NOTABLE_P = 0.05  # of a family
 _VARIATION = 0.5  # standard deviation of the share of a family from file to file, relative to the mean
 _N_NODES = 100  # of the integral over this variation
+_TOLERANCE = 0.01  # distance of Kolmogorov-Smirnov that is no drift
 _FEW_PAIRS = 10_000  # pairs of a new and a normal document: with more, the exact p takes seconds
 _FORM_SHARE = 0.5  # weight of the p-value of form without marks; the p-value of words weighs 1
 _FORM_ODDS = 0.1  # odds of form before the first mark; the odds of words are 1
@@ -161,6 +163,18 @@ class Family(NamedTuple):
         return self.p < LEAST_P
 
 
+class GrownWords(NamedTuple):
+    """A word that more new documents have than expected, and words of the same documents."""
+
+    words: Sequence[str]  # the word with the smallest p first
+    n_documents: int  # different new documents with the first word
+    n_expected: float  # documents with this word if it had the same share as in the model
+    p: float  # adjusted for all words
+    id: str = ""  # of a typical document; empty if unknown
+    text: str = ""  # the beginning of this document
+    row: int = 0  # of this document, counted from 0
+
+
 class Drift(NamedTuple):
     """Whether new documents, taken together, look like normal ones."""
 
@@ -173,6 +187,12 @@ class Drift(NamedTuple):
     distance: float | None
     p: float | None
     families: Sequence[Family] = ()  # families that are new or a sign, the largest first
+    grown: Sequence[GrownWords] = ()  # words that have grown, the smallest p first
+
+    @property
+    def p_grown(self) -> float:
+        """The smallest p of a word that has grown."""
+        return min((words.p for words in self.grown), default=1.0)
 
     @property
     def p_family(self) -> float:
@@ -182,7 +202,7 @@ class Drift(NamedTuple):
     @property
     def is_found(self) -> bool:
         """Whether the new documents differ from normal ones."""
-        return min(self.p_odd, self.p_family, 1.0 if self.p is None else self.p) < LEAST_P
+        return min(self.p_odd, self.p_family, self.p_grown, 1.0 if self.p is None else self.p) < LEAST_P
 
 
 def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, with_distance: bool) -> Drift:
@@ -191,15 +211,16 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     All p-values depend on the same calibration, so they are not quite uniform even without drift. Two
     two-sample tests take this into account. The first counts the new documents that score higher than the
     k-th highest normal one (hypergeometric). The second is Kolmogorov-Smirnov. It runs only `with_distance`,
-    if all scores can be compared with the calibration, not only the highest. Documents with a p of at most
-    alpha are called odd.
+    if all scores can be compared with the calibration, not only the highest. A distance of 0.01 does not
+    count, because scores that leave out a normal document are only nearly like the scores of new documents.
+    Documents with a p of at most alpha are called odd.
 
     >>> normal = np.arange(100.0)
     >>> found = drift(p_values(np.arange(50.5, 100.5), normal), normal, alpha=0.05, with_distance=True)
     >>> found.n_odd, round(found.n_expected, 2), round(found.distance, 2), found.is_found
     (5, 2.48, 0.51, True)
     """
-    from scipy.stats import hypergeom, ks_2samp
+    from scipy.stats import hypergeom, ks_2samp, kstwo
 
     new, n = np.asarray(p, dtype=np.float64), len(calibration)
     n_odd = int((new <= alpha).sum())
@@ -210,9 +231,11 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     if not (len(new) and with_distance):
         return found
     # "asymp" has no p for one pair, and p = 0 for few new documents that are all odd
-    method: Literal["exact", "asymp"] = "exact" if len(new) * n < _FEW_PAIRS else "asymp"
-    test = ks_2samp(new, p_values(calibration, calibration), method=method)
-    return found._replace(distance=float(test.statistic), p=float(test.pvalue))
+    is_exact = len(new) * n < _FEW_PAIRS
+    test = ks_2samp(new, p_values(calibration, calibration), method="exact" if is_exact else "asymp")
+    beyond = kstwo.sf(test.statistic - _TOLERANCE, round(len(new) * n / (len(new) + n)))
+    p_uniform = test.pvalue if is_exact else beyond
+    return found._replace(distance=float(test.statistic), p=float(p_uniform))
 
 
 def p_of_families(

@@ -2,6 +2,7 @@
 
     python benchmarks/grew.py --seeds 0-9                  # planted subjects, three corpora
     python benchmarks/grew.py --halves 200                 # random halves of seven corpora
+    python benchmarks/grew.py --score 50                   # `fit` on one half, `score` of the other half
     python benchmarks/grew.py --size                       # seconds and memory for 110,000 documents
 
 The script prints CSV, and needs the real data in ADBENCH_TEXT_DATA.
@@ -16,7 +17,8 @@ group are of its class. Two simple methods are compared:
   It is right if at least half of the new documents with this word are of the class.
 
 Random halves: up to 2,000 documents are divided at random. With a share of near-copies, documents become
-copies of others with one word changed, in families of 2 to 41.
+copies of others with one word changed, in families of 2 to 41. For `score`, the script counts the files that
+differ by each test of drift, and by any test.
 """
 
 import argparse
@@ -33,9 +35,12 @@ import numpy as np
 from misfiled import CORPORA, Labelled
 from sklearn.cluster import KMeans
 
+from adbench_text.calibration import LEAST_P
 from adbench_text.documents import growth as module
-from adbench_text.documents import no_progress
+from adbench_text.documents import DEFAULT_DETECTOR, no_progress
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.growth import growth
+from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.terms import read_terms
 from adbench_text.plugins import registry
 from adbench_text.storage import data_dir
@@ -79,7 +84,15 @@ def planted(corpus: str, kind: str, n: int, seed: int) -> dict[str, bool]:
         senders = [*range(len(old))], [*range(len(old), len(old) + n_new - n), *["one"] * n]
     found = growth(of_old, of_new, alpha=ALPHA, senders=senders, seed=seed)
     ours = any(is_subject[group.rows].mean() >= 0.5 for group in found.groups)
-    return {"grew": ours, "any group": bool(found.groups), **simple(of_old, of_new, is_subject)}
+    scorer = Scorer(fit_model(of_old, "llr", language="en"), by="words")
+    drift = scorer.drift(scorer.evidence(scorer.score(of_new)))
+    return {
+        "grew": ours,
+        "any group": bool(found.groups),
+        "score": drift.p_grown < LEAST_P,
+        "other tests of score": drift._replace(grown=()).is_found,
+        **simple(of_old, of_new, is_subject),
+    }
 
 
 def simple(old: list[str], new: list[str], is_subject: np.ndarray) -> dict[str, bool]:
@@ -123,13 +136,30 @@ def with_copies(texts: list[str], share: float, draw: random.Random) -> list[str
     return texts + copies
 
 
-def halves(corpus: str, share: float, seed: int) -> dict[str, bool]:
-    """Return which kinds of sets have a group in random halves of a corpus."""
+def drawn(corpus: str, share: float, seed: int) -> tuple[list[str], str]:
+    """Return documents of a corpus with near-copies, in random order, and their language."""
     texts, language = documents(corpus)
     draw = random.Random(seed)
     some = [text for text in texts if text.strip()]
     some = with_copies(draw.sample(some, min(len(some), N_HALVES)), share, draw)
     draw.shuffle(some)
+    return some, language
+
+
+def scored_halves(corpus: str, share: float, seed: int, detector: str = DEFAULT_DETECTOR) -> dict[str, bool]:
+    """Return by which tests the second half differs, if the first half is the file of the model."""
+    some, language = drawn(corpus, share, seed)
+    middle = len(some) // 2
+    scorer = Scorer(fit_model(some[:middle], detector, language=language))
+    drift = scorer.drift(scorer.evidence(scorer.score(some[middle:])))
+    p = {"odd": drift.p_odd, "uniform": drift.p, "families": drift.p_family, "words": drift.p_grown}
+    found = {name: each is not None and each < LEAST_P for name, each in p.items()}
+    return {**found, "together": drift.is_found}
+
+
+def halves(corpus: str, share: float, seed: int) -> dict[str, bool]:
+    """Return which kinds of sets have a group in random halves of a corpus."""
+    some, language = drawn(corpus, share, seed)
     middle = len(some) // 2
     read = read_terms(lambda: iter(some), language, 1, no_progress)
     both = module._Both.of(read, middle, None, seed)
@@ -159,10 +189,11 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     if options.size:
         yield size()
         return
-    if options.halves:
+    if n := options.halves or options.score:
+        measured = halves if options.halves else scored_halves
         for corpus in options.corpora or HALVES:
             for share in COPIES:
-                runs = [halves(corpus, share, seed) for seed in range(options.halves)]
+                runs = [measured(corpus, share, seed) for seed in range(n)]
                 counts = {name: sum(run[name] for run in runs) for name in runs[0]}
                 yield {"corpus": corpus, "copies": share, "runs": len(runs), **counts}
         return
@@ -181,6 +212,7 @@ def main() -> None:
     )
     parser.add_argument("--seeds", default="0-2", metavar="FIRST-LAST")
     parser.add_argument("--halves", type=int, default=0, metavar="N")
+    parser.add_argument("--score", type=int, default=0, metavar="N")
     parser.add_argument("--size", action="store_true")
     parser.add_argument("--corpora", type=lambda text: text.split(","), default=[])
     writer = None

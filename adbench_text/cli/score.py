@@ -25,6 +25,7 @@ from adbench_text.errors import InvalidValueError
 _DRIFT = 4  # exit code
 _PATH = click.Path(path_type=Path)
 _N_FAMILIES = 3  # largest families of new near-copies to name
+_N_GROWN = 3  # subjects that grew to name
 
 _OPTIONS = [
     "Input",
@@ -72,11 +73,12 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     FILE is read like the file of fit, with the same --encoding. --text and --id are the same if FILE has
     these columns. --skip-lines is the same if FILE has the same format.
 
-    A document that MODEL was fitted on is never odd: its p is 1. The last line, on standard error, says
+    A document that MODEL was fitted on is never odd: its p is 1. A line at the end, on standard error, says
     whether FILE differs from the file of MODEL. The comparison uses only new documents, and copies count
-    once. It asks three questions. Are more documents odd than expected? Are the p-values uniform, like those
-    of normal documents? Do near-copies have a larger share? With --quiet, this line is printed only if FILE
-    differs, and new near-copies are named only if their number is unlikely by chance.
+    once. It asks four questions. Are more documents odd than expected? Are the p-values uniform, like the
+    p-values of normal documents? Do near-copies have a larger share? Are words in more documents than
+    expected? The words that grew follow this line, with a typical document. With --quiet, this line is
+    printed only if FILE differs, and new near-copies are named only if their number is unlikely by chance.
     """
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model
@@ -112,6 +114,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     other = LanguageCounts.of_some(some).other_than(language)
     of_language = [sentences.other_language(other, language)] if other else []
     print_notes([*documents.late_notes, *of_language, *sentences.nothing_odd(found, least, alpha, fdr)])
+    grown = [*map(sentences.of_grown, drift.grown[:_N_GROWN])]
     if page is not None:
         write_page(
             page,
@@ -120,12 +123,12 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
             summary=[counted, sentences.learned(fitted), how_read(documents)],
             sections={"The most odd": explained_documents(scorer, found.most_odd, alpha)},
             middle=scorer.centre,
-            notes=[sentences.of_family(each) for each in drift.families[:_N_FAMILIES]],
+            notes=[*map(sentences.of_family, drift.families[:_N_FAMILIES]), *grown],
         )
         say(f"Page: {page}.", err=True)
     is_told = drift.is_found or not is_quiet()
     told = [each for each in drift.families if is_told or each.is_notable][:_N_FAMILIES]
-    for line in [*map(sentences.of_family, told), *[f"{verdict} {counted}"] * is_told]:
+    for line in [*map(sentences.of_family, told), *[f"{verdict} {counted}"] * is_told, *grown]:
         click.echo(line, err=True)
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from adbench_text.escaping import count, one_line
 
 if TYPE_CHECKING:
-    from adbench_text.calibration import Drift, Family
+    from adbench_text.calibration import Drift, Family, GrownWords
     from adbench_text.cli.score_output import FileScores
     from adbench_text.documents.models.model import Model
 
@@ -37,16 +37,31 @@ def other_language(found: str, of_model: str) -> str:
 
 def of_family(family: "Family") -> str:
     """Return a line about a family of near-copies, with its first document."""
-    like = f"id {family.id:.60}: {family.text:.60}" if family.id else f"row {family.row}"
     which = "new documents" if family.is_new else f"documents, {family.n_known:,} in the file of the model,"
-    return one_line(f"Near-copies: {family.n_documents:,} {which} like {like}")
+    return one_line(f"Near-copies: {family.n_documents:,} {which} like {_named(family)}")
+
+
+def of_grown(words: "GrownWords") -> str:
+    """Return a line about words that are in more documents than expected, with a typical document."""
+    documents = f"{count(words.n_documents, 'document')} with {words.words[0]!r}"
+    counts = f"{documents}, {_number(words.n_expected)} expected (p {words.p:.2g})"
+    return one_line(f"Grew: {', '.join(words.words)}: {counts}, like {_named(words)}")
+
+
+def _named(found: "Family | GrownWords") -> str:
+    """Return the identifier and the beginning of a document, or its row."""
+    return f"id {found.id:.60}: {found.text:.60}" if found.id else f"row {found.row}"
+
+
+def _number(expected: float) -> str:
+    return format(expected, ",.0f" if expected >= 10 else ".2g")
 
 
 def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
     """Return whether the new documents differ from the documents of the model, with the tests."""
     from adbench_text.calibration import LEAST_P
 
-    n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
+    n_expected = _number(drift.n_expected)
     of_alpha = f"{count(drift.n_odd, 'new text')} with p of at most {alpha:g}"
     odd = f"{drift.n_odd:,} odd" if fdr is None else of_alpha
     tests = [(drift.p_odd, f"{odd}, {n_expected} expected (p {drift.p_odd:.2g})")]
@@ -59,6 +74,9 @@ def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
     for family in drift.families[:1]:
         known = f"{family.n_known:,} in the file of the model"
         tests.append((family.p, f"{family.n_documents:,} near-copies, {known} (p {family.p:.2g})"))
+    if drift.grown:
+        subjects = f"{count(len(drift.grown), 'subject')} grew"
+        tests.append((drift.p_grown, f"{subjects} (p {drift.p_grown:.2g})"))
     return f"This file differs: {'; '.join(found for p, found in tests if p < LEAST_P)}."
 
 

@@ -17,6 +17,7 @@ from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, 
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.left_out import N_FOLDS, LeftOut
+from adbench_text.documents.models.grown_words import KnownWords
 from adbench_text.documents.models.model import WORDS, Model, TrainingFacts, keys
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.scores_by_order import Array
@@ -25,6 +26,7 @@ from adbench_text.documents.survey import Families, Rows, Survey, Surveyor, surv
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.plugins.foreign import Detector
+from adbench_text.text.calendar_names import calendar_names
 from adbench_text.text.copies import OF_MODEL
 from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
@@ -137,6 +139,7 @@ def fit_model(
         np.union1d(keys(cleaned, WORDS), np.asarray(raw_keys)),
         found.facts.sketches[sizes.index],
         np.asarray(sizes, dtype=np.int64),
+        KnownWords.of(cleaned, calendar_names(language)),
     )
 
 

@@ -18,10 +18,10 @@ from adbench_text.text.calendar_names import calendar_names
 from adbench_text.text.copies import N_HASHES, sketches
 from adbench_text.text.language_finder import AUTO
 from adbench_text.text.languages import standard
-from adbench_text.text.words import IDEOGRAPHS, text_key, words
+from adbench_text.text.terms import terms_of
+from adbench_text.text.words import text_key
 
 _IN_PAIRS = "ja", "yue", "zh"  # a frequent character between two others must not make them neighbours
-_LONG, _PIECE = 20, 4  # a longer word is a phrase without spaces; it is cut into pieces
 
 Rows = NDArray[np.int64]
 
@@ -67,26 +67,6 @@ class _Reader:
         has_term = csr_array((ones, columns, ends), shape=(len(texts), len(number_of)))
         keys = np.array([text_key(text) if text.strip() else 0 for text in cleaned], dtype=np.uint64)
         return _Chunk(keys, sketches(cleaned), has_term, [*number_of])
-
-
-def terms_of(cleaned: str) -> Iterator[str]:
-    """Yield the words of a cleaned document that have letters.
-
-    Chinese characters and Hiragana have no spaces between words: two neighbours are a term. A very long word,
-    as in Thai, is cut into pieces.
-
-    >>> [*terms_of("ships 1987 k8s"), *terms_of("海港的")]
-    ['ships', 'k8s', '海港', '港的']
-    """
-    found = words(cleaned)
-    for word, following in pairwise([*found, ""]):
-        if IDEOGRAPHS.match(word):
-            if IDEOGRAPHS.match(following):
-                yield word + following
-        elif len(word) > _LONG:
-            yield from (word[start : start + _PIECE] for start in range(len(word) - _PIECE + 1))
-        elif any(map(str.isalpha, word)):
-            yield word
 
 
 def read_terms(

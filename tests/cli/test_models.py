@@ -324,6 +324,22 @@ def test_new_families_of_near_copies_are_named(adbench, files, tmp_path):
     assert "Near-copies" not in adbench("score", "kept", "alike.csv").stderr
 
 
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_words_that_grew_are_named_below_the_line_on_drift(adbench, files, tmp_path, quiet):
+    usual, places = (texts_about("sea", n, n, compounds=True) for n in (60, 20))
+    grown = [f"G{n},smoke from the engine near {place}" for n, place in enumerate(places)]
+    rows = [*(f"D{n},{text}" for n, text in enumerate(usual)), *grown]
+    (tmp_path / "grown.csv").write_text("\n".join(["id,body", *rows]))
+    command = ["score", "kept", "grown.csv", "-o", "a.csv", "--page", "a.html", "--fail-on-drift", *quiet]
+    scored = adbench(*command)
+    assert scored.exit_code == 4
+    lines = [line for line in scored.stderr.splitlines() if re.match("This file differs|Grew", line)]
+    assert re.match(r"This file .*; 1 subject grew \(p \S+\)\. 80 documents", lines[0])
+    assert re.match(r"Grew: .*smoke.*: 20 documents .* expected \(p \S+\), like id G\d+: smoke", lines[1])
+    assert "Grew: " in (tmp_path / "a.html").read_text()
+    assert "Grew" not in adbench("score", "kept", "alike.csv", "-o", "a.csv").stderr
+
+
 @pytest.mark.parametrize(("n_copies", "is_told", "code"), [(20, True, 4), (12, True, 0), (5, False, 0)])
 def test_a_quiet_command_names_new_families_that_are_rare_by_chance(
     adbench, files, tmp_path, n_copies, is_told, code

@@ -1,4 +1,4 @@
-"""Evidence of drift in new documents: p-values of different texts, and families of near-copies."""
+"""Evidence of drift in new documents: p-values and words of different texts, and families of near-copies."""
 
 from array import array
 from typing import Any, NamedTuple
@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import Family, p_of_families
+from adbench_text.calibration import Family, GrownWords, p_of_families
+from adbench_text.documents.models.grown_words import KnownWords, NewWords
 from adbench_text.text.copies import N_HASHES, OF_MODEL, Sketches, families
 
 _MOST_NAMED = 20_000  # number of different texts whose beginning is kept
@@ -24,7 +25,12 @@ class KnownFamilies(NamedTuple):
     sketches: Sketches
     sizes: NDArray[np.int64]
     n_documents: int  # number of documents with words; 0 for older models, which do not know it
-    has_all_words: bool  # whether the model knows the words of all documents, not only of a sample
+    share: float  # share of the different documents whose words the model knows; 1 without a sample
+
+    @property
+    def has_all_words(self) -> bool:
+        """Whether the model knows the words of all documents, not only of a sample."""
+        return self.share >= 1
 
 
 class Wave(NamedTuple):
@@ -32,10 +38,14 @@ class Wave(NamedTuple):
 
     p: NDArray[np.float64]  # deciding p of one document for each family that the model does not know
     families: list[Family]  # families that are new or a sign of drift: signs first, then by size
+    grown: list[GrownWords]  # words that more families have than in the model
 
 
 class DriftEvidence:
-    """Different new texts, in the order of the input. It keeps about 300 bytes of each."""
+    """Different new texts, in the order of the input.
+
+    It keeps about 300 bytes of each text, and 4 bytes of each word of a text.
+    """
 
     def __init__(self) -> None:
         self.n_documents = 0  # all documents, with or without evidence
@@ -44,6 +54,10 @@ class DriftEvidence:
         self._p, self._times, self._rows = array("d"), array("Q"), array("Q")  # p is NaN of a known text
         self._sketches = bytearray()
         self._named: list[tuple[str, str]] = []
+        self._words, self._places = NewWords(), array("q")  # for each text: its place in the words
+        self._short: dict[
+            tuple[str, ...], int
+        ] = {}  # the same for known texts that are too short for a sketch
 
     def __len__(self) -> int:
         """Return the number of different texts that the model does not know."""
@@ -57,6 +71,9 @@ class DriftEvidence:
         has_p = table[p_name].notna()
         # a text that the model knows has no key; without a sketch, nothing tells it from other known texts
         is_entry = (has_p & (table["key"].notna() | table["sketch"].map(any))).to_numpy()
+        for terms in table["terms"][~is_entry & table["terms"].map(bool)]:
+            if tuple(terms) not in self._short:
+                self._short[tuple(terms)] = self._words.add(terms)
         entries, rows = table[is_entry], np.flatnonzero(is_entry) + self.n_documents
         self.n_documents += len(table)
         self._n_judged += int(has_p.sum())
@@ -64,8 +81,8 @@ class DriftEvidence:
         is_new = entries["key"].notna()
         keys = entries["key"].astype(object).where(is_new, entries["sketch"])
         p = entries[p_name].where(is_new)  # NaN if the model knows the text
-        found = zip(keys, p.tolist(), entries["sketch"], rows.tolist(), *names, strict=True)
-        for key, p_of_text, sketch, row, name, text in found:
+        facts = keys, p.tolist(), entries["sketch"], rows.tolist(), entries["terms"]
+        for key, p_of_text, sketch, row, terms, name, text in zip(*facts, *names, strict=True):
             index = self._indices.setdefault(key, len(self._p))
             if index < len(self._p):  # a copy came before
                 self._times[index] += 1
@@ -74,17 +91,49 @@ class DriftEvidence:
             self._times.append(1)
             self._rows.append(row)
             self._sketches += sketch
+            self._places.append(self._words.add(terms))
             if len(self._named) < _MOST_NAMED:
                 self._named.append((name, text[:BEGINNING]))
 
-    def wave(self, known: KnownFamilies) -> Wave:
-        """Compare the families of new documents with the families of the model."""
+    def wave(self, known: KnownFamilies, words: KnownWords | None = None) -> Wave:
+        """Compare the families of new documents, and their words, with the families of the model."""
         own, n_of_model = np.frombuffer(self._sketches, dtype=np.uint8), len(known.sketches)
         sketches = np.concatenate([known.sketches, own.reshape(-1, N_HASHES)])
         speaker = families(sketches, OF_MODEL)
         is_first = (speaker == np.arange(len(speaker)))[n_of_model:]
         p = np.array(self._p)[is_first]
-        return Wave(p[np.isfinite(p)], self._families(sketches, known))
+        grown = [] if words is None else self._grown(speaker, known, words)
+        return Wave(p[np.isfinite(p)], self._families(sketches, known), grown)
+
+    def _grown(self, speaker: NDArray[np.int64], known: KnownFamilies, words: KnownWords) -> list[GrownWords]:
+        """Return the words that have grown, given the representatives of the model's and of the new texts."""
+        n_sketches, of_new = len(known.sketches), speaker[len(known.sketches) :]
+        n_words, places = self._words.n_words, np.array(self._places)
+        # as in the model, the shortest text of a family counts
+        order = np.lexsort((n_words[places], of_new))
+        first = order[np.unique(of_new[order], return_index=True)[1]]
+        family = of_new[first]
+
+        def in_families(counts: NDArray[Any], of_texts: NDArray[np.int64]) -> NDArray[Any]:
+            return np.bincount(of_texts, counts, minlength=len(speaker))[family]
+
+        n, n_of_model = (
+            in_families(np.array(self._times), of_new),
+            in_families(known.sizes, speaker[:n_sketches]),
+        )
+        # a known text that is no family of the model is a document outside its sample
+        is_known = in_families(np.isnan(np.array(self._p)), of_new) > 0
+        new, counted = np.zeros((2, len(n_words)))
+        new[places[first]] = n / (n + np.maximum(n_of_model, is_known))
+        counted[places[first]] = np.where(n_of_model > 0, known.share, 0.0)
+        short = [*self._short.values()]  # how often the model has each of them is not known
+        new[short], counted[short] = self._n_judged / (self._n_judged + known.n_documents), known.share
+        index_of = dict(zip(places.tolist(), range(len(places)), strict=True))
+        found = self._words.grown(words, new, counted)
+        return [
+            GrownWords(*each[:4], *self._name(index_of[place])) if place in index_of else each
+            for place, each in found
+        ]
 
     def _families(self, sketches: Sketches, known: KnownFamilies) -> list[Family]:
         """Return the families that are new or a sign, given the sketches of the model, then of new texts."""

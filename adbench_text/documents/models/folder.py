@@ -34,6 +34,7 @@ import numpy as np
 from adbench_text import __version__, own_file
 from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import UNSAVED, check_scores
+from adbench_text.documents.models.grown_words import KnownWords
 from adbench_text.documents.models.model import FORM, Model, TrainingFacts
 from adbench_text.documents.models.state import dump, load
 from adbench_text.errors import (
@@ -157,8 +158,10 @@ def load_model(folder: Path | str, encoder: str = "") -> Model:
                 detector.restore(learned)
             by = description["calibration"]["by"]
             form = detectors[1] if len(detectors) > 1 else None
-            of_texts = (state[part] for part in ("known", "sketches", "sizes"))
-            return Model(detectors[0], name, state["calibrations"], by, training, form, *of_texts)
+            of_texts = {part: state[part] for part in ("known", "sketches", "sizes")}
+            if "words" in state:  # older models have none
+                of_texts["words"] = KnownWords(**state["words"])
+            return Model(detectors[0], name, state["calibrations"], by, training, form, **of_texts)
     except ModelError:
         raise
     except AdbenchTextError as error:
@@ -227,6 +230,7 @@ def _files(model: Model) -> dict[str, bytes]:
         "known": model.known,
         "sketches": model.sketches,
         "sizes": model.sizes,
+        **({} if model.words is None else {"words": model.words._asdict()}),
     }
     data, plugins = dump(state, model.name, _trusted(detectors.values())), registry.plugins("detectors")
     description = {

@@ -15,12 +15,15 @@ from adbench_text.contract.detector import TextDetector
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents.explanation import Explanation, asked, explain, shows_no_words
 from adbench_text.documents.models.drift_evidence import DriftEvidence, KnownFamilies
+from adbench_text.documents.models.grown_words import KnownWords
 from adbench_text.documents.scores_by_order import Array, is_by_words, scores_by_order
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.orders import ORDERS, P_OF_ORDER, Order
 from adbench_text.reading.batch import check_length
+from adbench_text.text.calendar_names import calendar_names
 from adbench_text.text.copies import N_HASHES, Sketches, sketches
+from adbench_text.text.terms import different_terms
 from adbench_text.text.words import digest, text_key
 
 #: Kind of `keys` for cleaned texts.
@@ -74,6 +77,8 @@ class Model:
         missing.
     sizes : int64 array of shape (n_families,)
         Number of documents of each family.
+    words : KnownWords or None
+        In how many documents of the sample each word is; None for older models.
     """
 
     detector: TextDetector
@@ -85,6 +90,7 @@ class Model:
     known: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     sketches: Sketches = field(default_factory=lambda: np.empty((0, N_HASHES), dtype=np.uint8))
     sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    words: KnownWords | None = None
 
     def __repr__(self) -> str:
         """Return one line, without the arrays."""
@@ -101,8 +107,8 @@ class Model:
         facts = self.training.options
         n_documents = facts.get("n_documents", 0) - facts.get("n_empty", 0)
         n_different = n_documents - facts.get("n_copies", 0) - facts.get("n_near_copies", 0)
-        has_all = n_different <= self.training.n_documents
-        return KnownFamilies(self.sketches, self.sizes, n_documents, has_all)
+        share = min(self.training.n_documents / max(n_different, 1), 1.0)
+        return KnownFamilies(self.sketches, self.sizes, n_documents, share)
 
 
 def default_order(model: Model) -> Order:
@@ -163,6 +169,7 @@ class Scorer:
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
+        self._calendar = calendar_names(options.get("language", "en"))
 
     @property
     def looks_at_form(self) -> bool:
@@ -182,6 +189,7 @@ class Scorer:
         - ``why_form``: the facts about form that make an odd document odd, the strongest first
         - ``key``: equal for copies; missing for a text that the model knows
         - ``sketch``: MinHash of 100 bytes; most bytes are equal for near-copies
+        - ``terms``: different words, without numbers and the names of months and days
 
         Raises
         ------
@@ -216,6 +224,7 @@ class Scorer:
             "why_form": [explanation.why_form for explanation in explanations],
             "key": pd.arrays.IntegerArray(text_keys, knows_words),
             "sketch": pd.Series(map(bytes, sketches(cleaned)), dtype=object),
+            "terms": pd.Series([different_terms(text, self._calendar) for text in cleaned], dtype=object),
         }
         return table.assign(**columns)
 
@@ -260,9 +269,9 @@ class Scorer:
         documents than the detector itself: then only the highest scores are compared.
         """
         with_distance = self.by == "form" or self._model.detector.leaves_out_self
-        wave = evidence.wave(self._model.families)
+        wave = evidence.wave(self._model.families, self._model.words)
         found = drift(wave.p.tolist(), self._model.calibrations[self.by], self._alpha, with_distance)
-        return found._replace(families=wave.families)
+        return found._replace(families=wave.families, grown=wave.grown)
 
     def explain(self, texts: Sequence[str]) -> list[Explanation]:
         """Explain documents: words with their scores, and facts about form.
