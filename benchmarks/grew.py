@@ -36,8 +36,8 @@ from misfiled import CORPORA, Labelled
 from sklearn.cluster import KMeans
 
 from adbench_text.calibration import LEAST_P
-from adbench_text.documents import growth as module
 from adbench_text.documents import DEFAULT_DETECTOR, no_progress
+from adbench_text.documents import growth as module
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.growth import growth
 from adbench_text.documents.models.model import Scorer

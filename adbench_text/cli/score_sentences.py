@@ -1,6 +1,7 @@
 """Sentences of score about a file: drift and new near-copies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import TYPE_CHECKING
 
 from adbench_text.escaping import count, one_line
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from adbench_text.cli.score_output import FileScores
     from adbench_text.documents.models.model import Model
 
+_LEAST_COMPARED = 20  # documents whose length is compared
+_OTHER_LENGTH = 3  # ratio of the median numbers of words
 _NOTHING = "calls nothing odd: no p of this model is below {:.2g}. Fit on more documents"
 
 
@@ -32,6 +35,23 @@ def other_language(found: str, of_model: str) -> str:
     return (
         f"most documents are in the language {found!r}, and the model is for {of_model!r}. "
         f"Score them with a model of such documents: fit --language {found}."
+    )
+
+
+def other_length(texts: Sequence[str], of_model: float | None) -> Iterator[str]:
+    """Yield a note if documents are much shorter or longer than the documents of the model.
+
+    `of_model` is the median number of words of the model's documents; None for older models.
+    """
+    if len(texts) < _LEAST_COMPARED or not of_model:
+        return
+    here = median(len(text.split()) for text in texts)
+    if not here or 1 / _OTHER_LENGTH < here / of_model < _OTHER_LENGTH:
+        return
+    which = "shorter" if here < of_model else "longer"
+    yield (
+        f"documents are much {which} than the documents of the model: {here:g} words (median), and "
+        f"{of_model:g} there. For this alone they may be called odd; fit a model on documents of this length."
     )
 
 

@@ -324,6 +324,16 @@ def test_new_families_of_near_copies_are_named(adbench, files, tmp_path):
     assert "Near-copies" not in adbench("score", "kept", "alike.csv").stderr
 
 
+@pytest.mark.parametrize(("n_words", "which"), [(3, "shorter"), (8, ""), (60, "longer")])
+def test_documents_of_another_length_have_a_note(adbench, files, tmp_path, n_words, which):
+    words = " ".join(texts_about("sea", 200, 6, compounds=True)).split()
+    texts = [" ".join(words[n : n + n_words]) for n in range(0, 2000, n_words)]
+    (tmp_path / "other.csv").write_text("\n".join(["body", *texts]))
+    notes = adbench("score", "kept", "other.csv", "-o", "a.csv").stderr
+    assert (f"Note: documents are much {which} than" in notes) == bool(which)
+    assert (f"{n_words} words (median)" in notes) == bool(which)
+
+
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
 def test_words_that_grew_are_named_below_the_line_on_drift(adbench, files, tmp_path, quiet):
     usual, places = (texts_about("sea", n, n, compounds=True) for n in (60, 20))
