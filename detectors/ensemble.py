@@ -11,6 +11,16 @@ their standard deviation; if that is 0, too, the member adds nothing. If the fir
 documents aside (``kept_``), the others learn from the rest. Averages of normalised scores are the usual
 ensemble of outlier detectors (Aggarwal and Sathe, 2015).
 
+The weight of a member that is written with ``~`` depends on the training documents, as in the presets of
+languages with a list of words. `knn-words` and `ngrams` compare letters there. This says much if documents
+are alike, and little if they have many subjects. So each of them counts max(0.2, a) times, with
+
+    a = min(1, (s / 0.25)^2),   s = 1 - median score of `knn-words` in training
+
+This holds if the list knows the documents: at least 82 % of their words have a frequency of 1e-6 or more in
+it. If it knows fewer, each member counts once. If it knows less than 65 %, the list is of another language,
+such as German for Luxembourgish, and `llr` does not count.
+
 References
 ----------
 C. C. Aggarwal, S. Sathe: Theoretical Foundations and Algorithms for Outlier Ensembles. ACM SIGKDD
@@ -37,13 +47,19 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
 from adbench_text.plugins.declared import declared
 from adbench_text.text.encoders import METHODS, find_method
-from adbench_text.text.languages import has_frequencies, has_known_words, part_length
+from adbench_text.text.languages import has_frequencies, has_known_words, part_length, word_shares
+from adbench_text.text.words import count_words
 
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # for messages
 _CHARACTERS = "ngrams(references=10000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many references are best if all training documents are normal, but not with outliers.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
+_ADAPTED = "~"  # before a member whose weight depends on the training documents
+_ALIKE = 0.25  # similarity to neighbours from which on documents are alike
+_LEAST_FACTOR = 0.2  # of members that compare letters
+_COMMON = 1e-6  # frequency of a common word
+_OTHER_LANGUAGE, _SAME_LANGUAGE = 0.65, 0.82  # share of common words
 _LEAST_REASON = 1.0  # robust standard deviations from which on a member is named as a reason
 
 
@@ -61,9 +77,17 @@ _PRESETS = {
 
 def choices(members: Any) -> list[DetectorChoice]:
     """Return the members that a text names; see `adbench_text.plugins.configure`."""
+    return [choice for choice, _ in _marked(members)]
+
+
+def _marked(members: Any) -> list[tuple[DetectorChoice, bool]]:
+    """Return the members that a text names, and which of them have adapted weights."""
     if not isinstance(members, str) or not members:
         raise InvalidValueError(f"Expected {_MEMBERS}, got {members!r}.")
-    return [DetectorChoice.parse(part) for part in split_list(members)]
+    return [
+        (DetectorChoice.parse(part.removeprefix(_ADAPTED)), part.startswith(_ADAPTED))
+        for part in split_list(members)
+    ]
 
 
 class Ensemble(TextDetector):
@@ -74,11 +98,10 @@ class Ensemble(TextDetector):
     preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. The vectors come from
     ``wordllama``: token vectors of LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence
     encoder instead (the extra ``[encoders]``). To use no pre-trained vectors, take `llr` alone, with its
-    preset. The vectors of ``wordllama`` are English. In other languages the members are `llr` on words and
-    on character
-    n-grams, `knn-words` on character n-grams, and `ngrams`. If the script does not write words in letters,
-    `llr` on words is left out. If wordfreq has no word list, `llr` on n-grams is left out, too, except in
-    ``robust``, to set documents aside.
+    preset. The vectors of ``wordllama`` are English. In other languages the members are `llr` on words and on
+    character n-grams, `knn-words` on character n-grams, and `ngrams`; the last two count less if documents
+    are not alike. If the script does not write words in letters, `llr` on words is left out. If wordfreq has
+    no word list, `llr` on n-grams is left out, too, except in ``robust``, to set documents aside.
 
     Parameters
     ----------
@@ -87,7 +110,8 @@ class Ensemble(TextDetector):
         ``"llr, knn-words(k=5)"``. The first detector may set training documents aside; the others learn from
         the rest. If the first one keeps all documents, the order of the detectors does not change a score.
         The first one that scores words explains the documents. A detector that is named twice with the same
-        settings is fitted once, and counts twice.
+        settings is fitted once, and counts twice. The weight of a member with ``~`` before its name is
+        adapted to the training documents; see the head of the module.
     encoder : str or None, default None
         The encoder of all members that work on document vectors, as for `VectorDetector`. If there is no such
         member, ``knn-vectors(references=1000)`` with this encoder is added. Members with this encoder count
@@ -245,8 +269,23 @@ class Ensemble(TextDetector):
                 kept = member.kept_
         self.kept_ = self._members[0].kept_
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
-        self._weights = [weight for _, weight in self._weighted()]
+        factors = self._factors(texts)
+        pairs = zip(self._weighted(), factors, strict=True)
+        self._weights = [weight * factor for (_, weight), factor in pairs]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
+
+    def _factors(self, texts: list[str]) -> list[float]:
+        """Return what the weight of each member is multiplied by; see the head of the module."""
+        adapted = [choice for choice, is_adapted in _marked(self.members) if is_adapted]
+        names = [choice.name if choice in adapted else "" for choice, _ in self._weighted()]
+        if "knn-words" not in names:
+            return [1.0] * len(names)
+        known = min(_share_of_common(member, texts) for member in self._members)
+        similarity = max(0.0, 1 - self._scales[names.index("knn-words")].median)
+        alike = max(_LEAST_FACTOR, min(1.0, (similarity / _ALIKE) ** 2))
+        of_letters = alike if known >= _SAME_LANGUAGE else 1.0
+        of_words = 1.0 if known >= _OTHER_LANGUAGE else 0.0
+        return [of_letters if name else of_words for name in names]
 
     def _score(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_function(texts) for member in self._members])
@@ -292,7 +331,8 @@ class Ensemble(TextDetector):
         found = list[list[str]]()
         for z in self._z(scores).T:
             order = np.argsort(-z * self._weights, kind="stable")
-            odd = dict.fromkeys(names[each] for each in order if z[each] >= _LEAST_REASON)
+            counts = [each for each in order if z[each] >= _LEAST_REASON and self._weights[each]]
+            odd = dict.fromkeys(names[each] for each in counts)
             found.append([f"{TOGETHER} ({', '.join(odd)})"] if odd else [])
         return found
 
@@ -316,8 +356,10 @@ class Ensemble(TextDetector):
 
     def _mean(self, scores: list[Scores]) -> Scores:
         # add in order of size, so that the order of the members does not change a bit
-        mean: Scores = np.sort(np.repeat(self._z(scores), self._weights, axis=0), axis=0).mean(axis=0)
-        return mean
+        z, weights = self._z(scores), np.array(self._weights, dtype=np.float64)
+        whole, part = weights.astype(np.int64), weights % 1
+        addends = np.vstack([np.repeat(z, whole, axis=0), (z * part[:, None])[part > 0]])
+        return np.asarray(np.sort(addends, axis=0).sum(axis=0) / np.sort(weights).sum(), dtype=np.float64)
 
     def _z(self, scores: Sequence[Scores]) -> Scores:
         """Return the scores of each member on its robust scale: (n_members, n_texts)."""
@@ -337,7 +379,7 @@ def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
     neighbours = f"knn-words(characters={n}, k={preset.k}, references=1000, adjusted=true)"
     if has_known_words(language):  # `llr` on words sets documents aside for all members
         parts.pop("em_rounds", None)
-        return f"{_llr(of_llr)}, {_llr(parts)}, {neighbours}, {_CHARACTERS}"
+        return f"{_llr(of_llr)}, {_llr(parts)}, {_ADAPTED}{neighbours}, {_ADAPTED}{_CHARACTERS}"
     if has_frequencies(language) or "em_rounds" in of_llr:
         return f"{_llr(parts)}, {neighbours}, {_CHARACTERS}"
     # without frequencies of words, `llr` helps only by setting documents aside: `knn-words` takes its place
@@ -351,6 +393,16 @@ def _llr(settings: Mapping[str, Any]) -> str:
 
 def _works_on_vectors(choice: DetectorChoice) -> bool:
     return issubclass(registry.detector(choice.name), VectorDetector)
+
+
+def _share_of_common(member: Any, texts: Sequence[str]) -> float:
+    """Return which share of the words of texts is common in the list of a member; 1 without a list."""
+    if registry.name_of(type(member)) != "llr" or member.background != "wordfreq" or member.characters:
+        return 1.0
+    counts, words = count_words(texts)
+    shares, times = word_shares(member.language), np.asarray(counts.sum(axis=0)).ravel()
+    is_common = np.array([shares.get(word, 0.0) >= _COMMON for word in words], dtype=np.bool_)
+    return float(times[is_common].sum() / max(times.sum(), 1))
 
 
 def _scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:

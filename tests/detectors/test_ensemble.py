@@ -5,6 +5,7 @@ import pytest
 
 from adbench_text.code_version import code_version
 from adbench_text.contract.scores import FROM_SCRATCH, TOGETHER, WORDS
+from adbench_text.detectors import ensemble as module
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import DetectorError, UnknownNameError
 from adbench_text.plugins import registry
@@ -284,3 +285,45 @@ def test_a_member_that_is_named_twice_is_fitted_once_and_counts_twice():
     ]
     np.testing.assert_allclose(twice.decision_function(TEST), (2 * z[0] + z[1]) / 3, rtol=1e-12)
     np.testing.assert_allclose(once.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
+
+
+def test_letters_count_less_where_documents_have_many_subjects():
+    members = "llr(background=uniform), ~knn-words(characters=5, k=5), ~ngrams"
+    alike = ["the ship left the harbour today"] * 8 + TRAIN[:8]
+    subjects = [f"{letter}{letter} {letter * 4}" for letter in "abcdefgh"]
+    for texts, factor in ((alike, 1.0), (subjects, 0.2)):
+        detector = Ensemble(members=members).fit(texts)
+        assert detector._weights == [1.0, factor, factor]
+        z = detector._z([each.decision_function(TEST) for each in detector._members])
+        expected = (z[0] + factor * (z[1] + z[2])) / (1 + 2 * factor)
+        np.testing.assert_allclose(detector.decision_function(TEST), expected, rtol=1e-12)
+        restored = Ensemble(members=members).restore(detector.learned())
+        np.testing.assert_array_equal(restored.decision_function(TEST), detector.decision_function(TEST))
+
+
+def test_the_list_of_another_language_does_not_count():
+    members = "llr(language=ru), ~knn-words(characters=5, k=5), ~ngrams"
+    detector = Ensemble(members=members).fit(TRAIN)
+    assert detector._weights == [0.0, 1.0, 1.0]
+    letters = Ensemble(members="knn-words(characters=5, k=5), ngrams").fit(TRAIN)
+    np.testing.assert_allclose(detector.decision_function(TEST), letters.decision_function(TEST), rtol=1e-12)
+    assert not any("llr" in reason for reasons in detector.reasons(TEST) for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"), [(0.6, [0.0, 1.0, 1.0]), (0.7, [1.0, 1.0, 1.0]), (0.9, [1.0, 0.2, 0.2])]
+)
+def test_letters_count_less_only_if_the_list_knows_the_words(monkeypatch, known, expected):
+    texts = [f"{letter}{letter} {letter * 4}" for letter in "abcdefgh"]
+    monkeypatch.setattr(module, "_share_of_common", lambda *_: known)
+    members = "llr(background=uniform), ~knn-words(characters=5, k=5), ~ngrams"
+    assert Ensemble(members=members).fit(texts)._weights == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "weighed"), [("en", []), ("de", ["knn-words", "ngrams"]), ("ja", []), ("sw", [])]
+)
+def test_presets_weigh_letters_if_the_language_has_a_list(language, weighed):
+    for normal in (True, False):
+        members = split_list(own_detector("ensemble", language=language, normal=normal).detector.members)
+        assert [each[1:].partition("(")[0] for each in members if each.startswith("~")] == weighed
