@@ -60,7 +60,7 @@ def measured(corpus: str, seed: int) -> Iterator[tuple[tuple[str, Order, float],
                     "families": drift.p_family,
                     "words": drift.p_grown,
                 }
-                before = min(drift.p_odd, without_tolerance, drift.p_family) < BEFORE
+                before = bool(min(drift.p_odd, without_tolerance, drift.p_family) < BEFORE)
                 found = {name: each < LEAST_P for name, each in p.items()}
                 yield (corpus, order, share), {"today": drift.is_found, "before": before, **found}
 

@@ -110,8 +110,8 @@ class Ensemble(TextDetector):
         ``"llr, knn-words(k=5)"``. The first detector may set training documents aside; the others learn from
         the rest. If the first one keeps all documents, the order of the detectors does not change a score.
         The first one that scores words explains the documents. A detector that is named twice with the same
-        settings is fitted once, and counts twice. The weight of a member with ``~`` before its name is
-        adapted to the training documents; see the head of the module.
+        settings is fitted once, and counts twice. The weight of a member with ``~`` before its name
+        depends on the training documents.
     encoder : str or None, default None
         The encoder of all members that work on document vectors, as for `VectorDetector`. If there is no such
         member, ``knn-vectors(references=1000)`` with this encoder is added. Members with this encoder count

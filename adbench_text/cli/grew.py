@@ -155,6 +155,8 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
                 widths=_WIDTHS,
             )
         say(f"All documents of NEW: {table}. Page: {page}.")
+    elif found.groups:
+        say("\n".join(f"Grew: {_heading(number, group, sides)}" for number, group in _each(found)))
     print_notes([*_copies(found, sides), *sides.all_notes, *_notes(found, sides, options["language"])])
     if (found.groups or len(found.waves)) and options["fail_on_growth"]:
         click.get_current_context().exit(_GROWN)

@@ -45,7 +45,7 @@ MISFILED = "Filed elsewhere?"  # the list of documents that fit another group be
 
 #: Options for the lists: arguments of `odd_documents`.
 _RANKING = [
-    *odd_options("Rank by words, by form, or by both in one list.  [default: words and form, in two lists]"),
+    *odd_options("Rank by words, by form, or by both.  [default: by both; all three lists on the page]"),
     click.Option(
         ["--keep-copies"],
         is_flag=True,
@@ -145,7 +145,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
     above = sentences.summary(ranked, time.perf_counter() - begin)
     of_groups, families = sentences.groups(ranked, rows), sentences.families(ranked, rows)
     kind = "documents without a mark" if marks and not ranking["keep_marked"] else "documents"
-    below = sentences.called_odd(ranked, kind)
+    below = sentences.called_odd(ranked, kind, [*ranked.lists])
     lists = {order: listed_documents(each, order, rows, ranked.alpha) for order, each in ranked.lists.items()}
     headings = {order: sentences.heading(ranked, order) for order in lists}
     if ranked.groups:
@@ -166,10 +166,13 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
         )
     if not is_quiet():
         say("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
-        for order, documents in lists.items():
-            if shown := documents[: options["top"]]:
+        printed = sentences.printed(ranked)
+        for order in [*printed, *([MISFILED] if MISFILED in lists else [])]:
+            if shown := lists[order][: options["top"]]:
                 print_documents(shown, rows.id_name, headings[order])
-        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}."]))
+        below = sentences.called_odd(ranked, kind, printed)
+        others = " It also has the lists by words and by form." if len(printed) < len(ranked.lists) else ""
+        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}.{others}"]))
     choice["language"] = ranked.language  # instead of auto
     of_language = [
         *(sentences.languages(ranked) if is_auto else []),

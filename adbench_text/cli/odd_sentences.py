@@ -1,6 +1,6 @@
 """Sentences of odd about a ranking: counts, families of near-copies, notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.cli.own_text import few_notes, forgotten_language, found_languages, second_language
@@ -103,6 +103,11 @@ def _named(group: str) -> str:
     return f"{group:.{_LONGEST}}" or "no group"
 
 
+def printed(ranked: "OddDocuments") -> list[str]:
+    """Return the orders whose lists are printed. The page has all lists."""
+    return ["both"] if "both" in ranked.lists else [*ranked.lists]
+
+
 def heading(ranked: "OddDocuments", order: str) -> str:
     """Return the heading of a list; empty if there is only one list."""
     by = _by(ranked, order)
@@ -118,14 +123,14 @@ def languages(ranked: "OddDocuments") -> list[str]:
     return found_languages(ranked.languages, ranked.in_languages, notes_small=True)
 
 
-def called_odd(ranked: "OddDocuments", kind: str) -> list[str]:
-    """Return how many documents are odd by each order, and what p means. `kind` names the documents."""
+def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list[str]:
+    """Return how many documents are odd by some orders, and what p means. `kind` names the documents."""
     whole = "language" if ranked.in_languages else "file"
     of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
     by_form = f" (by form: of the {whole})" if ranked.groups and "form" in ranked.lists else ""
     among = f"{kind} of its {of_what}{by_form}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
-    return [*(_called_odd(ranked, order) for order in ranked.lists), share]
+    return [*(_called_odd(ranked, order) for order in orders), share]
 
 
 def _called_odd(ranked: "OddDocuments", order: str) -> str:
@@ -144,7 +149,7 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     from adbench_text.documents.models.model import FORM
 
     different = ranked.table.query("form_representative == row")
-    for order in ranked.lists:
+    for order in printed(ranked):
         small = "languages" if ranked.in_languages else "groups" if ranked.groups and order == "words" else ""
         p = ranked.table[P_OF_ORDER[order]][~ranked.is_copy(order)].dropna()
         if p.min() > ranked.alpha:

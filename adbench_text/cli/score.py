@@ -113,9 +113,12 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     language = fitted.training.options.get("language", "en")
     other = LanguageCounts.of_some(some).other_than(language)
     of_language = [sentences.other_language(other, language)] if other else []
-    of_length = sentences.other_length(some, fitted.training.options.get("median_words"))
+    of_texts = [
+        *sentences.empty(found, fitted.training.options),
+        *sentences.other_length(some, fitted.training.options.get("median_words")),
+    ]
     of_alpha = sentences.nothing_odd(found, least, alpha, fdr)
-    print_notes([*documents.late_notes, *of_language, *of_length, *of_alpha])
+    print_notes([*documents.late_notes, *of_language, *of_texts, *of_alpha])
     grown = [*map(sentences.of_grown, drift.grown[:_N_GROWN])]
     if page is not None:
         write_page(

@@ -1,8 +1,8 @@
 """Sentences of score about a file: drift and new near-copies."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adbench_text.escaping import count, one_line
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LEAST_COMPARED = 20  # documents whose length is compared
 _OTHER_LENGTH = 3  # ratio of the median numbers of words
+_NOTABLE_EMPTY, _MANY_MORE = 0.05, 3  # share of empty documents, and the ratio to the share in the model
 _NOTHING = "calls nothing odd: no p of this model is below {:.2g}. Fit on more documents"
 
 
@@ -36,6 +37,18 @@ def other_language(found: str, of_model: str) -> str:
         f"most documents are in the language {found!r}, and the model is for {of_model!r}. "
         f"Score them with a model of such documents: fit --language {found}."
     )
+
+
+def empty(found: "FileScores", facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note if many more documents are empty than in the file of the model."""
+    n, n_before = found.evidence.n_empty, facts.get("n_empty", 0)
+    share, before = n / max(found.n_documents, 1), n_before / max(facts.get("n_documents", 0), 1)
+    is_enough = found.n_documents >= _LEAST_COMPARED or n == found.n_documents > 0
+    if is_enough and share > max(_NOTABLE_EMPTY, _MANY_MORE * before):
+        yield (
+            f"{n:,} of {count(found.n_documents, 'document')} are empty; in the file of the model, "
+            f"{n_before:,} of {facts.get('n_documents', 0):,} have no words."
+        )
 
 
 def other_length(texts: Sequence[str], of_model: float | None) -> Iterator[str]:
@@ -63,7 +76,7 @@ def of_family(family: "Family") -> str:
 
 def of_grown(words: "GrownWords") -> str:
     """Return a line about words that are in more documents than expected, with a typical document."""
-    documents = f"{count(words.n_documents, 'document')} with {words.words[0]!r}"
+    documents = f"{count(words.n_documents, 'different document')} with {words.words[0]!r}"
     counts = f"{documents}, {_number(words.n_expected)} expected (p {words.p:.2g})"
     return one_line(f"Grew: {', '.join(words.words)}: {counts}, like {_named(words)}")
 

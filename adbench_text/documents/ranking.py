@@ -171,9 +171,8 @@ def odd_documents(
     """Rank documents against each other; a detector scores each by what it learned from the others.
 
     Marks of some documents change the ranks of the others. A detector that `takes_labels` learns from
-    documents marked odd. Other detectors never see documents marked odd. With marks, the default order is
-    ``"both"``: one list joins words and form, and the marks decide the weight of form (see
-    `adbench_text.calibration.form_weight`).
+    documents marked odd. Other detectors never see documents marked odd. With marks, the only list joins
+    words and form, and the marks decide the weight of form (see `adbench_text.calibration.form_weight`).
 
     Each keyword parameter is an option of the command ``odd``.
 
@@ -198,8 +197,9 @@ def odd_documents(
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
         The p that ranks the documents and says which are odd. With ``"words"``, form is not scored. By
-        default words rank the documents, and there is a second list by form. A detector that reads raw
-        documents, such as ``form``, has only one order.
+        default both rank the documents, and there are lists by words and by form, too. With groups, words
+        rank the documents, and there is a second list by form. A detector that reads raw documents, such as
+        ``form``, has only one order.
     clean : bool
         Whether to remove stop words, punctuation and digits first. Form, and detectors that read raw
         documents, are never cleaned.
@@ -265,7 +265,7 @@ def odd_documents(
         own = own_detector(detector, preset, settings, language, seed)
         return DetectorPair.of(own, by, language=language, clean=clean, n_folds=n_folds, seed=seed)
 
-    rule = ListRule(by, alpha, top, max_copies)
+    rule = ListRule(by, alpha, top, max_copies, has_groups=groups is not None)
     work: dict[str, Any] = {"jobs": jobs, "progress": progress}
     source = TextSource.of(texts)
     read = InLanguages.of(source, language, pair_for, keep_copies=keep_copies, **work)

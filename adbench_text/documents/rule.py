@@ -7,16 +7,20 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class ListRule:
-    """Which documents are listed: the order, the largest p, the least number, the most copies."""
+    """Which documents are listed: the order, the largest p, the least number, the most copies.
+
+    With groups, words are ranked within a group and form within the file, so that no list joins both.
+    """
 
     by: str | None
     alpha: float
     top: int
     max_copies: int | None
+    has_groups: bool = False
 
     def is_joint(self, *, has_marks: bool) -> bool:
         """Return whether words and form may join. Then any document may be in a list."""
-        return self.by in ("form", "both") or (self.by is None and has_marks)
+        return self.by in ("form", "both") or (self.by is None and (has_marks or not self.has_groups))
 
     def orders(self, *, has_form: bool, has_evidence: bool) -> list[str]:
         """Return the order of each list; the first one gives the ranks."""
@@ -24,7 +28,9 @@ class ListRule:
             return [self.by]
         if not has_form:
             return ["words"]
-        return ["both"] if has_evidence else ["words", "form"]
+        if has_evidence:
+            return ["both"]
+        return ["words", "form"] if self.has_groups else ["both", "words", "form"]
 
     def n_odd(self, p: "pd.Series[float]") -> int:
         """Return how many documents are odd by their p."""

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from datetime import date, timedelta
 
 import numpy as np
@@ -84,6 +85,13 @@ def test_json_has_a_line_for_each_group(grew):
 @pytest.mark.parametrize(("options", "code"), [((), 0), (("--fail-on-growth",), 4)])
 def test_growth_fails_on_request_only(grew, options, code):
     assert grew("old.csv", "new.csv", "--text", "body", *options).exit_code == code
+
+
+def test_a_quiet_command_prints_only_what_grew(grew):
+    lines = grew("old.csv", "new.csv", "--text", "body", "-q").stdout.splitlines()
+    (line,) = lines
+    assert re.match(rf"Grew: 1\. .*(smoke|engine).*: {N_FIRES} documents, \S+ expected \(p \S+\)", line)
+    assert grew("old.csv", "old.csv", "--text", "body", "-q").stdout == ""
 
 
 def test_no_subject_has_grown(grew, tmp_path):

@@ -324,6 +324,15 @@ def test_new_families_of_near_copies_are_named(adbench, files, tmp_path):
     assert "Near-copies" not in adbench("score", "kept", "alike.csv").stderr
 
 
+@pytest.mark.parametrize(("n_empty", "is_noted"), [(200, True), (20, True), (5, False), (0, False)])
+def test_many_empty_documents_have_a_note(adbench, files, tmp_path, n_empty, is_noted):
+    texts = [*[" "] * n_empty, *texts_about("sea", 200 - n_empty, 6, compounds=True)]
+    rows = [f'D{n},"{text}"' for n, text in enumerate(texts)]
+    (tmp_path / "empty.csv").write_text("\n".join(["id,body", *rows]))
+    scored = adbench("score", "kept", "empty.csv", "-q", "-o", "a.csv")
+    assert (f"Note: {n_empty} of 200 documents are empty" in scored.stderr) == is_noted
+
+
 @pytest.mark.parametrize(("n_words", "which"), [(3, "shorter"), (8, ""), (60, "longer")])
 def test_documents_of_another_length_have_a_note(adbench, files, tmp_path, n_words, which):
     words = " ".join(texts_about("sea", 200, 6, compounds=True)).split()
@@ -345,7 +354,9 @@ def test_words_that_grew_are_named_below_the_line_on_drift(adbench, files, tmp_p
     assert scored.exit_code == 4
     lines = [line for line in scored.stderr.splitlines() if re.match("This file differs|Grew", line)]
     assert re.match(r"This file .*; 1 subject grew \(p \S+\)\. 80 documents", lines[0])
-    assert re.match(r"Grew: .*smoke.*: 20 documents .* expected \(p \S+\), like id G\d+: smoke", lines[1])
+    assert re.match(
+        r"Grew: .*smoke.*: 20 different documents .* expected \(p \S+\), like id G\d+: smoke", lines[1]
+    )
     assert "Grew: " in (tmp_path / "a.html").read_text()
     assert "Grew" not in adbench("score", "kept", "alike.csv", "-o", "a.csv").stderr
 

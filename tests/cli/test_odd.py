@@ -78,16 +78,15 @@ def test_a_session(odd, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith("153 documents, 1 duplicate, 1 without words; ensemble:robust, ")
-    assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
-    assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
-    assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
-    assert re.match(r' +1 +X1 +0\.0066 +"preheat": unusual letters, \d+ % symbol.*Preheat the', lines[7])
-    for line, by in zip(lines[-5:-3], ("words", "form"), strict=True):
-        assert re.fullmatch(rf"Called odd by {by}: 1 of 151 .* 0\.01 \(--alpha\)\.", line)
+    assert lines[1] == "Odd by both:"
+    assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]
+    assert re.match(r" +1 +X1 +0\.0066 +words +(preheat|oven|eggs|beat), .*Preheat the oven, beat", lines[3])
+    assert re.fullmatch(r"Called odd by both: 1 of 151 .* 0\.01 \(--alpha\)\.", lines[-4])
     assert lines[-3].startswith("p is ")
     assert "mark" not in lines[-3]
     assert lines[-2] == "Read as comma, header, UTF-8; text 'body'; identifiers 'key'."
-    assert lines[-1] == "All documents: odd.csv. Page: odd.html."
+    all_lists = "It also has the lists by words and by form."
+    assert lines[-1] == f"All documents: odd.csv. Page: odd.html. {all_lists}"
     rows = table(tmp_path / "odd.csv")
     ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
     assert list(rows[0]) == [*ours, "key", "queue", "body"]
@@ -99,7 +98,7 @@ def test_a_session(odd, tmp_path):
     page = (tmp_path / "odd.html").read_text()
     assert "<b>the" not in page
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
-    assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by words", "Odd by form"]
+    assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by both", "Odd by words", "Odd by form"]
     assert re.search(r"<title>.* tickets\.csv</title>", page)
     assert str(escape(command_line())) in page
 
@@ -170,11 +169,12 @@ def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
 
 def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path):
     eggs = "Preheat the oven, beat the eggs"
-    result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
-    assert "Called odd by words: 1 of 151 different documents and 1 copy of them, those" in result.stdout
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",))
+    result = odd("a.csv", "--by", "words")
+    assert "Called odd: 1 of 151 different documents and 1 copy of them, those" in result.stdout
     rows = [line.split()[:4] for line in result.stdout.splitlines() if "oven" in line]
     assert rows[0] == ["1", "150", "0.0066", "1"]  # one row for both, with the number of copies
-    assert result.stdout.splitlines()[2].split() == ["rank", "row", "p", "copies", "why", "text"]
+    assert result.stdout.splitlines()[1].split() == ["rank", "row", "p", "copies", "why", "text"]
     assert "copies <b><bdi>1</bdi></b>" in (tmp_path / "odd.html").read_text()
     first, second, third = table(tmp_path / "odd.csv")[:3]
     assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
@@ -254,7 +254,7 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     german = ["Der Kessel verliert Wasser", "Heizung bleibt kalt", "Thermostat im Keller defekt"]
     result = odd(write(tmp_path / "a.csv", [[text] for text in german], ("text",)))
     assert result.exit_code == 0, result.output
-    assert has_note(result, " 3 ", " form ", " 0.33, ", "--alpha")
+    assert has_note(result, " 3 ", " both ", " 0.33, ", "--alpha")
     assert has_note(result, "'en'", "'de'", "--language de.")
     assert not has_note(odd(tmp_path / "a.csv", "--language", "de"), "--language")
 
@@ -417,9 +417,9 @@ def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, t
 def test_that_no_document_can_be_odd_is_noted(odd, tmp_path):
     alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *alone]], ("text",))
-    result = odd(tmp_path / "a.csv", "-d", "knn-words")
-    assert has_note(result, " 153 ", " words ", " 0.02, ", "--alpha")
-    assert notes(odd(tmp_path / "a.csv", "-d", "knn-words", "--alpha", 0.02)) == []
+    by_words = ["a.csv", "-d", "knn-words", "--by", "words"]
+    assert has_note(odd(*by_words), " 153 ", " 0.02, ", "--alpha")
+    assert notes(odd(*by_words, "--alpha", 0.02)) == []
 
 
 def test_near_copies_are_one_row_and_the_largest_families_are_named(home, tmp_path, monkeypatch):
@@ -480,7 +480,7 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
     rows = [(n, text) for n, text in enumerate(SEA)]
     result = odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine", "--top", 0)
     assert result.exit_code == 0, result.output
-    assert len(result.stdout.splitlines()) == 6
+    assert len(result.stdout.splitlines()) == 5
     assert {int(row["input_score"]) for row in table(tmp_path / "mine.csv")} == set(range(150))
 
 
@@ -659,12 +659,12 @@ def test_a_marked_family_is_no_negative_number_of_duplicates(home, tmp_path, mon
 
 
 @pytest.mark.parametrize("marks", ["", "5,\n", "162,odd\n"])  # the last is an empty document
-def test_without_marks_there_are_two_lists(odd, tmp_path, marks):
+def test_without_marks_the_page_has_three_lists(odd, tmp_path, marks):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *LAW, "12 34", "!?", "?!", ""]], ("text",))
     (tmp_path / "marks.csv").write_text(f"row,mark\n{marks}")
     result = odd("a.csv", "--marked", "marks.csv")
     assert result.exit_code == 0, result.output
-    assert "Odd by form:" in result.stdout
+    assert ">Odd by form</h2>" in (tmp_path / "odd.html").read_text()
     assert "Marks:" not in result.stdout
 
 
@@ -814,16 +814,14 @@ README = Path(__file__).parents[2] / "README.md"
 
 @pytest.mark.usefixtures("odd")
 def test_the_example_gives_the_lists_of_readme_to_the_letter_without_any_other_file(tmp_path, monkeypatch):
-    shown = textwrap.dedent(
-        re.search(r"^    Odd by words:\n(    .*\n)+", README.read_text(), re.MULTILINE)[0]
-    )
+    shown = textwrap.dedent(re.search(r"^    Odd by both:\n(    .*\n)+", README.read_text(), re.MULTILINE)[0])
     (command,) = re.findall("^    adbench-text (odd --example.*)$", README.read_text(), re.MULTILINE)
     monkeypatch.setenv("COLUMNS", str(max(map(len, shown.splitlines()))))
     result = CliRunner().invoke(main, command.split())
     assert result.exit_code == 0, result.output
     assert notes(result) == []
     printed = [line.rstrip() for line in result.stdout.splitlines()]
-    begin = printed.index("Odd by words:")
+    begin = printed.index("Odd by both:")
     assert printed[begin : begin + len(shown.splitlines())] == shown.splitlines()
     rows = table(tmp_path / "odd.csv")
     assert len(rows) == 2000

@@ -155,7 +155,7 @@ def test_marks_of_nothing_change_nothing():
     for marks in ({}, {132: "odd"}):  # an empty document is no outlier
         result = ranked([*TEXTS, ""], marks)
         assert result.table.equals(before.table)
-        assert list(result.lists) == ["words", "form"]
+        assert list(result.lists) == ["both", "words", "form"]
 
 
 def test_a_detector_that_takes_no_labels_leaves_documents_marked_odd_out():

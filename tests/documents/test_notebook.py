@@ -33,12 +33,12 @@ def test_a_terminal_shows_a_model_in_one_line():
 
 def test_a_notebook_shows_the_first_ten_documents_of_each_list_with_their_words_coloured(ranked):
     markup = ranked._repr_html_()
-    assert markup.count("<table>") == len(ranked.lists) == 2
-    by_words, by_form = (re.findall("<tr><td>.*?</tr>", part, re.S) for part in markup.split("<table>")[1:])
-    for rows, listed in zip((by_words, by_form), ranked.lists.values(), strict=True):
+    assert markup.count("<table>") == len(ranked.lists) == 3
+    tables = [re.findall("<tr><td>.*?</tr>", part, re.S) for part in markup.split("<table>")[1:]]
+    for rows, listed in zip(tables, ranked.lists.values(), strict=True):
         shown = [int(re.findall("<td>(.*?)</td>", row)[1]) for row in rows]
         assert shown == listed["row"].head(10).tolist()
-    first = next(row for row in by_words if "<td>40</td>" in row)
+    first = next(row for row in tables[1] if "<td>40</td>" in row)
     assert re.search(r'<span style="background: rgb\(240 98 90 / \d+%\)" title="[\d.]+">oven</span>', first)
 
 

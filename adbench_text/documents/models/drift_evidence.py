@@ -59,6 +59,11 @@ class DriftEvidence:
             tuple[str, ...], int
         ] = {}  # the same for known texts that are too short for a sketch
 
+    @property
+    def n_empty(self) -> int:
+        """Number of documents without a p that decides."""
+        return self.n_documents - self._n_judged
+
     def __len__(self) -> int:
         """Return the number of different texts that the model does not know."""
         return int(np.isfinite(np.asarray(self._p)).sum())
