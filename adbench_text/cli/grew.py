@@ -29,7 +29,7 @@ from adbench_text.cli.own_text import (
 from adbench_text.cli.progress import shown_documents
 from adbench_text.cli.show import print_table
 from adbench_text.errors import UnknownNameError
-from adbench_text.escaping import count, no_formula, one_line
+from adbench_text.escaping import count, no_formula, one_line, printable
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
             )
         say(f"All documents of NEW: {table}. Page: {page}.")
     elif found.groups:
-        say("\n".join(f"Grew: {_heading(number, group, sides)}" for number, group in _each(found)))
+        for number, group in _each(found):
+            click.echo(printable(f"Grew: {_heading(number, group, sides)}"))
     print_notes([*_copies(found, sides), *sides.all_notes, *_notes(found, sides, options["language"])])
     if (found.groups or len(found.waves)) and options["fail_on_growth"]:
         click.get_current_context().exit(_GROWN)
