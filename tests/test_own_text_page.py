@@ -95,14 +95,13 @@ def rows_of(path):
 def test_the_first_page_says_what_is_found(folder):
     rows = rows_of(folder / "example.csv")
     planted = [row for row in rows if row["planted"]]
-    by_words = {row["row"] for row in planted if row["odd"] == "1"}
-    by_form = {row["row"] for row in planted if float(row["p_form"]) <= 0.01}
-    assert f"Of the 18 documents called odd by words, {len(by_words)} are planted" in WORDS
-    assert f"of the 18 called odd by form, {len(by_form)} are planted" in WORDS
-    assert "the two lists have all 20 planted texts" in WORDS
-    assert len(by_words | by_form) == len(planted) == 20
-    assert [row["rank"] for row in planted if row["planted"] == "recipe"] == ["7", "12"]
-    assert "two recipes rise from the seventh and twelfth place" in WORDS
+    names = "p_both", "p", "p_form"
+    n_odd, n_words, n_form = (sum(float(row[name]) <= 0.01 for row in planted) for name in names)
+    assert f"Of the 18 documents called odd, {n_odd} are planted" in WORDS
+    assert f"odd topics ({n_words} of 18 are planted)" in WORDS
+    assert f"raw text ({n_form} of 18)" in WORDS
+    assert [row["rank"] for row in planted if row["planted"] == "recipe"] == ["12", "18"]
+    assert "two recipes rise from the twelfth and the eighteenth place" in WORDS
 
 
 def test_the_model_finds_the_planted_documents(folder):
