@@ -104,7 +104,9 @@ def test_a_shell_completes_names_also_after_a_comma(words, incomplete, names):
     assert sorted(complete(words, incomplete)) == sorted(names)
 
 
-@pytest.mark.parametrize(("command", "default"), [("odd", "by both; all three lists on the page"), ("score", "both")])
+@pytest.mark.parametrize(
+    ("command", "default"), [("odd", "by both; all three lists on the page"), ("score", "both")]
+)
 def test_each_command_names_its_own_default_order(command, default):
     shown = " ".join(adbench(f"{command} --help").stdout.split())
     assert re.findall(r"--by \[words\|form\|both\] .*?\[default: (.*?)\]", shown) == [default]
