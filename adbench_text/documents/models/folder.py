@@ -10,8 +10,9 @@ The folder contains:
                  and a MinHash of one document for each family of near-copies
 
 The training documents are not saved. For each document, the model keeps a digest of 64 bits to recognise
-copies, 100 bytes to recognise near-copies, and its words if a detector needs them. Some detectors also need
-word counts of each document (``knn-words``), or its vector (``form``, and PyOD's detectors that search
+copies, 100 bytes to recognise near-copies, and its words if a detector needs them. For each word that two
+documents share, it keeps a digest and the number of documents, to find words that grew. Some detectors also
+need word counts of each document (``knn-words``), or its vector (``form``, and PyOD's detectors that search
 neighbours). For an encoder in a file, the model keeps up to 160 words that five documents share. They check
 that the encoder is the same.
 
