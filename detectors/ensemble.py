@@ -6,20 +6,28 @@ The score of a document is the mean over the members of
 
 where median and MAD (median absolute deviation) come from the scores that the member gives the training
 documents: leave-one-out scores, if it has them. Labels are not used. A member counts once for each mention,
-and twice with an `encoder` that is given for all. If the MAD of a member is 0, its scores are divided by
-their standard deviation; if that is 0, too, the member adds nothing. If the first member sets training
-documents aside (``kept_``), the others learn from the rest. Averages of normalised scores are the usual
-ensemble of outlier detectors (Aggarwal and Sathe, 2015).
+and four times as often with an `encoder` that is given for all. If the MAD of a member is 0, its scores are
+divided by their standard deviation; if that is 0, too, the member adds nothing. If the first member sets
+training documents aside (``kept_``), the others learn from the rest. Averages of normalised scores are the
+usual ensemble of outlier detectors (Aggarwal and Sathe, 2015).
 
-The weight of a member that is written with ``~`` depends on the training documents, as in the presets of
-languages with a list of words. `knn-words` and `ngrams` compare letters there. This says much if documents
-are alike, and little if they have many subjects. So each of them counts max(0.2, a) times, with
+The weight of a member that is written with ``~`` depends on the training documents, as in the presets.
+`knn-words` and `ngrams` compare words and letters. This says much if documents are alike, such as the pages
+of a manual, and little if they have many subjects. So let
 
-    a = min(1, (s / 0.25)^2),   s = 1 - median score of `knn-words` in training
+    a = min(1, (s / s0)^2),   s = 1 - median score of `knn-words` in training,   s0 = 0.15, for letters 0.25
 
-This holds if the list knows the documents: at least 82 % of their words have a frequency of 1e-6 or more in
-it. If it knows fewer, each member counts once. If it knows less than 65 %, the list is of another language,
-such as German for Luxembourgish, and `llr` does not count.
+If `knn-words` compares words, it counts next to vectors. They are means over all tokens, which say little of
+a long document. So `knn-words` counts w times as often, and vectors 1 - w / 2 times as often, with
+
+    w = a max(0, 1 - 100 / n),   n = median number of words of the training documents
+
+If n is at most 100, `knn-words` is not fitted.
+
+If `knn-words` compares letters, as in the presets of languages with a list of words, each member with ``~``
+counts max(0.2, a) times. This holds if the list knows the documents: at least 82 % of their words have a
+frequency of 1e-6 or more in it. If it knows fewer, each member counts once. If it knows less than 65 %, the
+list is of another language, such as German for Luxembourgish, and `llr` does not count.
 
 References
 ----------
@@ -56,7 +64,10 @@ _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 # Few neighbours among many references are best if all training documents are normal, but not with outliers.
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
 _ADAPTED = "~"  # before a member whose weight depends on the training documents
-_ALIKE = 0.25  # similarity to neighbours from which on documents are alike
+_WORDS = f"{_ADAPTED}knn-words(references=1000, adjusted=true)"
+_OF_ENCODER = 4  # times that a member counts whose encoder was chosen for the documents
+_ALIKE_WORDS, _ALIKE_LETTERS = 0.15, 0.25  # similarity to neighbours from which on documents are alike
+_LONG = 100  # words; vectors of longer documents say less
 _LEAST_FACTOR = 0.2  # of members that compare letters
 _COMMON = 1e-6  # frequency of a common word
 _OTHER_LANGUAGE, _SAME_LANGUAGE = 0.65, 0.82  # share of common words
@@ -70,9 +81,17 @@ class _Preset(NamedTuple):
 
 
 _PRESETS = {
-    "clean": _Preset("topics", f"{{llr}}, {_CHARACTERS}, {_NEAREST}", 10),
-    "robust": _Preset("robust", f"{{llr}}, {_VECTORS}, {{llr}}, {_VECTORS}, {_CHARACTERS}", 20),
+    "clean": _Preset("topics", f"{{llr}}, {_CHARACTERS}, {_NEAREST}, {_WORDS}", 10),
+    "robust": _Preset(
+        "robust", f"{{llr}}, {_VECTORS}, {{llr}}, {_VECTORS}, {_CHARACTERS}, {_WORDS}, {_WORDS}", 20
+    ),
 }
+
+
+class _Member(NamedTuple):
+    choice: DetectorChoice
+    times: int  # that it counts
+    is_adapted: bool  # whether its weight depends on the training documents
 
 
 def choices(members: Any) -> list[DetectorChoice]:
@@ -95,10 +114,11 @@ class Ensemble(TextDetector):
 
     The preset ``clean`` is for training documents that are all normal: `llr` with its preset ``topics``,
     `ngrams` and `knn-vectors`. ``robust`` is for training documents that may include outliers: `llr` with its
-    preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. The vectors come from
-    ``wordllama``: token vectors of LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence
-    encoder instead (the extra ``[encoders]``). To use no pre-trained vectors, take `llr` alone, with its
-    preset. The vectors of ``wordllama`` are English. In other languages the members are `llr` on words and on
+    preset ``robust`` and `knn-vectors`, which count twice, and `ngrams`. If documents are long and alike,
+    `knn-words` joins them, and the vectors count less. The vectors come from ``wordllama``: token vectors of
+    LLaMA 2 70B, no network at run time. ``encoder=minilm`` takes a sentence encoder instead (the extra
+    ``[encoders]``). To use no pre-trained vectors, take `llr` alone, with its preset. The vectors of
+    ``wordllama`` are English. In other languages the members are `llr` on words and on
     character n-grams, `knn-words` on character n-grams, and `ngrams`; the last two count less if documents
     are not alike. If the script does not write words in letters, `llr` on words is left out. If wordfreq has
     no word list, `llr` on n-grams is left out, too, except in ``robust``, to set documents aside.
@@ -115,8 +135,8 @@ class Ensemble(TextDetector):
     encoder : str or None, default None
         The encoder of all members that work on document vectors, as for `VectorDetector`. If there is no such
         member, ``knn-vectors(references=1000)`` with this encoder is added. Members with this encoder count
-        twice, because an encoder that was chosen for the documents knows more than words. With None, each
-        member has the encoder that it names.
+        four times as often, because an encoder that was chosen for the documents knows more than words. With
+        None, each member has the encoder that it names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 
@@ -169,7 +189,7 @@ class Ensemble(TextDetector):
 
     def build_members(self) -> list[TextDetector]:
         """Return the unique members, unfitted, with checked hyper-parameters and the detector's seed."""
-        return [self._built(choice) for choice, _ in self._weighted()]
+        return [self._built(member.choice) for member in self._listed()]
 
     def _present_members(self) -> list[TextDetector]:
         """Return the members, the same ones until a parameter changes; `_fit` fits them."""
@@ -178,16 +198,18 @@ class Ensemble(TextDetector):
             self._built_for, self._built_members = params, self.build_members()
         return self._built_members
 
-    def _weighted(self) -> list[tuple[DetectorChoice, int]]:
-        """Return the unique members, and how often each counts."""
-        listed = choices(self.members)
-        if self.encoder and not any(map(_works_on_vectors, listed)):
-            listed.append(DetectorChoice.parse(_VECTORS))
-        different = [choice for place, choice in enumerate(listed) if choice not in listed[:place]]
-        of_encoder = [2 if self.encoder and _works_on_vectors(choice) else 1 for choice in different]
+    def _listed(self) -> list[_Member]:
+        """Return the unique members."""
+        marked = _marked(self.members)
+        if self.encoder and not any(_works_on_vectors(choice) for choice, _ in marked):
+            marked.append((DetectorChoice.parse(_VECTORS), False))
+        listed = [choice for choice, _ in marked]
+        adapted = [choice for choice, is_adapted in marked if is_adapted]
+        unique = [choice for place, choice in enumerate(listed) if choice not in listed[:place]]
+        has_encoder = [self.encoder is not None and _works_on_vectors(choice) for choice in unique]
         return [
-            (choice, weight * listed.count(choice))
-            for choice, weight in zip(different, of_encoder, strict=True)
+            _Member(choice, listed.count(choice) * (_OF_ENCODER if is_of_encoder else 1), choice in adapted)
+            for choice, is_of_encoder in zip(unique, has_encoder, strict=True)
         ]
 
     def _built(self, choice: DetectorChoice) -> TextDetector:
@@ -223,8 +245,8 @@ class Ensemble(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        pairs = zip(self._weighted(), self._present_members(), strict=True)
-        for position, ((choice, _), member) in enumerate(pairs, start=1):
+        pairs = zip(self._listed(), self._present_members(), strict=True)
+        for position, ((choice, _, _), member) in enumerate(pairs, start=1):
             code = registry.module_of("detectors", choice.name), type(member), member.implementation
             known = declared(member, choice.name)
             packages = libraries(*code, declared=known.computes_with)
@@ -259,7 +281,11 @@ class Ensemble(TextDetector):
         return all(member.leaves_out_self for member in self._present_members())
 
     def _fit(self, texts: list[str]) -> None:
-        self._members, self._of_training = self._present_members(), list[Scores]()
+        listed, members = self._listed(), self._present_members()
+        is_long = _median_length(texts) > _LONG
+        # the numbers of the members that are fitted
+        self._used = [n for n, member in enumerate(listed) if n == 0 or is_long or not _joins_vectors(member)]
+        self._members, self._of_training = [members[n] for n in self._used], list[Scores]()
         kept = np.ones(len(texts), dtype=np.bool_)
         for member in self._members:
             member.others = self.others
@@ -269,23 +295,29 @@ class Ensemble(TextDetector):
                 kept = member.kept_
         self.kept_ = self._members[0].kept_
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
-        factors = self._factors(texts)
-        pairs = zip(self._weighted(), factors, strict=True)
-        self._weights = [weight * factor for (_, weight), factor in pairs]
+        used = [listed[n] for n in self._used]
+        factors = self._factors(used, texts)
+        self._weights = [member.times * factor for member, factor in zip(used, factors, strict=True)]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
 
-    def _factors(self, texts: list[str]) -> list[float]:
-        """Return what the weight of each member is multiplied by; see the head of the module."""
-        adapted = [choice for choice, is_adapted in _marked(self.members) if is_adapted]
-        names = [choice.name if choice in adapted else "" for choice, _ in self._weighted()]
-        if "knn-words" not in names:
-            return [1.0] * len(names)
-        known = min(_share_of_common(member, texts) for member in self._members)
-        similarity = max(0.0, 1 - self._scales[names.index("knn-words")].median)
-        alike = max(_LEAST_FACTOR, min(1.0, (similarity / _ALIKE) ** 2))
-        of_letters = alike if known >= _SAME_LANGUAGE else 1.0
-        of_words = 1.0 if known >= _OTHER_LANGUAGE else 0.0
-        return [of_letters if name else of_words for name in names]
+    def _factors(self, used: Sequence[_Member], texts: list[str]) -> list[float]:
+        """Return what the weight of each fitted member is multiplied by; see the head of the module."""
+        neighbours = [member.is_adapted and member.choice.name == "knn-words" for member in used]
+        if not any(neighbours):
+            return [1.0] * len(used)
+        place = neighbours.index(True)
+        similarity = max(0.0, 1 - self._scales[place].median)
+        if _joins_vectors(used[place]):
+            alike = min(1.0, (similarity / _ALIKE_WORDS) ** 2)
+            of_words = alike * max(0.0, 1 - _LONG / _median_length(texts))
+            of_others = [1 - of_words / 2 if _works_on_vectors(member.choice) else 1.0 for member in used]
+        else:
+            alike = min(1.0, (similarity / _ALIKE_LETTERS) ** 2)
+            known = min(_share_of_common(member, texts) for member in self._members)
+            of_words = max(_LEAST_FACTOR, alike) if known >= _SAME_LANGUAGE else 1.0
+            of_others = [1.0 if known >= _OTHER_LANGUAGE else 0.0] * len(used)
+        pairs = zip(used, of_others, strict=True)
+        return [of_words if member.is_adapted else of_other for member, of_other in pairs]
 
     def _score(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_function(texts) for member in self._members])
@@ -327,7 +359,8 @@ class Ensemble(TextDetector):
 
     def _named(self, scores: Sequence[Scores]) -> list[list[str]]:
         """Return for each document a reason that names the members that find it odd, given their scores."""
-        names = [choice.name for choice, _ in self._weighted()]
+        listed = self._listed()
+        names = [listed[n].choice.name for n in self._used]
         found = list[list[str]]()
         for z in self._z(scores).T:
             order = np.argsort(-z * self._weights, kind="stable")
@@ -348,7 +381,10 @@ class Ensemble(TextDetector):
     def restore(self, learned: Mapping[str, Any]) -> Self:
         """Set the attributes that `learned` returned."""
         super().restore(learned)
-        pairs = zip(self.build_members(), learned["_members"], strict=True)
+        members = self.build_members()
+        if "_used" not in learned:  # saved by an older version, which uses all members
+            self._used = list(range(len(members)))
+        pairs = zip([members[n] for n in self._used], learned["_members"], strict=True)
         self._members = [member.restore(of_member) for member, of_member in pairs]
         if "_weights" not in learned:  # saved by an older version, where every member counts once
             self._weights = [1] * len(self._members)
@@ -393,6 +429,17 @@ def _llr(settings: Mapping[str, Any]) -> str:
 
 def _works_on_vectors(choice: DetectorChoice) -> bool:
     return issubclass(registry.detector(choice.name), VectorDetector)
+
+
+def _joins_vectors(member: _Member) -> bool:
+    """Return whether a member is `knn-words` on words, with an adapted weight, as next to vectors."""
+    choice, _, is_adapted = member
+    return is_adapted and choice.name == "knn-words" and choice.configuration().get("characters") is None
+
+
+def _median_length(texts: Sequence[str]) -> float:
+    """Return the median number of words, at least 1."""
+    return max(1.0, float(np.median(np.asarray(count_words(texts).counts.sum(axis=1)))))
 
 
 def _share_of_common(member: Any, texts: Sequence[str]) -> float:

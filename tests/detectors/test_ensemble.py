@@ -9,7 +9,7 @@ from adbench_text.detectors import ensemble as module
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import DetectorError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DetectorChoice, english_knowledge, split_list
+from adbench_text.plugins.configure import DetectorChoice, build, english_knowledge, split_list
 from adbench_text.plugins.foreign import adapted
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.languages import part_length
@@ -259,14 +259,12 @@ def test_labels_follow_the_documents_that_the_first_member_keeps():
     assert len(detector.decision_scores_) == 33
 
 
-def test_members_with_the_encoder_that_is_given_count_twice():
+def test_members_with_the_encoder_that_is_given_count_four_times():
     given = Ensemble(members="llr, pyod-knn(n_neighbors=3)", encoder="svd", random_state=0).fit(TRAIN)
-    twice = Ensemble(
-        members="llr, pyod-knn(n_neighbors=3, encoder=svd), pyod-knn(n_neighbors=3, encoder=svd)",
-        random_state=0,
-    ).fit(TRAIN)
-    np.testing.assert_array_equal(given.decision_function(TEST), twice.decision_function(TEST))
-    np.testing.assert_array_equal(given.decision_scores_, twice.decision_scores_)
+    members = ", ".join(["llr"] + 4 * ["pyod-knn(n_neighbors=3, encoder=svd)"])
+    four_times = Ensemble(members=members, random_state=0).fit(TRAIN)
+    np.testing.assert_array_equal(given.decision_function(TEST), four_times.decision_function(TEST))
+    np.testing.assert_array_equal(given.decision_scores_, four_times.decision_scores_)
     restored = Ensemble(members=given.members, encoder="svd", random_state=0).restore(given.learned())
     np.testing.assert_array_equal(restored.decision_function(TEST), given.decision_function(TEST))
     learned = {name: value for name, value in given.learned().items() if name != "_weights"}
@@ -285,6 +283,44 @@ def test_a_member_that_is_named_twice_is_fitted_once_and_counts_twice():
     ]
     np.testing.assert_allclose(twice.decision_function(TEST), (2 * z[0] + z[1]) / 3, rtol=1e-12)
     np.testing.assert_allclose(once.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
+
+
+def long_texts(topic, n, seed):
+    """Return documents of 160 words."""
+    sentences = iter(texts_about(topic, 20 * n, seed=seed))
+    return [" ".join(" ".join(next(sentences) for _ in range(20)).split()[:160]) for _ in range(n)]
+
+
+def test_words_of_neighbours_count_where_documents_are_long():
+    members = "llr(smoothing=10, cap=20), knn-vectors(encoder=svd, k=5), ~knn-words(k=5)"
+    train, test = long_texts("sea", 12, seed=0), long_texts("law", 3, seed=1)
+    n = np.median([len(words(text)) for text in train])
+    detector = Ensemble(members=members, random_state=0).fit(train)
+    llr, vectors, neighbours = (
+        build("llr", {"smoothing": 10, "cap": 20}, 0).fit(train),
+        build("knn-vectors", {"encoder": "svd", "k": 5}, 0).fit(train),
+        build("knn-words", {"k": 5}, 0).fit(train),
+    )
+    alike = min(1, ((1 - np.median(neighbours.decision_scores_)) / 0.15) ** 2)
+    w = alike * (1 - 100 / n)
+    assert 0 < w < 1
+    z = [robust_z(each.decision_function(test), each.decision_scores_) for each in (llr, vectors, neighbours)]
+    expected = (z[0] + (1 - w / 2) * z[1] + w * z[2]) / (2 + w / 2)
+    np.testing.assert_allclose(detector.decision_function(test), expected, rtol=1e-9)
+    restored = Ensemble(members=members, random_state=0).restore(detector.learned())
+    np.testing.assert_array_equal(restored.decision_function(test), detector.decision_function(test))
+
+
+def test_short_documents_need_no_neighbours_by_words():
+    members = "llr, knn-vectors(encoder=svd), ~knn-words"
+    detector = Ensemble(members=members, random_state=0).fit(TRAIN)
+    without = Ensemble(members="llr, knn-vectors(encoder=svd)", random_state=0).fit(TRAIN)
+    assert [type(member).__name__ for member in detector._members] == ["LLR", "KNNVectors"]
+    np.testing.assert_array_equal(detector.decision_function(TEST), without.decision_function(TEST))
+    assert detector.reasons(TEST) == without.reasons(TEST)
+    assert detector.training_reasons([3]) == without.training_reasons([3])
+    restored = Ensemble(members=members, random_state=0).restore(detector.learned())
+    np.testing.assert_array_equal(restored.decision_function(TEST), detector.decision_function(TEST))
 
 
 def test_letters_count_less_where_documents_have_many_subjects():
@@ -321,9 +357,10 @@ def test_letters_count_less_only_if_the_list_knows_the_words(monkeypatch, known,
 
 
 @pytest.mark.parametrize(
-    ("language", "weighed"), [("en", []), ("de", ["knn-words", "ngrams"]), ("ja", []), ("sw", [])]
+    ("language", "weighed"), [("en", ["knn-words"]), ("de", ["knn-words", "ngrams"]), ("ja", []), ("sw", [])]
 )
-def test_presets_weigh_letters_if_the_language_has_a_list(language, weighed):
+def test_presets_weigh_words_or_letters_by_the_documents(language, weighed):
     for normal in (True, False):
         members = split_list(own_detector("ensemble", language=language, normal=normal).detector.members)
-        assert [each[1:].partition("(")[0] for each in members if each.startswith("~")] == weighed
+        names = [each[1:].partition("(")[0] for each in members if each.startswith("~")]
+        assert list(dict.fromkeys(names)) == weighed
