@@ -26,8 +26,9 @@ If n is at most 100, `knn-words` is not fitted.
 
 If `knn-words` compares letters, as in the presets of languages with a list of words, each member with ``~``
 counts max(0.2, a) times. This holds if the list knows the documents: at least 82 % of their words have a
-frequency of 1e-6 or more in it. If it knows fewer, each member counts once. If it knows less than 65 %, the
-list is of another language, such as German for Luxembourgish, and `llr` does not count.
+frequency of 1e-6 or more in it. If it knows fewer, the list may be of a relative, such as Arabic for a
+dialect: members with ``~`` and `llr` on parts of words count once, and `llr` on words does not count. If it
+knows less than 65 %, the list is of another language, such as German for Luxembourgish, and no `llr` counts.
 
 References
 ----------
@@ -315,7 +316,7 @@ class Ensemble(TextDetector):
             alike = min(1.0, (similarity / _ALIKE_LETTERS) ** 2)
             known = min(_share_of_common(member, texts) for member in self._members)
             of_words = max(_LEAST_FACTOR, alike) if known >= _SAME_LANGUAGE else 1.0
-            of_others = [1.0 if known >= _OTHER_LANGUAGE else 0.0] * len(used)
+            of_others = [1.0 if known >= _least_known(member) else 0.0 for member in used]
         pairs = zip(used, of_others, strict=True)
         return [of_words if member.is_adapted else of_other for member, of_other in pairs]
 
@@ -433,8 +434,18 @@ def _works_on_vectors(choice: DetectorChoice) -> bool:
 
 def _joins_vectors(member: _Member) -> bool:
     """Return whether a member is `knn-words` on words, with an adapted weight, as next to vectors."""
-    choice, _, is_adapted = member
-    return is_adapted and choice.name == "knn-words" and choice.configuration().get("characters") is None
+    return member.is_adapted and member.choice.name == "knn-words" and not _compares_parts(member)
+
+
+def _compares_parts(member: _Member) -> bool:
+    return member.choice.configuration().get("characters") is not None
+
+
+def _least_known(member: _Member) -> float:
+    """Return which share of the words a list must know for a member to count."""
+    if member.choice.name != "llr":
+        return 0.0
+    return _OTHER_LANGUAGE if _compares_parts(member) else _SAME_LANGUAGE
 
 
 def _median_length(texts: Sequence[str]) -> float:

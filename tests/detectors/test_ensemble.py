@@ -347,13 +347,15 @@ def test_the_list_of_another_language_does_not_count():
 
 
 @pytest.mark.parametrize(
-    ("known", "expected"), [(0.6, [0.0, 1.0, 1.0]), (0.7, [1.0, 1.0, 1.0]), (0.9, [1.0, 0.2, 0.2])]
+    ("known", "expected"),
+    [(0.6, [0.0, 0.0, 1.0, 1.0, 4.0]), (0.7, [0.0, 1.0, 1.0, 1.0, 4.0]), (0.9, [1.0, 1.0, 0.2, 0.2, 4.0])],
 )
 def test_letters_count_less_only_if_the_list_knows_the_words(monkeypatch, known, expected):
     texts = [f"{letter}{letter} {letter * 4}" for letter in "abcdefgh"]
     monkeypatch.setattr(module, "_share_of_common", lambda *_: known)
-    members = "llr(background=uniform), ~knn-words(characters=5, k=5), ~ngrams"
-    assert Ensemble(members=members).fit(texts)._weights == expected
+    words, parts = "llr(background=uniform)", "llr(background=uniform, characters=5)"
+    members = f"{words}, {parts}, ~knn-words(characters=5, k=5), ~ngrams"
+    assert Ensemble(members=members, encoder="svd").fit(texts)._weights == expected
 
 
 @pytest.mark.parametrize(
