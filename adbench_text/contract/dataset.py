@@ -137,7 +137,20 @@ class Edition:
 
 @dataclass(frozen=True)
 class Redraw:
-    """How each seed draws documents anew, if a publication gives the sizes or the seeds of its draws."""
+    """How each seed draws documents anew, if a publication gives the sizes or the seeds of its draws.
+
+    With `folds`, nothing is drawn: each seed takes another fold. The test part is cut into `folds` blocks.
+    Documents at the same place of their class belong together, such as a text and its imitation, and are in
+    the same block. So all classes need the same number of documents. Seed 0 tests the last block, with the
+    documents of all classes, and learns the normal documents of the other blocks. Seed 1 tests the block
+    before it. The mean over the seeds 0 to ``folds - 1`` counts every document once.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> np.flatnonzero(Redraw(folds=2).is_tested(labels, seed=0))
+    array([2, 3, 6, 7])
+    """
 
     # share of the normal documents of the test part to move to the training part, in [0, 1); with 0 the
     # training part comes from `Dataset.read`
@@ -146,6 +159,22 @@ class Redraw:
     # number of outliers from each class, if `train_share` is 0; the method
     # ``sample(n_of_class, random_state=seed)`` of pandas draws them from the documents of the class
     n_of_class: int | None = None
+    folds: int = 0  # number of folds, at least 2, without the other values; 0 for a draw
+
+    @property
+    def draws_training(self) -> bool:
+        """Whether the training documents come from the test part."""
+        return self.train_share > 0 or self.folds > 0
+
+    def is_tested(self, labels: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
+        """Return which documents are in the fold that a seed tests, given the labels of all documents."""
+        places = np.empty(len(labels), np.int64)
+        for label in set(labels.tolist()):
+            places[labels == label] = np.arange(np.count_nonzero(labels == label))
+        n_places = int(places.max(initial=-1)) + 1
+        of_place = np.arange(n_places) * self.folds // max(n_places, 1)
+        tested: NDArray[np.bool_] = of_place[places] == (-1 - seed) % self.folds
+        return tested
 
     def training(self, normal: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
         """Draw rows for training from the normal ones."""
@@ -188,8 +217,8 @@ class Dataset(ABC):
     contamination : tuple of float, default ()
         The default shares of outliers in the training data; empty for 0, 5, 10 and 15 %.
     redraw : Redraw or None, default None
-        How each seed draws documents anew, with the protocol ``"redrawn"``. If it draws training documents,
-        `read` returns all documents in the test part, and an empty training part.
+        How each seed draws documents anew, with the protocol ``"redrawn"``. If it draws training documents
+        or has folds, `read` returns all documents in the test part, and an empty training part.
 
     Examples
     --------
@@ -262,3 +291,7 @@ def check_facts(dataset: Dataset) -> None:
         raise ValueError(
             f"redraw must be a Redraw with the protocol redrawn, and None otherwise, got {dataset.redraw}"
         )
+    if isinstance(redraw := dataset.redraw, Redraw) and redraw.folds and redraw != Redraw(folds=redraw.folds):
+        raise ValueError(f"with folds, a redraw has no other value, got {redraw}")
+    if isinstance(redraw, Redraw) and (redraw.folds < 0 or redraw.folds == 1):
+        raise ValueError(f"the folds of its redraw must be 0, or 2 and more, got {redraw.folds}")

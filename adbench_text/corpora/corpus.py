@@ -71,6 +71,25 @@ class Corpus:
                         f"Class {name!r} of {self.name} has no {part} documents after cleaning. "
                         "Check its files, and what splits them into training and test documents."
                     )
+        if self.redraw and self.redraw.folds:
+            self._check_folds(self.redraw.folds)
+
+    def _check_folds(self, folds: int) -> None:
+        """Raise DataError if the documents at one place of their classes may not belong together."""
+        counts = Counter(self.test.labels.tolist())
+        sizes = [counts[label] for label in range(len(self.classes))]
+        if len(set(sizes)) > 1 or self.n_empty:
+            of_classes = ", ".join(f"{name} {n:,}" for name, n in zip(self.classes, sizes, strict=True))
+            raise DataError(
+                f"{self.name} has folds: documents at the same place of their class belong together. So each "
+                "class needs the same number of documents, and words must remain in all after cleaning; got "
+                f"{of_classes}, and {self.n_empty:,} more that are empty after cleaning."
+            )
+        if sizes[0] < folds:
+            raise DataError(
+                f"{self.name} is cut into {folds} folds, but has only {sizes[0]:,} documents of each class. "
+                f"Use at least {folds}."
+            )
 
     @cached_property
     def digest(self) -> str:
@@ -105,14 +124,25 @@ class Corpus:
         """Return how many normal test documents are also training documents, and the number of all."""
         inliers = [self.classes.index(name) for name in self.inliers]
         normal = np.flatnonzero(np.isin(self.test.labels, inliers))
-        drawn = redraw.training(normal, np.random.default_rng(0))
+        if redraw.folds:
+            drawn = normal[~redraw.is_tested(self.test.labels, seed=0)[normal]]
+        else:
+            drawn = redraw.training(normal, np.random.default_rng(0))
         trained, rest = {self.test.texts[row] for row in drawn}, np.setdiff1d(normal, drawn)
         return sum(self.test.texts[row] in trained for row in rest), len(rest)
 
     def limited(self, limit: int) -> "Corpus":
-        """Return a corpus with at most `limit` documents per class in each part, for a quick look."""
+        """Return a corpus with at most `limit` documents per class in each part, for a quick look.
+
+        With folds, the same places are taken from every class, so that the documents still belong together.
+        """
+        has_folds = self.redraw is not None and self.redraw.folds > 0
 
         def some(documents: Documents) -> NDArray[np.int64]:
+            if has_folds and len(documents):
+                of_classes = [np.flatnonzero(documents.labels == label) for label in range(len(self.classes))]
+                places = np.random.default_rng(0).permutation(len(of_classes[0]))[:limit]
+                return np.sort(np.concatenate([rows[np.sort(places)] for rows in of_classes]))
             order = np.random.default_rng(0).permutation(len(documents))
             labels = documents.labels[order]
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
@@ -142,7 +172,7 @@ class Corpus:
         seen = (
             f"; {self.n_seen:,} test documents equal a training document when cleaned" if self.n_seen else ""
         )
-        if self.redraw and self.redraw.train_share:
+        if self.redraw and self.redraw.draws_training:
             n_seen, n_normal = self._seen_when_drawn(self.redraw)
             drawn = f"; drawn with seed 0, {n_seen:,} of {n_normal:,} normal test documents"
             seen = f"{drawn} equal a training document when cleaned" if n_seen else ""

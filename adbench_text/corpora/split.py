@@ -223,9 +223,18 @@ def divided(corpus: Corpus, inliers: Sequence[str]) -> Split:
 
 
 def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
-    """Draw a share of the normal documents for training; use the others and some outliers for testing."""
+    """Draw a share of the normal documents for training; use the others and some outliers for testing.
+
+    With folds, the seed chooses the fold that is tested. The normal documents of the other folds are learned,
+    and their outliers are the pool, so that no partner of a tested document is in the training data.
+    """
     redraw: Redraw = corpus.redraw  # type: ignore[assignment]  # a corpus with this protocol has one
     outlier = _is_outlier(corpus, corpus.test, inliers)
+    if redraw.folds:
+        tested = redraw.is_tested(corpus.test.labels, seed)
+        places, train, pool = map(np.flatnonzero, (tested, ~tested & ~outlier, ~tested & outlier))
+        clean = np.zeros(len(train), np.bool_)
+        return Split(corpus.test, corpus.test, train, clean, places, outlier[places], pool)
     if redraw.n_of_class is not None:
         kept = ~outlier
         for label in set(corpus.test.labels[outlier].tolist()):

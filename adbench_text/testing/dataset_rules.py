@@ -62,10 +62,10 @@ def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     """Both parts have documents of every class, and words remain after cleaning.
 
     With `inliers`, the other classes need no training documents; `outliers` never need them. If all documents
-    are ranked, or each seed draws the training documents, the training part is empty.
+    are ranked, or each seed draws the training documents or tests a fold, the training part is empty.
     """
     dataset, corpus = source.dataset, source.corpus
-    draws_training = dataset.redraw is not None and dataset.redraw.train_share > 0
+    draws_training = dataset.redraw is not None and dataset.redraw.draws_training
     if (draws_training or dataset.protocol == RANK_ALL) and len(corpus.train):
         yield f"all documents must be in the test part, got {len(corpus.train):,} for training"
     yield Note(corpus.counts())

@@ -68,6 +68,70 @@ def test_a_seed_draws_outliers_of_each_class_as_pandas_does(colours):
     )
 
 
+@pytest.fixture
+def folded():
+    facts = {"inliers": ("red",), "protocol": "redrawn", "redraw": Redraw(folds=3)}
+    return Corpus("folded", CLASSES, EMPTY, documents("test", np.tile([0, 1, 2], 10)), "made up", **facts)
+
+
+def numbers_of(rows):
+    """Return the places of documents in their classes: labels are red, green, blue, red, ..."""
+    return sorted({int(row) // len(CLASSES) for row in rows})
+
+
+@pytest.mark.parametrize(
+    ("seed", "tested"), [(0, [7, 8, 9]), (1, [4, 5, 6]), (2, [0, 1, 2, 3]), (3, [7, 8, 9])]
+)
+def test_a_seed_tests_a_fold_with_all_classes_and_learns_the_normal_documents_of_the_others(
+    folded, seed, tested
+):
+    split = split_of(folded, "red", 0.0, seed, "redrawn")
+    learned = [place for place in range(10) if place not in tested]
+    assert numbers_of(split.places) == tested
+    assert len(split.test) == 3 * len(tested)
+    assert split.outlier.sum() == 2 * len(tested)
+    assert numbers_of(split.train_rows) == learned
+    assert classes_of(split.train) == {"red"}
+    assert len(split.train) == len(learned)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_outlier_for_the_training_data_or_known_one_is_a_partner_of_a_tested_document(folded, seed):
+    split = split_of(folded, "red", 0.2, seed, "redrawn", known=6)
+    assert split.train_outlier.sum() == 1
+    assert classes_of(split.known) == {"green", "blue"}
+    of_training = numbers_of([*split.train_rows, *split.known_rows])
+    assert {*of_training}.isdisjoint(numbers_of(split.places))
+    with pytest.raises(InvalidValueError, match="only 13 "):  # 7 places of two classes, and one is mixed in
+        split_of(folded, "red", 0.2, seed, "redrawn", known=14)
+
+
+def test_a_limit_takes_the_documents_of_a_place_from_all_classes(folded):
+    limited = folded.limited(4)
+    assert np.bincount(limited.test.labels).tolist() == [4, 4, 4]
+    numbers = [int(text.removeprefix("test").split()[0]) // 3 for text in limited.test.texts]
+    assert len(set(numbers)) == 4
+    assert numbers == sorted(numbers)
+    split = split_of(limited, "red", 0.0, 0, "redrawn")
+    assert (len(split.train), len(split.test)) == (3, 3)
+    with pytest.raises(DataError, match=r"^folded is cut into 3 folds, but has only 2 .*at least 3\.$"):
+        folded.limited(2)
+
+
+def test_folds_need_classes_of_the_same_size(folded):
+    with pytest.raises(DataError, match=r"^folded has folds: .* got red 9, green 10, blue 10, and 0 more"):
+        replace(folded, test=folded.test.take(np.arange(1, 30)))
+    with pytest.raises(DataError, match=r"^folded has folds: .* and 3 more that are empty"):
+        replace(folded, n_empty=3)
+
+
+def test_copies_across_folds_are_counted(folded):
+    assert "cleaned" not in folded.counts()
+    texts = ["the same" if row in (0, 27) else text for row, text in enumerate(folded.test.texts)]
+    copied = replace(folded, test=Documents(texts, folded.test.labels))
+    assert "; drawn with seed 0, 1 of 3 normal test documents equal a training" in copied.counts()
+
+
 def classes_of(texts):
     return {text.split()[1] for text in texts}
 
@@ -202,6 +266,13 @@ def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
         ({"protocol": "bogus"}, f"protocol .*{', '.join(PROTOCOLS)}, got 'bogus'"),
         ({"protocol": "redrawn"}, "redraw .*Redraw .*redrawn, .*got None"),
         ({"redraw": Redraw(0.5)}, r"redraw .*Redraw .*redrawn, .*got Redraw\(.*0\.5"),
+        ({"protocol": "redrawn", "redraw": Redraw(0.5, folds=2)}, r"folds, .*no other .*0\.5.*folds=2"),
+        (
+            {"protocol": "redrawn", "redraw": Redraw(n_of_class=2, folds=2)},
+            "folds, .*no other .*n_of_class=2",
+        ),
+        ({"protocol": "redrawn", "redraw": Redraw(folds=1)}, "folds .* 0, or 2 .*, got 1"),
+        ({"protocol": "redrawn", "redraw": Redraw(folds=-2)}, "folds .* 0, or 2 .*, got -2"),
         ({"contamination": 0.0}, r"contamination .*tuple .*, got 0\.0"),
         ({"inliers": "red"}, "inliers .*tuple .*, got 'red'"),
         ({"inliers": CLASSES}, r"inliers .*tuple .*, got \('red', 'green', 'blue'\)"),

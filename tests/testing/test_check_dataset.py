@@ -67,8 +67,19 @@ class Drawn(Weather):
     redraw = Redraw(n_of_class=1)
 
 
+class Folded(Drawn):
+    redraw = Redraw(folds=2)
+
+
+class OfPairedDocuments(Folded):
+    def read(self):
+        texts = ["wet grey sky", "cold rain", "warm bright sky", "hot sand"]
+        return Documents([], []), Documents(texts, [0, 0, 1, 1])
+
+
 def test_a_sound_dataset_keeps_its_contract():
     check_dataset(Weather)
+    check_dataset(OfPairedDocuments)
     check_dataset(Drawn)
     check_dataset(Weather())
 
@@ -82,6 +93,7 @@ def test_a_sound_dataset_keeps_its_contract():
         (OfNormal, [r"inliers .*got \('rain', 'sun'\)"]),
         (Unsure, ["redraw .*got None"]),
         (Trained, ["test part, got 2"]),
+        (Folded, ["folds: .*rain 1, sun 1, and 2 more that are empty"]),
         (Empty, ["'sun' of weather"]),
     ],
 )
