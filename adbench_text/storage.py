@@ -216,7 +216,7 @@ class RemoteFile:
 
     path: str  # relative to the data directory
     url: str = ""  # empty if a person has to get the file
-    # digest of the published file in hexadecimal: either md5 or sha256
+    # digest of the published file in hexadecimal, or its first 16 digits or more: either md5 or sha256
     md5: str = ""
     sha256: str = ""
     page: str = ""  # for a person who gets the file by hand; needed without `url`
@@ -260,8 +260,11 @@ class RemoteFile:
         self._check(hashlib.new(self.algorithm, content).hexdigest())
         return content
 
+    def _accepts(self, digest: str) -> bool:
+        return digest.startswith(self.digest) or digest in self.others
+
     def _check(self, digest: str) -> None:
-        if digest not in (self.digest, *self.others):
+        if not self._accepts(digest):
             raise DataError(
                 f"{self.local} is not the published file: its {self.algorithm} is {digest}, "
                 f"not {self.digest}. Delete it, and "
@@ -283,14 +286,18 @@ class RemoteFile:
         import pooch
 
         pooch.get_logger().setLevel(logging.WARNING)
+        is_whole = len(self.digest) == 2 * hashlib.new(self.algorithm).digest_size
         try:
             pooch.retrieve(  # writes a temporary file, verifies it, then moves it
                 self.url,
-                known_hash=f"{self.algorithm}:{self.digest}",
+                known_hash=f"{self.algorithm}:{self.digest}" if is_whole else None,
                 path=local.parent,
                 fname=local.name,
                 downloader=pooch.HTTPDownloader(sys.stderr.isatty()),
             )
+            if not is_whole and not self._accepts(found := _digest_of_file(local, self.algorithm, False)):
+                local.unlink()  # pooch verifies only whole digests
+                raise ValueError(f"its {self.algorithm} is {found}")
         except (OSError, ValueError) as error:  # `requests` raises OSErrors; a wrong hash is a ValueError
             reason = without_password(message_of(error))
             raise DataError(

@@ -200,6 +200,24 @@ def test_a_failed_download_is_one_line_and_leaves_nothing(home, server, remote, 
     assert everything_in(home) == []
 
 
+def test_the_beginning_of_a_digest_is_enough_to_know_a_file(home, server, remote):
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    begun = replace(remote, md5="", sha256=digest[:16], others=(hashlib.sha256(b"my own").hexdigest(),))
+    assert begun.fetch().read_bytes() == CONTENT
+    begun.local.write_text("my own")
+    assert begun.read_bytes() == b"my own"
+    begun.local.write_text("another")
+    with pytest.raises(DataError, match=rf"file\.csv is not the published file: .*, not {digest[:16]}\. "):
+        begun.fetch()
+    begun.local.unlink()
+    server.answers["/file.csv"] = b"another"
+    found = hashlib.sha256(b"another").hexdigest()
+    quoted = rf"{re.escape(begun.url)}: its sha256 is {found}\. .*\(sha256 {digest[:16]}\) by hand"
+    with pytest.raises(DataError, match=quoted):
+        begun.fetch()
+    assert everything_in(home) == []
+
+
 @pytest.mark.parametrize("where", ["data directory is a file", "folder of that name", "no right to write"])
 def test_a_data_directory_that_cannot_be_written_is_one_line(home, remote, monkeypatch, where):
     def refuse(*args, **kwargs):
