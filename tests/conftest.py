@@ -83,6 +83,10 @@ FOLDERS = {
     "hint3-curekart": "hint3",
     "hint3-powerplay11": "hint3/test/powerplay11_test.csv",  # which may be missing beside the others
     "hint3-sofmattress": "hint3",
+    "fast-detect": "real/fast-detect",
+    "onion": "real/onion",
+    "mts-dialog": "real/mts-dialog",
+    "rasa-demo": "real/rasa-demo",
     "planted-letters-20news": "20news",
     "planted-de-20news": "20news",
     "planted-letters-agnews": "agnews",
@@ -92,7 +96,8 @@ FOLDERS = {
 
 def skip_without(name: str) -> None:
     """Skip a test of a dataset without a folder of real data."""
-    folder = FOLDERS.get(name, "tad-bench" if name.startswith("tad-") else name.replace(":", "/"))
+    other = "tad-bench" if name.startswith("tad-") else name.replace(":", "/")
+    folder = FOLDERS.get(name.partition(":")[0], other)
     if not name.endswith("pydocs") and not (REAL_DATA / folder).exists():
         pytest.skip(f"no {folder} in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
 
