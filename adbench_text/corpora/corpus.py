@@ -87,8 +87,8 @@ class Corpus:
             )
         if sizes[0] < folds:
             raise DataError(
-                f"{self.name} is cut into {folds} folds, but has only {sizes[0]:,} documents of each class. "
-                f"Use at least {folds}."
+                f"{self.name} is cut into {folds} folds, which need at least {folds} documents of each class; "
+                f"got {sizes[0]:,}. Raise the limit, if there is one."
             )
 
     @cached_property

@@ -114,7 +114,7 @@ def test_a_limit_takes_the_documents_of_a_place_from_all_classes(folded):
     assert numbers == sorted(numbers)
     split = split_of(limited, "red", 0.0, 0, "redrawn")
     assert (len(split.train), len(split.test)) == (3, 3)
-    with pytest.raises(DataError, match=r"^folded is cut into 3 folds, but has only 2 .*at least 3\.$"):
+    with pytest.raises(DataError, match=r"^folded is cut into 3 folds, .* at least 3 .*; got 2\. .*limit"):
         folded.limited(2)
 
 
