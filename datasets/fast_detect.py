@@ -83,17 +83,17 @@ class FastDetect(Dataset):
         texts = json.loads(self.files[0].fetch().read_text(encoding="utf-8"))
         pairs = [*zip(texts["original"], texts["sampled"], strict=True)]
         if self.is_levelled:
-            pairs = [_levelled(*pair) for pair in pairs]
-        human, machine = zip(*pairs, strict=True)
-        return Documents([], []), Documents([*human, *machine], [0] * len(human) + [1] * len(machine))
+            pairs = [_levelled(human, machine) for human, machine in pairs]
+        ordered = [pair[label] for label in (0, 1) for pair in pairs]
+        return Documents([], []), Documents(ordered, [0] * len(pairs) + [1] * len(pairs))
 
 
-def _levelled(*texts: str) -> tuple[str, ...]:
-    r"""Return the texts with single spaces, with signs of ASCII, and with the same number of words.
+def _levelled(human: str, machine: str) -> tuple[str, str]:
+    r"""Return both texts with single spaces, with signs of ASCII, and with the same number of words.
 
     >>> _levelled("It “rains” today – and tomorrow.", "It is\n\ndry…")
     ('It "rains" today', 'It is dry...')
     """
-    words = [text.translate(_TO_ASCII).split() for text in texts]
-    n = min(map(len, words))
-    return tuple(" ".join(of_text[:n]) for of_text in words)
+    words, others = (text.translate(_TO_ASCII).split() for text in (human, machine))
+    n = min(len(words), len(others))
+    return " ".join(words[:n]), " ".join(others[:n])

@@ -182,7 +182,7 @@ def test_a_dataset_keeps_its_contract(real_corpus, name):
 
 # read as they were written, as published
 SHORT = {"sst-far", "rostd", "banking-near", "banking-far"}
-SHORT |= {"hint3-curekart", "hint3-powerplay11", "hint3-sofmattress", "rasa-demo"}
+SHORT |= {"hint3-curekart", "hint3-powerplay11", "hint3-sofmattress", "rasa-demo", "onion"}
 
 
 @pytest.mark.parametrize("name", OWN_DATASETS)
