@@ -87,8 +87,8 @@ class Corpus:
             )
         if sizes[0] < folds:
             raise DataError(
-                f"{self.name} is cut into {folds} folds, which need at least {folds} documents of each class; "
-                f"got {sizes[0]:,}. Raise the limit, if there is one."
+                f"{self.name} is cut into {folds} folds, so it needs at least {folds} documents of each "
+                f"class; got {sizes[0]:,}. Raise the limit, if there is one."
             )
 
     @cached_property
