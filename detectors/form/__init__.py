@@ -26,7 +26,15 @@ and the share with a lower B (Stouffer's way to join p-values). Above the highes
 by 1 for each standard deviation, so that very odd documents are ranked, too. A training document is left out
 of its shares.
 
-The median and the variance of a fact come from all training documents, including the scored one.
+If documents are alike, a third distance R counts, see `precise`. It sees means that differ a little, such as
+words that are half a letter longer. With z the sum above, r the normal quantile of R, and u from `precise`,
+the score is then
+
+    log(exp(2 z / sqrt(2)) + exp(2 * 2.5 u r)) / 2,
+
+close to the larger of both: a document is odd if either says so.
+
+The median and the variance of a fact come from all training documents, including the scored one, except in R.
 
 References
 ----------
@@ -61,6 +69,7 @@ from adbench_text.detectors.form.facts import (
     numbers,
     shown,
 )
+from adbench_text.detectors.form.precise import LEAST_SPREAD, Precise
 from adbench_text.detectors.form.spelling import Spelling
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
@@ -73,9 +82,11 @@ from adbench_text.text.words import Word, word_positions
 CITATION = "adbench-text, see CITATION.cff"
 
 _RIDGE = 0.1  # added to the variance of each fact
-_LEAST_SPREAD = 0.3  # of a fact
 _LEAST_UPPER = 1e-3  # share of letters that are upper case; below it, the fact is left out
 _LEAST_REASON = 1.0  # standard deviations from which on a fact is a reason
+_LEAST_PRECISE = 2.0  # the same by R
+_OF_PRECISE = 2.5  # weight of R
+_SHARPNESS = 2.0  # of the larger of both
 _LONGEST_WORD = 40  # characters of a word to show
 _NEIGHBOURS = 20
 _MOST_REFERENCES = 4_000  # documents to search for neighbours: it takes a third of the time of a large file
@@ -115,6 +126,7 @@ class Form(TextDetector):
     trusted_types = frozenset(
         {
             "adbench_text.detectors.form._Scale",
+            "adbench_text.detectors.form.precise.Precise",
             "adbench_text.detectors.form.spelling.Spelling",
             "adbench_text.detectors.form.spelling._Counts",
         }
@@ -153,12 +165,12 @@ class Form(TextDetector):
         logs, totals = logarithms(counted), counted.sum(axis=0)
         self._others = np.median(shown(counted), axis=0)
         self._median = np.median(logs, axis=0)
-        self._unit = 1 / np.sqrt(logs.var(axis=0) + _LEAST_SPREAD**2)
+        self._unit = 1 / np.sqrt(logs.var(axis=0) + LEAST_SPREAD**2)
         if totals[COLUMN["upper"]] <= _LEAST_UPPER * totals[COLUMN["letters"]]:
             self._unit[COLUMN["upper"]] = 0.0
         if not has_frequencies(self.language):
             self._unit[COLUMN["unknown"]] = 0.0
-        standard = self._standard(counted)
+        standard = self._standard(logs)
         self._n, self._mean = len(texts), standard.mean(axis=0)
         centred = standard - self._mean
         self._inverse = np.linalg.inv(centred.T @ centred + _RIDGE * self._n * np.eye(len(FACTS)))
@@ -166,18 +178,34 @@ class Form(TextDetector):
         self._references = standard[places]
         distances = self._left_out(standard, places)
         self._scales = [_Scale.fit(of_training) for of_training in distances]
-        of_training: Scores = np.sum([_quantiles_left_out(each) for each in distances], axis=0)
-        self._scores_of_training = of_training
+        self._precise = Precise.fit(counted, logs)
+        precise = self._precise.left_out(logs)
+        self._scale_of_precise = _Scale.fit(precise)
+        of_training = np.sum([_quantiles_left_out(each) for each in distances], axis=0)
+        self._scores_of_training = self._joined(of_training, _quantiles_left_out(precise))
 
     def _score(self, texts: list[str]) -> Scores:
-        standard = self._standard(
-            self._counted(texts, _highest(self._spelling.surprise(self._prepared(texts))[0]))
-        )
+        logs = logarithms(self._counted(texts, _highest(self._spelling.surprise(self._prepared(texts))[0])))
+        standard = self._standard(logs)
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
         pairs = zip(self._scales, distances, strict=True)
-        scores: Scores = np.sum([scale.quantiles(each) for scale, each in pairs], axis=0)
-        return scores
+        scores = np.sum([scale.quantiles(each) for scale, each in pairs], axis=0)
+        return self._joined(scores, self._scale_of_precise.quantiles(self._precise.distances(logs)))
+
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Set the attributes that `learned` returned."""
+        super().restore(learned)
+        if "_precise" not in learned:  # saved by an older version, where R does not count
+            self._precise, self._scale_of_precise = Precise.none(), _Scale.fit(np.zeros(1))
+        return self
+
+    def _joined(self, scores: Scores, precise: Scores) -> Scores:
+        """Return the scores of documents, given the sums of the quantiles of M and B, and the ones of R."""
+        if not self._precise.times:
+            return scores
+        both = scores / np.sqrt(2), _OF_PRECISE * self._precise.times * precise
+        return np.asarray(np.logaddexp(*(_SHARPNESS * each for each in both)) / _SHARPNESS)
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
@@ -191,9 +219,9 @@ class Form(TextDetector):
         counted[:, SURPRISE] = surprise
         return counted
 
-    def _standard(self, counted: Numbers) -> Numbers:
-        """Return the standardised facts of documents, given their numbers."""
-        standard: Numbers = (logarithms(counted) - self._median) * self._unit
+    def _standard(self, logs: Numbers) -> Numbers:
+        """Return the standardised facts of documents, given their logarithms."""
+        standard: Numbers = (logs - self._median) * self._unit
         return standard
 
     def _quadratic(self, standard: Numbers) -> Scores:
@@ -214,7 +242,8 @@ class Form(TextDetector):
         """Return the facts that lie farthest from the training documents.
 
         A fact is a reason if it lies at least a standard deviation from the median, and adds to the
-        Mahalanobis distance. Other facts may be normal, for example for so long a document.
+        Mahalanobis distance. Other facts may be normal, for example for so long a document. If R counts, a
+        fact is also a reason if it lies at least two of its own standard deviations from the mean.
         """
         return self._reasons(self._check_fitted(texts))
 
@@ -226,12 +255,15 @@ class Form(TextDetector):
     def _reasons(self, texts: list[str], *, leave_out: bool = False) -> list[list[str]]:
         surprise, words = self._spelling.surprise(self._prepared(texts), leave_out=leave_out)
         counted = self._counted(texts, _highest(surprise))
-        standard, own = self._standard(counted), shown(counted)
+        logs, own = logarithms(counted), shown(counted)
+        standard, precise = self._standard(logs), self._precise.reasons(logs)
         centred = standard - self._mean
         is_reason = (np.abs(standard) >= _LEAST_REASON) & (centred * (centred @ self._inverse) > 0)
         is_reason[:, SURPRISE] &= standard[:, SURPRISE] > 0
+        is_reason |= np.abs(precise) >= _LEAST_PRECISE
+        size = np.maximum(np.abs(standard), np.abs(precise))
         names, found = list(FACTS), list[list[str]]()
-        for row, order in enumerate(np.argsort(-np.abs(standard), axis=1, kind="stable")):
+        for row, order in enumerate(np.argsort(-size, axis=1, kind="stable")):
             texts_of = [
                 format_fact(names[each], own[row, each], self._others[each])
                 if each != SURPRISE

@@ -65,6 +65,11 @@ _OF_KIND = {
 }
 
 
+def kinds() -> list[str]:
+    """Return the names of the facts that count characters or words of some kind."""
+    return [*_OF_KIND, "non_ascii", "links", "unknown"]
+
+
 def numbers(texts: Sequence[str], language: str) -> Numbers:
     """Count `FACTS` in each document, (n_texts, n_facts); the surprise remains 0."""
     letters = letters_of_list(language)

@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 from adbench_text.contract.scores import FROM_SCRATCH, WORDS
 from adbench_text.detectors import form
 from adbench_text.detectors.form import facts
+from adbench_text.detectors.form.precise import Precise
 from adbench_text.documents.models.folder import load_model as load
 from adbench_text.documents.models.folder import save_model as save
 from adbench_text.documents.models.model import Model, TrainingFacts
@@ -116,7 +117,7 @@ def mean_distance(point, others, k):
 
 def standard_of_training(detector):
     surprise, _ = detector._spelling.surprise(TRAIN, leave_out=True)
-    return detector._standard(detector._counted(TRAIN, form._highest(surprise)))
+    return detector._standard(facts.logarithms(detector._counted(TRAIN, form._highest(surprise))))
 
 
 @pytest.mark.parametrize("k", [1, 20, 500])
@@ -154,6 +155,79 @@ def test_a_distance_that_is_left_out_has_no_part_in_its_scale(n, values):
         form._Scale.fit(of).quantiles(one)[0] for of, one in zip(others, distances[:, None], strict=True)
     ]
     np.testing.assert_allclose(form._quantiles_left_out(distances), expected, atol=1e-12)
+
+
+SHORT, LONG = (
+    "the sea was calm and we had a good day on it".split(),
+    "harbour captain storms letters morning".split(),
+)
+
+
+def reports(n, share, seed):
+    """Documents of about 200 words, of which about this share is long; all other facts vary, too."""
+    rng, found = np.random.default_rng(seed), list[str]()
+    for of_text in rng.normal(share, 0.03, n):
+        named, pause = np.clip(rng.normal([0.1, 0.1], 0.05), 0.02, 1)
+        written = list[str]()
+        for is_long, is_name, is_end in rng.random((200, 3)) < [of_text, named, pause]:
+            word = str(rng.choice(LONG if is_long else SHORT))
+            written.append((word.capitalize() if is_name else word) + (", " if is_end else " "))
+        rare = rng.poisson(rng.lognormal([1.0, -1.0, -1.0, 1.0, -1.0]))
+        for mark, times in zip(("1995 ", "! ", "% ", '" ', "é "), rare, strict=True):
+            for place in rng.integers(0, 200, times):
+                written[place] += mark
+        found.append("".join(written).strip())
+    return found
+
+
+def test_words_that_are_a_little_longer_in_a_whole_document_are_seen_among_alike_documents():
+    train, test = reports(100, 0.4, seed=0), reports(50, 0.4, seed=1) + reports(50, 0.55, seed=2)
+    detector, is_odd = Form(random_state=0).fit(train), np.arange(100) >= 50
+    assert detector._precise.times == 1
+    assert roc_auc_score(is_odd, detector.decision_function(test)) > 0.85
+    assert any("letters per word" in reason for reason in detector.reasons(test[-1:])[0])
+    detector._precise = Precise.none()
+    assert roc_auc_score(is_odd, detector.decision_function(test)) < 0.8
+
+
+def test_precise_distances_of_training_documents_are_those_of_a_fit_without_them():
+    counted = facts.numbers(reports(20, 0.4, seed=0), "en")
+    logs = facts.logarithms(counted)
+    precise = Precise.fit(counted, logs)
+    expected = [
+        precise._replace(mean=others.mean(axis=0), variance=others.var(axis=0)).distances(logs[[row]])[0]
+        for row in range(20)
+        for others in [np.delete(logs, row, axis=0)]
+    ]
+    np.testing.assert_allclose(precise.left_out(logs), expected)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        sentences(100, seed=5),
+        [f"2005-06-{n % 30:02} R02-M1-N{n % 7} RAS KERNEL INFO parity error corrected" for n in range(100)],
+        ["the same words"] * 50,
+        ["one"],
+    ],
+    ids=["short", "log", "copies", "one"],
+)
+def test_precise_facts_do_not_count_without_enough_that_tells_documents_apart(texts):
+    detector = Form().fit(texts)
+    assert detector._precise.times == 0
+    with_none = Form().fit(texts)
+    with_none._precise = Precise.none()
+    new = [*sentences(3, seed=6), "", "0041"]
+    np.testing.assert_array_equal(detector.decision_function(new), with_none.decision_function(new))
+
+
+def test_a_detector_of_an_older_version_scores_without_precise_facts():
+    fitted = Form().fit(TRAIN)
+    learned = {name: value for name, value in fitted.learned().items() if "precise" not in name}
+    fitted._precise = Precise.none()
+    restored, new = Form().restore(learned), [*sentences(3, seed=6), "0041"]
+    np.testing.assert_array_equal(restored.decision_function(new), fitted.decision_function(new))
+    assert restored.reasons(new) == fitted.reasons(new)
 
 
 def test_few_new_documents_score_higher_than_all_others():
