@@ -6,7 +6,7 @@ The score of a document is the mean over the members of
 
 where median and MAD (median absolute deviation) come from the scores that the member gives the training
 documents: leave-one-out scores, if it has them. Labels are not used. A member counts once for each mention,
-and four times as often with an `encoder` that is given for all. If the MAD of a member is 0, its scores are
+and twice as often with an `encoder` that is given for all. If the MAD of a member is 0, its scores are
 divided by their standard deviation; if that is 0, too, the member adds nothing. If the first member sets
 training documents aside (``kept_``), the others learn from the rest. Averages of normalised scores are the
 usual ensemble of outlier detectors (Aggarwal and Sathe, 2015).
@@ -26,9 +26,8 @@ If n is at most 100, `knn-words` is not fitted.
 
 If `knn-words` compares letters, as in the presets of languages with a list of words, each member with ``~``
 counts max(0.2, a) times. This holds if the list knows the documents: at least 82 % of their words have a
-frequency of 1e-6 or more in it. If it knows fewer, the list may be of a relative, such as Arabic for a
-dialect: members with ``~`` and `llr` on parts of words count once, and `llr` on words does not count. If it
-knows less than 65 %, the list is of another language, such as German for Luxembourgish, and no `llr` counts.
+frequency of 1e-6 or more in it. If it knows fewer, each member counts once. If it knows less than 65 %, the
+list is of another language, such as German for Luxembourgish, and `llr` does not count.
 
 References
 ----------
@@ -66,7 +65,7 @@ _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 _NEAREST = "knn-vectors(encoder=wordllama, k=5, references=4000)"
 _ADAPTED = "~"  # before a member whose weight depends on the training documents
 _WORDS = f"{_ADAPTED}knn-words(references=1000, adjusted=true)"
-_OF_ENCODER = 4  # times that a member counts whose encoder was chosen for the documents
+_OF_ENCODER = 2  # times that a member counts whose encoder was chosen for the documents
 _ALIKE_WORDS, _ALIKE_LETTERS = 0.15, 0.25  # similarity to neighbours from which on documents are alike
 _LONG = 100  # words; vectors of longer documents say less
 _LEAST_FACTOR = 0.2  # of members that compare letters
@@ -136,8 +135,8 @@ class Ensemble(TextDetector):
     encoder : str or None, default None
         The encoder of all members that work on document vectors, as for `VectorDetector`. If there is no such
         member, ``knn-vectors(references=1000)`` with this encoder is added. Members with this encoder count
-        four times as often, because an encoder that was chosen for the documents knows more than words. With
-        None, each member has the encoder that it names.
+        twice as often, because an encoder that was chosen for the documents knows more than words. With None,
+        each member has the encoder that it names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 
@@ -316,7 +315,8 @@ class Ensemble(TextDetector):
             alike = min(1.0, (similarity / _ALIKE_LETTERS) ** 2)
             known = min(_share_of_common(member, texts) for member in self._members)
             of_words = max(_LEAST_FACTOR, alike) if known >= _SAME_LANGUAGE else 1.0
-            of_others = [1.0 if known >= _least_known(member) else 0.0 for member in used]
+            of_llr = 1.0 if known >= _OTHER_LANGUAGE else 0.0
+            of_others = [of_llr if member.choice.name == "llr" else 1.0 for member in used]
         pairs = zip(used, of_others, strict=True)
         return [of_words if member.is_adapted else of_other for member, of_other in pairs]
 
@@ -434,18 +434,8 @@ def _works_on_vectors(choice: DetectorChoice) -> bool:
 
 def _joins_vectors(member: _Member) -> bool:
     """Return whether a member is `knn-words` on words, with an adapted weight, as next to vectors."""
-    return member.is_adapted and member.choice.name == "knn-words" and not _compares_parts(member)
-
-
-def _compares_parts(member: _Member) -> bool:
-    return member.choice.configuration().get("characters") is not None
-
-
-def _least_known(member: _Member) -> float:
-    """Return which share of the words a list must know for a member to count."""
-    if member.choice.name != "llr":
-        return 0.0
-    return _OTHER_LANGUAGE if _compares_parts(member) else _SAME_LANGUAGE
+    choice, _, is_adapted = member
+    return is_adapted and choice.name == "knn-words" and choice.configuration().get("characters") is None
 
 
 def _median_length(texts: Sequence[str]) -> float:
