@@ -125,7 +125,7 @@ def test_the_harness_knows_no_plug_in_by_name():
         *(f"adbench_text/{path}.py: form" for path in FORM),
         "adbench_text/cli/odd.py: csv",
         "adbench_text/cli/odd.py: html",
-        "adbench_text/documents/__init__.py: ensemble",
+        "adbench_text/plugins/configure.py: ensemble",
         "adbench_text/reading/mail.py: html",
         "adbench_text/reading/source.py: csv",
         "adbench_text/cli/report.py: form",

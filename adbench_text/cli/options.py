@@ -36,12 +36,15 @@ class Name(click.ParamType[str]):
             from adbench_text.cli.list import names_of
             from adbench_text.own_file import WRITTEN
             from adbench_text.plugins import registry
+            from adbench_text.plugins.configure import is_preset_of_default
 
             is_in_file = self.kind in _IN_FILES and WRITTEN.fullmatch(value)
             before, colon, _ = value.rpartition(":")
             name = before if colon and self.kind in _WITH_PRESETS else value
             is_variant = self.kind in _OF_DATASETS and registry.find("datasets", value)
-            if not (is_in_file or is_variant) and not {value, name} & {*(known := names_of(self.kind))}:
+            if is_in_file or is_variant or (self.kind in _WITH_PRESETS and is_preset_of_default(name)):
+                return value
+            if not {value, name} & {*(known := names_of(self.kind))}:
                 raise UnknownNameError(_NOUNS[self.kind], name, known)
         return value
 

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import QUIET, Name, click_option
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
+from adbench_text.documents import SAMPLE
 from adbench_text.errors import InvalidValueError, listing
 from adbench_text.escaping import count, printable
 from adbench_text.orders import ORDERS
-from adbench_text.plugins.configure import english_knowledge, setting
+from adbench_text.plugins.configure import DEFAULT_DETECTOR, english_knowledge, setting
 from adbench_text.reading.documents import DocumentFile
 from adbench_text.reading.options import READ_OPTIONS
 from adbench_text.run.cell_options import ENCODER

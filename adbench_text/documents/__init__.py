@@ -3,9 +3,6 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-#: The detector of the commands for own documents, and of `odd_documents`.
-DEFAULT_DETECTOR = "ensemble"
-
 #: Default number of different documents that a detector learns from.
 SAMPLE = 20_000
 

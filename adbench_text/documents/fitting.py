@@ -13,7 +13,7 @@ from adbench_text.calibration import joined, p_values_within, p_without_words
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import KnownLabels
 from adbench_text.contract.scores import TEST_BATCH, check_texts
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
+from adbench_text.documents import SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.left_out import N_FOLDS, LeftOut
@@ -25,6 +25,7 @@ from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Families, Rows, Survey, Surveyor, surveyed
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
+from adbench_text.plugins.configure import DEFAULT_DETECTOR
 from adbench_text.plugins.foreign import Detector
 from adbench_text.text.calendar_names import calendar_names
 from adbench_text.text.copies import OF_MODEL

@@ -5,11 +5,16 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DetectorChoice, build, format_name, text_of_settings
+from adbench_text.plugins.configure import (
+    DEFAULT_DETECTOR,
+    DetectorChoice,
+    build,
+    format_name,
+    text_of_settings,
+)
 from adbench_text.plugins.foreign import Detector, adapted_copy
 from adbench_text.text.languages import standard
 

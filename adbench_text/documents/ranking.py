@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from adbench_text.checks import Number
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, Texts, no_progress
+from adbench_text.documents import SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import InLanguages, other_languages
 from adbench_text.documents.groups import Groups
@@ -23,6 +23,7 @@ from adbench_text.documents.source import TextSource
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.orders import Order
+from adbench_text.plugins.configure import DEFAULT_DETECTOR
 from adbench_text.plugins.foreign import Detector
 
 _N_IN_LINE, _N_IN_NOTEBOOK = 3, 10  # documents of a list that are shown in a repr, in a notebook

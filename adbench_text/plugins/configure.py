@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from adbench_text.contract.detector import TextDetector
 
 DEFAULT = "default"
+#: The detector of the commands for own documents, and of `odd_documents`. Its presets need not name it:
+#: ``robust`` is ``ensemble:robust``.
+DEFAULT_DETECTOR = "ensemble"
 GPU = "GPU"  # see `TextDetector.faster`
 NOTATION = "NAME, NAME:PRESET or NAME(key=value, ...)"
 _WRITTEN = re.compile(r"([^():,]+\.py:\w+|[^():,]+)(?::([^():,]+))?(?:\((.+)\))?", re.DOTALL)
@@ -33,6 +36,8 @@ class DetectorChoice:
 
     >>> DetectorChoice.parse("ocsvm:paper-grid(encoder=svd)")
     DetectorChoice(name='ocsvm', preset='paper-grid', settings={'encoder': 'svd'}, seeds=(), datasets=())
+    >>> DetectorChoice.parse("robust").name
+    'ensemble'
     """
 
     name: str
@@ -56,7 +61,10 @@ class DetectorChoice:
                 parts[-1] += f", {part}"
             else:
                 parts.append(part)
-        return cls(name.strip(), preset, dict(map(setting, parts)))
+        name, settings = name.strip(), dict(map(setting, parts))
+        if preset is None and is_preset_of_default(name):
+            return cls(DEFAULT_DETECTOR, name, settings)
+        return cls(name, preset, settings)
 
     @property
     def chosen(self) -> str:
@@ -106,6 +114,13 @@ class DetectorChoice:
                 f"{self.name}:{self.preset} has {len(grid)} configurations; give the settings of one."
             )
         return grid[0]
+
+
+def is_preset_of_default(name: str) -> bool:
+    """Return whether a text is no detector, but a preset of the default detector, such as ``robust``."""
+    if not name.isidentifier() or registry.find("detectors", name) is not None:
+        return False
+    return name in registry.detector(DEFAULT_DETECTOR).presets("")
 
 
 def split_list(text: str) -> list[str]:

@@ -146,3 +146,8 @@ def test_what_has_no_preset_or_is_no_name_is_quoted(name):
 def test_an_unknown_preset_is_an_error_with_the_name(name):
     result = adbench(f"info {name}")
     assert_refused(result, 2, repr(name.rpartition(":")[2 if name.startswith("llr") else 0]))
+
+
+def test_a_preset_of_the_default_detector_is_described_without_its_name():
+    assert adbench("info robust").stdout == adbench("info ensemble:robust").stdout != ""
+    assert_refused(adbench("info rubust"), 2, "rubust")

@@ -81,3 +81,16 @@ def test_a_list_is_split_at_commas_outside_brackets():
         "date",
     ]
     assert split_list("llr,") == ["llr", ""]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("robust", DetectorChoice("ensemble", "robust")),
+        ("clean(encoder=svd)", DetectorChoice("ensemble", "clean", {"encoder": "svd"})),
+        ("llr:robust", DetectorChoice("llr", "robust")),
+        ("rubust", DetectorChoice("rubust")),
+    ],
+)
+def test_a_preset_of_the_default_detector_need_not_name_it(written, expected):
+    assert DetectorChoice.parse(written) == expected
