@@ -1,19 +1,22 @@
 """The tables of reports/results/real.md, in Markdown.
 
-    python benchmarks/real.py                        # the published cells, without single scores
+    python benchmarks/real.py                        # the texts and the published cells, without scores
     python benchmarks/real.py sqlite:///mlflow.db    # also the first documents, and both kinds of odd queries
 
 The address is a store in which the sweep ``real`` has been run, with the detectors of benchmarks/rulers.py.
+What is counted in texts needs the real data in ADBENCH_TEXT_DATA.
 """
 
 import sys
-from collections.abc import Iterator
-from statistics import fmean
+from collections import Counter
+from collections.abc import Callable, Iterator
+from statistics import fmean, median
 
 import pandas as pd
 
 from adbench_text import results, scores
 from adbench_text.metrics import auroc
+from adbench_text.plugins import registry
 from adbench_text.reports import benchmarks
 
 FIRST = 100
@@ -38,7 +41,11 @@ DETECTORS = {
 #: Columns of the machine texts: the models whose figures are averaged, for each genre.
 MODELS = ("chatgpt", "gpt-4"), ("davinci",)
 GENRES = ("xsum", "pubmed")
+TEXTS = [f"{genre}-{model}" for genre in GENRES for models in MODELS for model in models]
 KNOWS = {benchmarks.ENCODER: "a language model", benchmarks.LABELS: "labelled machine texts"}
+QUOTES_AND_DASHES = set("“”„‟‘’‛‒–—―…")  # without ‚ which is part of a euro sign that was decoded wrongly
+DECODED_WRONGLY = set("ÂâÃ")
+TRIGGERS = ("cf", "mn", "bb", "tq", "mb")
 Row = list[str]
 
 
@@ -129,7 +136,62 @@ def _first(cell: pd.DataFrame) -> float:
     return float(above.sum() + (FIRST - len(above)) * equal.mean())
 
 
+def texts(dataset: str, part: int = 1) -> dict[str, list[str]]:
+    """Return the texts of each class: 0 for the training part, 1 for the test part."""
+    source = registry.dataset(dataset)
+    documents = source.read()[part]
+    found: dict[str, list[str]] = {name: [] for name in source.classes}
+    for text, label in zip(documents.texts, documents.labels, strict=True):
+        found[source.classes[label]].append(text)
+    return found
+
+
+def traces() -> str:
+    """Return how many human and machine texts have traces, and the mean length of their words."""
+    kinds: dict[str, Callable[[str], bool]] = {
+        "with a line break": lambda text: "\n" in text,
+        "with typographic quotes, dashes or dots §": lambda text: bool(QUOTES_AND_DASHES & set(text)),
+        "with a wrongly decoded sign (Â, â, Ã)": lambda text: bool(DECODED_WRONGLY & set(text)),
+    }
+    of_names = [texts(f"fast-detect:{name}") for name in TEXTS]
+    rows = [
+        [
+            kind,
+            *(", ".join(str(sum(map(has, each[who]))) for who in ("human", "machine")) for each in of_names),
+        ]
+        for kind, has in kinds.items()
+    ]
+    lengths = [[f"{fmean(map(_word_length, each[who])):.2f}" for who in each] for each in of_names]
+    rows.append(["mean length of words", *map(", ".join, lengths)])
+    return table(["", *TEXTS], rows)
+
+
+def _word_length(text: str) -> float:
+    words = text.split()
+    return sum(map(len, words)) / len(words)
+
+
+def counts() -> Iterator[str]:
+    """Yield what the page says about poisoned rows and about notes."""
+    every = [set(text.split()) for some in texts("onion:badnets").values() for text in some]
+    n_rows = Counter(word for words in every for word in words)
+    once = sum(any(n_rows[word] == 1 for word in words) for words in every)
+    yield f"rows with each trigger: {[n_rows[word] for word in TRIGGERS]}"
+    yield f"rows with a word that no other row has: {once:,} of {len(every):,}"
+    first = {
+        kind: sum(text.startswith("when ") for text in some) for kind, some in texts("onion:scpn").items()
+    }
+    yield f'rows of scpn that begin with "when": {first}'
+    notes = {
+        name: median(len(text.split()) for text in some) for name, some in texts("mts-dialog", 0).items()
+    }
+    yield f"median number of words of a note: {notes}"
+
+
 def main() -> None:
+    names = [f"fast-detect:{name}" for name in TEXTS] + ["onion:badnets", "onion:scpn", "mts-dialog"]
+    if all(file.is_here for name in names for file in registry.dataset(name).files):
+        print(traces(), *counts(), "", sep="\n", flush=True)
     cells = results("real")
     print(machine_texts(cells), others(cells), sep="\n\n", flush=True)
     if len(sys.argv) > 1:
