@@ -25,6 +25,7 @@ _FIGURES = "outside.json"  # as the sources print them: fractions, for Text-ADBe
 #: How a corpus of ours relates to the published one; docs/reports.md explains the words.
 EXACT, REDRAWN, REBUILT = "exact", "redrawn", "rebuilt"
 _NLPAD, _MCA2, _TAD, _TEXTAD = "nlp_adbench", "mca2", "tad_bench", "text_adbench"
+_BAO, _FIGURES_OF_BAO = "Bao et al.", "fast-detect.json"
 _NAMES = {_NLPAD: "NLP-ADBench", _MCA2: "MCA2", _TAD: "TAD-Bench", _TEXTAD: "Text-ADBench"}
 # For each corpus of ours: its relation to the published one, the protocol, and the columns of the figures.
 _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
@@ -43,6 +44,11 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
     "textad-reuters": (REBUILT, ONE_VS_REST, {_TEXTAD: "reuters21578"}),
     "textad-sms": (REBUILT, ONE_VS_REST, {_TEXTAD: "sms_spam"}),
     "textad-sst2": (REBUILT, ONE_VS_REST, {_TEXTAD: "sst2"}),
+    **{
+        f"fast-detect:{genre}-{model}": (REDRAWN, "redrawn", {_BAO: f"{genre}_{column}"})
+        for genre in ("xsum", "pubmed")
+        for model, column in {"chatgpt": "gpt-3.5-turbo", "gpt-4": "gpt-4", "davinci": "davinci"}.items()
+    },
 }
 # Our name of a metric: their name. Their AUPR, like ours, has the outliers as positives and uses the
 # trapezoidal rule. If all scores are equal, it is (1 + share of outliers) / 2, which on 20 Newsgroups is
@@ -52,9 +58,12 @@ _NOT_RUN = 50.0
 _KNOWN_BY = {  # by the beginning of the name of a method
     NONE: ("DATE", "GPT-2 from scratch", "likelihood ratios"),
     WORD_VECTORS: ("CVDD", "OCSVM", "IForest", "GloVe"),
-    ENCODER: ("BERT", "MDF+IMLM", "GPT-2", "MLKD", "MiniLM", "Llama", "stella", "Qwen", "LLM2Vec"),
+    ENCODER: (
+        *("BERT", "MDF+IMLM", "GPT-2", "MLKD", "MiniLM", "Llama", "stella", "Qwen", "LLM2Vec"),
+        *("Fast-DetectGPT", "DNA-GPT", "entropy", "likelihood", "log-rank", "rank", "LRR", "NPR"),
+    ),
     COMMERCIAL: ("OpenAI", "O-", "MCA2", "NCMOD", "RCPMOD"),
-    LABELS: ("FATE",),
+    LABELS: ("FATE", "RoBERTa"),
 }
 
 
@@ -98,7 +107,7 @@ def relation(cells: pd.DataFrame) -> pd.Series:
 def rows(dataset: str, metric: str) -> tuple[Row, ...]:
     """Return the published figures for our dataset and metric, in the order of the sources."""
     *_, columns = _CORPORA.get(dataset, ("", "", {}))
-    read = {_TEXTAD: _of_lists, published.WU: _of_wu}
+    read = {_TEXTAD: _of_lists, published.WU: _of_wu, _BAO: _of_bao}
     found = (read.get(source, _of_fractions)(source, column, metric) for source, column in columns.items())
     return tuple(row for of_source in found for row in of_source)
 
@@ -112,6 +121,11 @@ def of_method(name: str, mean: float, spread: float | None = None) -> Row:
 def _of_wu(source: str, dataset: str, metric: str) -> list[Row]:
     rows_of_wu = published.rows_of_wu(dataset, metric)
     return [of_method(row["method"], row[metric], row[f"{metric}_sd"]) for row in rows_of_wu]
+
+
+def _of_bao(source: str, column: str, metric: str) -> list[Row]:
+    of_methods = published.read(_FIGURES_OF_BAO)["figures"][column] if metric == "auroc" else {}
+    return [Row(source, method, _knowledge(method), value) for method, value in of_methods.items()]
 
 
 def _of_fractions(source: str, column: str, metric: str) -> list[Row]:

@@ -30,6 +30,7 @@ _TABLES = {  # of pages without some tables
     "words": ["words"],
     "planted": ["words"],
     "scope": ["leaderboard", "benchmarks"],
+    "real": ["leaderboard", "benchmarks"],
     "languages": ["variants"],
     "twins": ["twins"],
 }
@@ -37,6 +38,7 @@ _FIGURES = {  # of pages with other figures than most
     "words": (),
     "planted": (),
     "scope": (),
+    "real": (),
     "languages": (variants,),
     "twins": (networks,),
 }
@@ -45,6 +47,7 @@ _PARTS = {
     "one-vs-rest": ("main", "contamination", "beyond"),
     "benchmarks": ("published",),
     "scope": ("scope",),
+    "real": ("real",),
 }
 #: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
 DOCS = "leaderboard.md", "detectors.md"

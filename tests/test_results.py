@@ -1,6 +1,7 @@
 """The measured results of reports/results: their tables come from the CSV files beside them."""
 
 import re
+import runpy
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -167,6 +168,15 @@ def test_the_page_says_none_of_a_detector_where_reports_say_that_it_knows_none()
     rows = OF_US.findall(RESULTS_PAGE)
     assert len(rows) == 18
     assert [name for name, knows in rows if not re.match(KINDS[regimes[name]], knows)] == []
+
+
+def test_the_tables_of_real_anomalies_are_those_of_the_cells():
+    real = runpy.run_path(str(ROOT / "benchmarks" / "real.py"))
+    page = (RESULTS / "real.md").read_text(encoding="utf-8")
+    cells = results("real")
+    assert set(real["DETECTORS"]) == set(cells["name"])
+    for table in (real["machine_texts"](cells), real["others"](cells)):
+        assert table in page, "run python benchmarks/real.py"
 
 
 IN_SCOPE = ["ensemble(members=llr, ngrams)", "ensemble:clean", "ensemble:clean(encoder=minilm)", "date:fast"]

@@ -41,11 +41,12 @@ def labels(*records) -> list[str]:
 # The figures
 
 
-def test_the_figures_are_those_that_were_read_in_the_publications(data_dir: Path):
-    read = data_dir.parent / "reference" / "outside.json"
+@pytest.mark.parametrize("name", ["outside.json", "fast-detect.json"])
+def test_the_figures_are_those_that_were_read_in_the_publications(data_dir: Path, name):
+    read = data_dir.parent / "reference" / name
     if not read.is_file():
         pytest.skip(f"no {read.name} beside the folder of real data")
-    assert published.read("outside.json") == json.loads(read.read_text(encoding="utf-8"))
+    assert published.read(name) == json.loads(read.read_text(encoding="utf-8"))
 
 
 def test_each_source_has_all_its_rows():
@@ -66,6 +67,21 @@ def test_every_figure_of_a_source_is_in_a_row():
     figures = published.read("outside.json")["tad_bench"]["auroc"]
     rows = {row.method: row.figure / 100 for row in benchmarks.rows("tad-olid", "auroc")}
     assert rows == pytest.approx({method: of_corpora["olid"] for method, of_corpora in figures.items()})
+
+
+def test_texts_of_language_models_have_the_figures_of_their_authors_only_as_published():
+    rows = benchmarks.rows("fast-detect:xsum-chatgpt", "auroc")
+    assert {row.source for row in rows} == {"Bao et al."}
+    assert [row.knowledge for row in rows].count("pre-trained") == 8
+    assert best("fast-detect:xsum-chatgpt") == {
+        "pre-trained": ("Fast-DetectGPT", 99.07),
+        "labels": ("RoBERTa base", 91.5),
+    }
+    assert benchmarks.rows("fast-detect:xsum-chatgpt-levelled", "auroc") == ()
+    assert benchmarks.rows("fast-detect:xsum-chatgpt", "fpr95") == ()
+    assert labels(cell(dataset="fast-detect:pubmed-gpt-4", protocol="redrawn")) == [
+        "fast-detect:pubmed-gpt-4 (redrawn)"
+    ]
 
 
 def test_other_metrics_and_datasets_have_no_rows():
