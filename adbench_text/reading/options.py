@@ -35,6 +35,8 @@ class ReadOptions:
         Lines to skip at the start of each file. The default skips titles above the header of a table.
     sheet : str, optional
         Name or number of the sheet of a spreadsheet, from 1 on. The default is the only one with rows.
+    role : tuple of str
+        Roles of the turns of a chat to keep; each may be a list with commas. The default keeps all turns.
     as_written : bool
         Whether to keep escapes such as HTML entities.
     likely : tuple of str
@@ -49,6 +51,7 @@ class ReadOptions:
     errors: str = "strict"
     skip_lines: int | None = None
     sheet: str | None = None
+    role: tuple[str, ...] = ()
     as_written: bool = False
     likely: tuple[str, ...] = ()
 
@@ -61,6 +64,8 @@ class ReadOptions:
                     f"{', '.join(_DELIMITERS)}."
                 )
             object.__setattr__(self, "delimiter", delimiter)
+        roles = [part.strip() for each in self.role for part in each.split(",")]
+        object.__setattr__(self, "role", tuple(filter(None, roles)))
         if self.errors not in _ERRORS:
             raise UnknownNameError("value of errors", self.errors, _ERRORS)
         if self.skip_lines is not None and self.skip_lines < 0:
@@ -114,6 +119,13 @@ READ_OPTIONS = (
         "sheet",
         "Sheet of a spreadsheet: its name, or its number from 1 on.  [default: the only one with rows]",
         metavar="NAME",
+        is_kept=True,
+    ),
+    ReadOption(
+        "role",
+        "Keep only the turns of a chat that have this role, such as user or assistant.  [default: all turns]",
+        is_several=True,
+        metavar="ROLE",
         is_kept=True,
     ),
     ReadOption("encoding", "Encoding of the text, for example cp1252.", is_kept=True),

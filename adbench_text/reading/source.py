@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import count
-from adbench_text.reading import json_rows, mail, parquet, separated, spreadsheets
+from adbench_text.reading import chats, json_rows, mail, parquet, separated, spreadsheets
 from adbench_text.reading.batch import LONGEST, Batch, batch_of, check_length, in_sizes
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
 from adbench_text.reading.hub import HUB, HubData
@@ -58,7 +58,9 @@ class Source:
     losses: Losses = field(default_factory=Losses)
     notes: list[str] = field(default_factory=list)  # known before reading
     doubled: set[str] = field(default_factory=set)  # names of several columns
+    chosen: Collection[str] = ()  # columns of the text that the user named
     description: str = ""
+    found_text: str = ""  # the column of the text, if the format has one; known after rows are read
     correcting: str = ""  # options that correct the guesses; known after rows are read
     _skipped: set[str] = field(default_factory=set)  # names of unreadable files
     is_table: bool = True  # whether texts are cells; known after rows are read
@@ -104,6 +106,8 @@ class Source:
                     self.skip_part(name, error)
             if len(self.files) > 1:
                 self.description = f"{len(self.files):,} files, each {self.description}"
+        if self.options.role and not self.found_text:
+            self.losses.note(f"{self.name} has no chats, so --role is not used.")
 
     def _part(self, name: str, file: Path, only: Collection[str] | None) -> Iterator[Batch]:
         with named_errors(file), file.open("rb") as stream:
@@ -154,7 +158,15 @@ class Source:
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
             self.description = f"JSON, {encoding}"
-            yield from json_rows.batches(lines, name, self.options, self.losses, sizes)
+            chat = chats.Chats(name, self.options, self.losses, self.chosen, len(self.files) > 1)
+            batches = json_rows.batches(lines, name, self.options, self.losses, sizes, chat)
+            first = next(batches, None)  # shows whether the rows are conversations
+            if chat.is_found:
+                self.description = f"chats, a document for each turn, {encoding}"
+                self.found_text, self.is_table = chats.TEXT, False
+            if first is not None:
+                yield first
+                yield from batches
         else:
             wanted = self.text or self.options.likely
             table = separated.SeparatedFile(

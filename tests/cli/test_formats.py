@@ -93,6 +93,81 @@ def test_grew_compares_sheets_and_periods(adbench, book, tmp_path):
     assert "dates 'day'" in by_time.stdout
 
 
+@pytest.fixture
+def log(tmp_path):
+    """A log of 30 conversations; one answer is about law."""
+    turns = [
+        {"role": role, "content": text} for role, text in zip(["user", "assistant"] * 120, SEA, strict=True)
+    ]
+    turns[41]["content"] = LAW[0]
+    rows = [
+        {"id": f"c{n}", "messages": turns[8 * n : 8 * n + 8], "month": f"2024-0{1 + n // 15}-15"}
+        for n in range(30)
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "log.jsonl"
+
+
+def test_odd_ranks_the_turns_of_a_role(adbench, log, tmp_path):
+    result = adbench("odd", log, "--role", "assistant", *LIST)
+    assert result.exit_code == 0, result.output
+    assert (
+        "Read as chats, a document for each turn, UTF-8; text 'content'; identifiers 'id'." in result.stdout
+    )
+    rows = table(tmp_path / "odd.csv")
+    assert len(rows) == 120
+    first = {
+        name: rows[0][name] for name in ("row", "id", "conversation", "turn", "role", "content", "month")
+    }
+    assert [*first.values()] == ["20", "c5#2", "c5", "2", "assistant", LAW[0], "2024-01-15"]
+    assert "c5#2" in (tmp_path / "odd.html").read_text()
+
+
+@pytest.mark.parametrize("group", ["role", "conversation", "month"])
+def test_turns_have_groups(adbench, log, tmp_path, group):
+    result = adbench("odd", log, "--group", group, *LIST)
+    assert result.exit_code == 0, result.output
+    assert f"groups '{group}'" in result.stdout
+    assert len(table(tmp_path / "odd.csv")) == 240
+
+
+def test_a_model_keeps_the_role(adbench, log, tmp_path):
+    fitted = adbench("fit", log, "--role", "assistant,tool", "--detector", "llr", "-m", "kept")
+    assert fitted.exit_code == 0, fitted.output
+    assert "No turn of log.jsonl has the role 'tool'." in fitted.stderr
+    for file in (log, "-"):
+        stdin = (tmp_path / log).read_text() if file == "-" else None
+        scored = CliRunner().invoke(main, ["score", "kept", file], input=stdin)
+        assert scored.exit_code == 0, scored.output
+        ids = [json.loads(line)["id"] for line in scored.stdout.splitlines()]
+        assert (len(ids), ids[:5]) == (120, ["c0#2", "c0#4", "c0#6", "c0#8", "c1#2"])
+    every = adbench("score", "kept", log, "--role", "")
+    assert len(every.stdout.splitlines()) == 240
+    (tmp_path / "new.csv").write_text(f"body\n{LAW[0]}\n")
+    of_csv = adbench("score", "kept", "new.csv")
+    assert (of_csv.exit_code, len(of_csv.stdout.splitlines())) == (0, 1)
+    assert "Note: new.csv has no chats, so --role is not used." in of_csv.stderr
+
+
+def test_grew_compares_turns(adbench, log, tmp_path):
+    result = adbench("grew", log, "--by-time", "month", "--role", "user")
+    assert result.exit_code == 0, result.output
+    assert len(table(tmp_path / "grew.csv")) == 60
+
+
+def test_roles_of_a_chat_are_classes_of_a_dataset(adbench, log):
+    result = adbench("run", "-d", "llr", "-s", f"files:{log}", "--label", "role", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert f"files:{log}" in result.stdout
+
+
+def test_a_role_that_no_turn_has_is_refused_in_one_line(adbench, log):
+    message = (
+        "log.jsonl has no documents. No turn of log.jsonl has the role 'bot'. Its roles: 'assistant', 'user'."
+    )
+    assert_refused(adbench("odd", log, "--role", "bot"), 1, message)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
