@@ -156,7 +156,7 @@ def _rows_of(
     if found is None:
         return None, iter(())
     sheet, n_rows, n_columns = found
-    rows = islice(sheet.iter_rows(), n_rows)
+    rows = islice(sheet.iter_rows() if n_rows else iter(()), n_rows)
     return sheet.name, ((n, [*map(shown, row[:n_columns])]) for n, row in enumerate(rows, start=1))
 
 
@@ -206,7 +206,8 @@ def _listed(titles: Sequence[str]) -> str:
 def _with_extent(sheet: "CalamineSheet") -> "tuple[CalamineSheet, int, int]":
     """Return a sheet, and the numbers of its rows and columns up to the last cell that is not empty."""
     n_rows = n_columns = 0
-    for number, row in enumerate(sheet.iter_rows(), start=1):
+    rows = sheet.iter_rows() if sheet.start else ()  # calamine 0.4 fails on an empty sheet
+    for number, row in enumerate(rows, start=1):
         n = next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
         n_rows, n_columns = number if n else n_rows, max(n_columns, n)
     return sheet, n_rows, n_columns

@@ -295,6 +295,7 @@ BAD = {
         "is not a spreadsheet, or is damaged: ",
     ),
     "no rows": ("a.xlsx", lambda path: write_xlsx(path, []), "has no documents."),
+    "no sheet with rows": ("a.xlsx", lambda path: write_xlsx(path, {"A": [], "B": []}), "has no documents."),
     "only a header": ("a.ods", lambda path: write_ods(path, {"One": [["text"]]}), "has no documents."),
     "a password": (
         "a.xlsx",
