@@ -78,8 +78,8 @@ _OPTIONS = [
     click.Option(
         ["--marked"],
         type=click.Path(dir_okay=False, path_type=Path),
-        help="CSV with a column mark (odd, fine), such as the table or the file that the page saves; learn "
-        "from it and rank again.",
+        help="CSV or spreadsheet with a column mark (odd, fine), such as the table or the file that the page "
+        "saves; learn from it and rank again.",
     ),
     "Output",
     click.Option(
@@ -99,8 +99,9 @@ _OPTIONS = [
 def command(file: str | None, example: bool, output: Path, with_text: bool, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd, by their words and by their form?
 
-    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt) or mails (.mbox), also compressed (.csv.gz). It
-    can also be a folder of text or Parquet files, hf:NAME of the Hugging Face Hub, or - for standard input.
+    FILE is CSV, TSV, JSON lines, Parquet, a spreadsheet (.xlsx, .ods), plain lines (.txt) or mails (.mbox),
+    also compressed (.csv.gz). It can also be a folder of text or Parquet files, hf:NAME of the Hugging Face
+    Hub, or - for standard input.
     For each document, a detector learns from the other documents. It scores the cleaned words of the
     document, and the form of its raw text (length, characters, kinds of words). p is the share of the
     different documents (copies count once) that score at least as high. A document is called odd if p is at

@@ -33,6 +33,7 @@ def opened_as_fitted(
     }
     if (options["kind"] or kind_of_name(Path(file).name)) != fitted.get("format"):
         kept.pop("skip_lines", None)  # in another format, the first lines are documents
+        kept.pop("sheet", None)
     options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
     documents = opened(file, options, likely=tuple(kept.get("text", ())), likely_id=kept.get("id"))
     used = {**options, "text": documents.text_columns, "id": documents.id_column}

@@ -22,6 +22,7 @@ from adbench_text.contract.labels import KnownLabels
 from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
+from adbench_text.reading import spreadsheets
 from adbench_text.reading.headers import as_in_pandas
 from adbench_text.reading.separated import decoded, delimiter_of
 
@@ -131,11 +132,12 @@ class NamedDocuments(Protocol):
 
 
 def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
-    """Return the marks of a CSV by row. Usually ``odd`` wrote the table and a spreadsheet saved it.
+    """Return the marks of a CSV or a spreadsheet by row.
 
-    The column ``mark`` is odd, fine or empty. The first column of `id_titles` that the table has identifies
-    the documents. If a spreadsheet wrote 23 for 00023, or the identifier is empty, the column ``row``
-    identifies the document; then its text must be the same, too.
+    Usually ``odd`` wrote the table and a spreadsheet saved it. The column ``mark`` is odd, fine or empty. The
+    first column of `id_titles` that the table has identifies the documents. If a spreadsheet wrote 23 for
+    00023, or the identifier is empty, the column ``row`` identifies the document; then its text must be the
+    same, too.
 
     Raise DataError if the file cannot be read, a column is missing, a mark is wrong, or identifier, row and
     text contradict each other.
@@ -202,7 +204,13 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """Return the cells of a CSV, with any separator. U+FFFD replaces bytes that are not UTF-8."""
+    """Return the cells of a spreadsheet, or of a CSV with any separator.
+
+    In a CSV, U+FFFD replaces bytes that are not UTF-8.
+    """
+    if spreadsheets.has_suffix(path):
+        names, cells = spreadsheets.table(path)
+        return pd.DataFrame(cells, columns=names, dtype=str)
     text = decoded(path, "replace")
     delimiter, stream = delimiter_of(text), StringIO(text, newline="")
     reader = csv.reader(stream, delimiter=delimiter)

@@ -1,1 +1,1 @@
-"""Read the user's files: CSV, TSV, JSON, Parquet, lines, mails, and folders of files."""
+"""Read the user's files: CSV, TSV, JSON, Parquet, spreadsheets, lines, mails, and folders of files."""

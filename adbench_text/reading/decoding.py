@@ -83,7 +83,10 @@ def only_member(archive: zipfile.ZipFile, name: str) -> str:
         if not each.endswith("/") and not each.startswith("__MACOSX/") and not Path(each).name.startswith(".")
     ]
     if "[Content_Types].xml" in members:
-        raise DataError(f"{name} is a document or spreadsheet of Office; export it as text or CSV.")
+        raise DataError(
+            f"{name} is a file of Office. For a spreadsheet, give --format spreadsheet; export another "
+            "document as text."
+        )
     if len(members) != 1:
         raise DataError(f"{name} is a ZIP archive of {len(members):,} files; unpack it to a folder.")
     return members[0]

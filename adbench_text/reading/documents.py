@@ -81,6 +81,7 @@ class DocumentFile:
         id, self.group_column = id and without_surrogates(id), group and without_surrogates(group)
         others = [*filter(None, [id, self.group_column])]
         self._source = source = source_of(path, [*given, *others], ReadOptions(**options))
+        source.chosen = given
         batches = source.batches()
         first: list[Batch] = []
         names: dict[str, None] = {}
@@ -91,7 +92,9 @@ class DocumentFile:
             # the first of several files may lack a column
             is_enough = sum(map(len, first)) >= _N_LOOKED_AT and (is_complete or not source.goes_on)
             likely = source.options.likely
-            is_decided = given or (likely and ({*likely} <= names.keys() or TEXT in names))
+            is_decided = (
+                given or source.found_text or (likely and ({*likely} <= names.keys() or TEXT in names))
+            )
             if is_enough or (is_decided and is_complete):
                 break  # a pipe must get an answer after its first document
         if not any(map(len, first)):
@@ -112,7 +115,9 @@ class DocumentFile:
         of_model = [*source.options.likely]
         if of_model and not given and {*of_model} <= names.keys():
             given = of_model
-        self.text_columns = given or [_text_column(self.columns, first, source.losses.notes)]
+        self.text_columns = given or [
+            source.found_text or _text_column(self.columns, first, source.losses.notes)
+        ]
         rest = [name for name in self.columns if name not in self.text_columns]
         if id is None and likely_id in rest:
             id = likely_id

@@ -8,6 +8,7 @@ from typing import Any
 
 from adbench_text.errors import DataError, listing
 from adbench_text.reading.batch import Batch, batch_of, in_sizes
+from adbench_text.reading.chats import Chats
 from adbench_text.reading.decoding import BUFFER, Lines
 from adbench_text.reading.options import Losses, ReadOptions
 
@@ -27,16 +28,17 @@ _DECODER = json.JSONDecoder(parse_constant=_constant)  # `json.loads` would make
 
 
 def batches(
-    lines: Lines, name: str, options: ReadOptions, losses: Losses, sizes: Iterator[int]
+    lines: Lines, name: str, options: ReadOptions, losses: Losses, sizes: Iterator[int], chats: Chats
 ) -> Iterator[Batch]:
-    """Yield the rows in batches of some sizes."""
+    """Yield the rows in batches of some sizes. Conversations have a row for each turn."""
     first, is_waiting = lines.first_line(), None
     if first.startswith("[") or not _is_value(first):
         values = _values(lines, name)
     else:
         values = _of_lines(lines, name, options, losses)
         is_waiting = lines.is_waiting if lines.is_pipe else None
-    rows = _rows(values, name, options, losses)
+    values = chats.looked_at(values)
+    rows = chats.rows(values) if chats.is_found else _rows(values, name, options, losses)
     for taken in in_sizes(rows, sizes, is_waiting):
         yield batch_of([row for row, _ in taken], [number for _, number in taken], name)
 

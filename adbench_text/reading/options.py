@@ -19,19 +19,24 @@ class ReadOptions:
     Attributes
     ----------
     kind : str, optional
-        One of ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``lines``, ``mbox``, ``folder``.
+        One of ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``lines``, ``mbox``, ``spreadsheet``,
+        ``folder``.
     encoding : str
         Encoding of text files. A byte order mark takes precedence.
     delimiter : str, optional
         One character, or its name: ``tab``, ``comma``, ``semicolon``, ``pipe``, ``space``.
     header : bool
-        Whether the first row of CSV and TSV has the names of the columns.
+        Whether the first row of CSV, TSV and spreadsheets has the names of the columns.
     quotes : bool, optional
         Whether fields of CSV and TSV may be in double quotes. If not, a quote is a character.
     errors : {"strict", "replace"}
         On unreadable input: raise an error, or replace bytes by U+FFFD and skip rows.
     skip_lines : int, optional
-        Lines to skip at the start of each file. The default skips titles above the header of CSV and TSV.
+        Lines to skip at the start of each file. The default skips titles above the header of a table.
+    sheet : str, optional
+        Name or number of the sheet of a spreadsheet, from 1 on. The default is the only one with rows.
+    role : tuple of str
+        Roles of the turns of a chat to keep; each may be a list with commas. The default keeps all turns.
     as_written : bool
         Whether to keep escapes such as HTML entities.
     likely : tuple of str
@@ -45,6 +50,8 @@ class ReadOptions:
     quotes: bool | None = None
     errors: str = "strict"
     skip_lines: int | None = None
+    sheet: str | None = None
+    role: tuple[str, ...] = ()
     as_written: bool = False
     likely: tuple[str, ...] = ()
 
@@ -57,6 +64,8 @@ class ReadOptions:
                     f"{', '.join(_DELIMITERS)}."
                 )
             object.__setattr__(self, "delimiter", delimiter)
+        roles = [part.strip() for each in self.role for part in each.split(",")]
+        object.__setattr__(self, "role", tuple(filter(None, roles)))
         if self.errors not in _ERRORS:
             raise UnknownNameError("value of errors", self.errors, _ERRORS)
         if self.skip_lines is not None and self.skip_lines < 0:
@@ -83,7 +92,9 @@ class ReadOption(Option):
 #: All options for reading. Commands, sweeps and models select from them.
 READ_OPTIONS = (
     ReadOption(
-        "format", "csv, tsv, jsonl, parquet, lines, mbox or folder.  [default: by the suffix]", field="kind"
+        "format",
+        "csv, tsv, jsonl, parquet, lines, mbox, spreadsheet or folder.  [default: by the suffix]",
+        field="kind",
     ),
     ReadOption("delimiter", "Delimiter: a character, or tab.  [default: guessed]", is_kept=True),
     ReadOption(
@@ -102,6 +113,19 @@ READ_OPTIONS = (
         kind=int,
         least=0,
         metavar="N",
+        is_kept=True,
+    ),
+    ReadOption(
+        "sheet",
+        "Sheet of a spreadsheet: its name, or its number from 1 on.  [default: the only one with rows]",
+        metavar="NAME",
+        is_kept=True,
+    ),
+    ReadOption(
+        "role",
+        "Keep only the turns of a chat that have this role, such as user or assistant.  [default: all turns]",
+        is_several=True,
+        metavar="ROLE",
         is_kept=True,
     ),
     ReadOption("encoding", "Encoding of the text, for example cp1252.", is_kept=True),

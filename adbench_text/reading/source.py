@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import count
-from adbench_text.reading import json_rows, mail, parquet, separated
+from adbench_text.reading import chats, json_rows, mail, parquet, separated, spreadsheets
 from adbench_text.reading.batch import LONGEST, Batch, batch_of, check_length, in_sizes
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
 from adbench_text.reading.hub import HUB, HubData
@@ -18,7 +18,7 @@ from adbench_text.reading.options import Losses, ReadOptions
 
 STDIN, STDIN_NAME = "-", "standard input"
 TEXT = json_rows.TEXT
-_TABLES = ("csv", "tsv", "jsonl", "parquet", "mbox")
+_TABLES = ("csv", "tsv", "jsonl", "parquet", "mbox", spreadsheets.KIND)
 KINDS = (*_TABLES, "lines", "folder")
 #: Format of a file by its suffix.
 FORMAT_OF_SUFFIX = {
@@ -33,6 +33,7 @@ FORMAT_OF_SUFFIX = {
     "mbox": "mbox",
     "txt": "lines",
     "log": "lines",
+    **dict.fromkeys(spreadsheets.SUFFIXES, spreadsheets.KIND),
 }
 _WIDE = ("utf-16", "utf16", "utf-32", "utf32")  # encodings of text with NUL bytes
 _LOOKED_AT = 8192  # bytes
@@ -57,8 +58,10 @@ class Source:
     losses: Losses = field(default_factory=Losses)
     notes: list[str] = field(default_factory=list)  # known before reading
     doubled: set[str] = field(default_factory=set)  # names of several columns
+    chosen: Collection[str] = ()  # columns of the text that the user named
     description: str = ""
-    is_separated: bool = False  # whether it is CSV or TSV; known after rows are read
+    found_text: str = ""  # the column of the text, if the format has one; known after rows are read
+    correcting: str = ""  # options that correct the guesses; known after rows are read
     _skipped: set[str] = field(default_factory=set)  # names of unreadable files
     is_table: bool = True  # whether texts are cells; known after rows are read
 
@@ -75,9 +78,9 @@ class Source:
     @property
     def advice(self) -> str:
         """Advice if a column is not found because of a wrong guess; empty for other formats."""
-        if not self.is_separated:
+        if not self.correcting:
             return ""
-        return f"It was read as {self.description}; --delimiter, --skip-lines and --no-header change this."
+        return f"It was read as {self.description}; {self.correcting} change this."
 
     def batches(self, only: Collection[str] | None = None) -> Iterator[Batch]:
         """Yield all rows. `only` selects columns of Parquet and Hugging Face."""
@@ -85,6 +88,8 @@ class Source:
             raise InvalidValueError(
                 f"{self.name} has no lines to skip; --skip-lines is for CSV, TSV, JSON and plain lines."
             )
+        if self.options.sheet is not None and self.kind != spreadsheets.KIND:
+            self.losses.note(f"{self.name} is not a spreadsheet, so --sheet is not used.")
         if self.hub:
             self.description = "a data set of Hugging Face"
             yield from self.hub.batches(only)
@@ -101,6 +106,8 @@ class Source:
                     self.skip_part(name, error)
             if len(self.files) > 1:
                 self.description = f"{len(self.files):,} files, each {self.description}"
+        if self.options.role and not self.found_text:
+            self.losses.note(f"{self.name} has no chats, so --role is not used.")
 
     def _part(self, name: str, file: Path, only: Collection[str] | None) -> Iterator[Batch]:
         with named_errors(file), file.open("rb") as stream:
@@ -129,6 +136,15 @@ class Source:
             self.description, self.is_table = "mails", False
             yield from mail.batches(unpacked(stream, name), name, self.losses)
             return
+        if kind == spreadsheets.KIND:
+            sheet = spreadsheets.SheetFile(
+                stream, name, self.options, self.losses, self.text or self.options.likely
+            )
+            self.doubled |= sheet.doubled
+            self.description = sheet.description
+            self.correcting = "--sheet, --skip-lines and --no-header"
+            yield from sheet.batches()
+            return
         lines = Lines(stream, name, self.options, self.losses, any_end=kind in ("csv", "tsv"))
         if kind in ("csv", "tsv") and lines.first_line().startswith('{"'):
             kind = "jsonl"  # the file has a wrong suffix
@@ -142,7 +158,15 @@ class Source:
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
             self.description = f"JSON, {encoding}"
-            yield from json_rows.batches(lines, name, self.options, self.losses, sizes)
+            chat = chats.Chats(name, self.options, self.losses, self.chosen, len(self.files) > 1)
+            batches = json_rows.batches(lines, name, self.options, self.losses, sizes, chat)
+            first = next(batches, None)  # shows whether the rows are conversations
+            if chat.is_found:
+                self.description = f"chats, a document for each turn, {encoding}"
+                self.found_text, self.is_table = chats.TEXT, False
+            if first is not None:
+                yield first
+                yield from batches
         else:
             wanted = self.text or self.options.likely
             table = separated.SeparatedFile(
@@ -153,7 +177,8 @@ class Source:
                 table.note_header()
             self.doubled |= table.doubled
             header = "header" if self.options.header else "no header"
-            self.description, self.is_separated = f"{table.dialect}, {header}, {encoding}", True
+            self.description = f"{table.dialect}, {header}, {encoding}"
+            self.correcting = "--delimiter, --skip-lines and --no-header"
             yield from table.batches(sizes)
 
     def _note_tabs(self, first: list[str], name: str) -> None:
@@ -231,10 +256,10 @@ def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
 def _of_pipe(name: str, pipe: BinaryIO, options: ReadOptions, text: Collection[str]) -> Source:
     if options.kind == "folder":
         raise DataError(f"{name} cannot be read as {options.kind}; save it to a file.")
-    if options.kind == "parquet":
+    if options.kind in ("parquet", spreadsheets.KIND):
         from io import BytesIO
 
-        pipe = BytesIO(pipe.read())  # Parquet has its metadata at the end
+        pipe = BytesIO(pipe.read())  # these formats have their table of contents at the end
     return Source(name, options, text, pipe=pipe)
 
 
@@ -280,7 +305,7 @@ def _kind_of(file: Path) -> str:
     if kind is None:
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(KINDS)}. "
-            "Export a spreadsheet as CSV first."
+            f"Spreadsheets are read from {', '.join(f'.{each}' for each in spreadsheets.SUFFIXES)}."
         )
     return kind
 

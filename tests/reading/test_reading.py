@@ -674,7 +674,7 @@ BAD = {
         "a.csv, line 3 .*utf-16: .*truncated data",
     ),
     "UTF-32": ("a.csv", "text\none\n".encode("utf-32-le"), {}, "NUL byte"),
-    "a spreadsheet": ("a.xlsx", b"PK", {}, "a.xlsx.* CSV"),
+    "a spreadsheet": ("a.xlsx", b"PK", {}, "a.xlsx is not a spreadsheet"),
     "NUL": ("a.csv", b"text\none\ntw\0o\n", {}, "line 3 .*NUL byte"),
     "too many fields": (
         "a.csv",
