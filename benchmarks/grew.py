@@ -36,13 +36,14 @@ from misfiled import CORPORA, Labelled
 from sklearn.cluster import KMeans
 
 from adbench_text.calibration import LEAST_P
-from adbench_text.documents import DEFAULT_DETECTOR, no_progress
 from adbench_text.documents import growth as module
+from adbench_text.documents import no_progress
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.growth import growth
 from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.terms import read_terms
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DEFAULT_DETECTOR
 from adbench_text.storage import data_dir
 
 ALPHA = 0.05

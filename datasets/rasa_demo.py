@@ -16,7 +16,7 @@ _FILES = "https://raw.githubusercontent.com/RasaHQ/rasa-demo/6935627/"
 _SCOPE = "out_of_scope/"
 _KINDS = {f"{_SCOPE}other": "out of scope", f"{_SCOPE}non_english": "not English"}
 # "[Rasa X](product)" or '[Rasa X]{"entity": "product"}': only the words between the brackets were said
-_ENTITY = re.compile(r"\[([^\]]*)\](?:\([^)]*\)|\{[^}]*\})")
+_ENTITY = re.compile(r"\[([^\[\]]*)\](?:\([^()]*\)|\{[^{}]*\})")
 
 
 def _file(path: str, sha256: str) -> RemoteFile:
