@@ -272,7 +272,7 @@ def own_files() -> Iterator[Callable[[], None]]:
 
     def forget() -> None:
         sys.path[:] = path
-        for name in {"mine", "beside", "other", "server", "openai"} - modules:
+        for name in {"mine", "beside", "other", "server", "openai", "rulers"} - modules:
             sys.modules.pop(name, None)
         own_file._paths.clear()
         own_encoder._identity_by.cache_clear()

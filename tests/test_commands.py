@@ -69,6 +69,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: P
         for kind, text in texts
     ]
     (folder / "marked.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in marked))
+    chats = [{"messages": [{"role": "assistant", "content": text}]} for _, text in texts]
+    (folder / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in chats))
+    (folder / "benchmarks").mkdir()
+    shutil.copy(Path(__file__).parents[1] / "benchmarks" / "rulers.py", folder / "benchmarks")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
