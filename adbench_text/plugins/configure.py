@@ -117,7 +117,7 @@ class DetectorChoice:
 
 
 def is_preset_of_default(name: str) -> bool:
-    """Return whether a text is no detector, but a preset of the default detector, such as ``robust``."""
+    """Return whether a text names a preset of the default detector, such as ``robust``, and no detector."""
     if not name.isidentifier() or registry.find("detectors", name) is not None:
         return False
     return name in registry.detector(DEFAULT_DETECTOR).presets("")
