@@ -143,7 +143,7 @@ class Redraw:
     Documents at the same place of their class belong together, such as a text and its imitation, and are in
     the same block. So all classes need the same number of documents. Seed 0 tests the last block, with the
     documents of all classes, and learns the normal documents of the other blocks. Seed 1 tests the block
-    before it. The mean over the seeds 0 to ``folds - 1`` counts every document once.
+    before it. The mean over the seeds 0 to ``folds - 1`` counts every document once; there are no more seeds.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Redraw:
             places[labels == label] = np.arange(np.count_nonzero(labels == label))
         n_places = int(places.max(initial=-1)) + 1
         of_place = np.arange(n_places) * self.folds // max(n_places, 1)
-        tested: NDArray[np.bool_] = of_place[places] == (-1 - seed) % self.folds
+        tested: NDArray[np.bool_] = of_place[places] == self.folds - 1 - seed
         return tested
 
     def training(self, normal: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:

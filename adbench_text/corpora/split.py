@@ -231,6 +231,11 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
     redraw: Redraw = corpus.redraw  # type: ignore[assignment]  # a corpus with this protocol has one
     outlier = _is_outlier(corpus, corpus.test, inliers)
     if redraw.folds:
+        if seed >= redraw.folds:
+            raise InvalidValueError(
+                f"{corpus.name} has {redraw.folds} folds, and each seed tests one: give --seed "
+                f"{','.join(map(str, range(redraw.folds)))}, got {seed}."
+            )
         tested = redraw.is_tested(corpus.test.labels, seed)
         places, train, pool = map(np.flatnonzero, (tested, ~tested & ~outlier, ~tested & outlier))
         clean = np.zeros(len(train), np.bool_)

@@ -79,9 +79,12 @@ def numbers_of(rows):
     return sorted({int(row) // len(CLASSES) for row in rows})
 
 
-@pytest.mark.parametrize(
-    ("seed", "tested"), [(0, [7, 8, 9]), (1, [4, 5, 6]), (2, [0, 1, 2, 3]), (3, [7, 8, 9])]
-)
+def test_a_seed_without_a_fold_is_refused(folded):
+    with pytest.raises(InvalidValueError, match=r"^folded has 3 folds, .* give --seed 0,1,2, got 3\."):
+        split_of(folded, "red", 0.0, 3, "redrawn")
+
+
+@pytest.mark.parametrize(("seed", "tested"), [(0, [7, 8, 9]), (1, [4, 5, 6]), (2, [0, 1, 2, 3])])
 def test_a_seed_tests_a_fold_with_all_classes_and_learns_the_normal_documents_of_the_others(
     folded, seed, tested
 ):
