@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adbench_text.documents.marks import Mark
 
 #: The first columns of the table of odd. The columns of the file follow.
-COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
+COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of nearest subject".split())
 LANGUAGE = "language"  # the last of our columns, with --language auto
 MOST_WRITTEN = 100_000  # largest number of documents that are written with all columns of the file
 

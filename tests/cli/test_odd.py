@@ -88,7 +88,8 @@ def test_a_session(odd, tmp_path):
     all_lists = "It also has the lists by words and by form."
     assert lines[-1] == f"All documents: odd.csv. Page: odd.html. {all_lists}"
     rows = table(tmp_path / "odd.csv")
-    ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
+    ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
+    ours += ["copy_of", "nearest", "subject"]
     assert list(rows[0]) == [*ours, "key", "queue", "body"]
     assert {rows[0][name] for name in ("p", "p_form", "p_both")} == {"0.006623"}
     assert [row["key"] for row in rows][:: len(rows) - 1] == ["X1", "X2"]
@@ -206,7 +207,7 @@ def test_a_large_file_has_its_rows_in_the_table(odd, tmp_path, monkeypatch):
     for identifiers, columns in (([], []), (["--id", "key"], ["id"])):
         assert odd("a.csv", "--text", "text", *identifiers).exit_code == 0
         written = table(tmp_path / "odd.csv")
-        assert list(written[0])[10:] == ["copy_of", *columns]
+        assert list(written[0])[12:] == ["subject", *columns]
         assert sorted(int(row["row"]) for row in written) == list(range(150))
     assert all(row["id"] == f"T{row['row']}" for row in written)
 
@@ -355,7 +356,7 @@ def test_auto_finds_the_language_of_each_document_and_reads_all_by_that_of_most(
     assert has_note(result, " de (90 %), en (7 %);", " as de.")  # one Thai document means nothing
     assert not has_note(result, "--language")
     rows = {row["id"]: row for row in table(tmp_path / "odd.csv")}
-    assert list(rows["T0"])[11:] == ["language", "id", "body"]
+    assert list(rows["T0"])[13:] == ["language", "id", "body"]
     assert [rows[f"T{n}"]["language"] for n in range(len(texts))] == [*["de"] * 27, "en", "en", "", "th"]
     found = (tmp_path / "odd.csv").read_bytes()
     assert "language" not in table_of(odd, tmp_path, "--language", "de", "--by", "words", "-d", "llr")[0]
