@@ -67,6 +67,26 @@ def test_two_documents_of_one_identifier_are_named_and_nothing_is_written(odd, t
     assert odd("tickets.csv", "--text", "body", "--id", "").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("values", "is_named"),
+    [
+        ([f"T-{n}" for n in range(150)], True),
+        ([str(7000 + n) for n in range(150)], True),
+        ([f"{n}.5" for n in range(150)], False),
+        ([f"2026-01-01T00:{n:03}" for n in range(150)], False),
+        ([f"ticket {n}" for n in range(150)], False),
+        (["T-1", *(f"T-{n}" for n in range(1, 150))], False),
+        (["", *(f"T-{n}" for n in range(1, 150))], False),
+    ],
+)
+def test_a_unique_column_is_suggested_as_identifier(odd, tmp_path, values, is_named):
+    rows = [(value, "crew", text) for value, text in zip(values, SEA, strict=True)]
+    write(tmp_path / "tickets.csv", rows)
+    assert has_note(odd("tickets.csv", "--text", "body", "-d", "llr"), "--id key ") == is_named
+    for identifier in ("", "queue"):
+        assert not has_note(odd("tickets.csv", "--text", "body", "--id", identifier), "--id key ")
+
+
 def test_a_session(odd, tmp_path):
     rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
     rows += [
@@ -711,7 +731,7 @@ def test_all_documents_may_be_marked_as_fine(odd, tmp_path):
 
 def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
     (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n3,fine\n")
-    options = ["--text", "body", "--by", "words", "--marked", "marks.csv", "--folds", 2]
+    options = ["--text", "body", "--id", "", "--by", "words", "--marked", "marks.csv", "--folds", 2]
     result = odd(posts, "-d", "iforest", "--set", "encoder=svd", "--set", "n_estimators=10", *options)
     assert result.exit_code == 0, result.output
     (note,) = notes(result)
