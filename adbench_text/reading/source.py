@@ -15,6 +15,7 @@ from adbench_text.reading.batch import LONGEST, Batch, batch_of, check_length, i
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
 from adbench_text.reading.hub import HUB, HubData
 from adbench_text.reading.options import Losses, ReadOptions
+from adbench_text.storage import database_advice
 
 STDIN, STDIN_NAME = "-", "standard input"
 TEXT = json_rows.TEXT
@@ -307,6 +308,8 @@ def _kind_of(file: Path) -> str:
     if kind is None and zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
             kind = kind_of_name(only_member(archive, file.name))
+    if kind is None and (advice := database_advice(file)):
+        raise DataError(f"{advice}.")
     if kind is None:
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(KINDS)}. "
