@@ -43,8 +43,8 @@ class Map(NamedTuple):
     def n_bytes(self) -> int:
         """Approximately the bytes of its markup."""
         views = [view for group in self.groups for view in group]
-        n_characters = sum(len(view.example.text) for view in views)
-        return n_characters + sum(_OF_PIECE * len(view.pieces) + _OF_WORD * len(view.words) for view in views)
+        parts = [(_OF_PIECE, view.pieces) for view in views] + [(_OF_WORD, view.words) for view in views]
+        return sum(n_bytes + len(piece.text) for n_bytes, pieces in parts for piece in pieces)
 
 
 def prepare(heatmap: Heatmap) -> Map:
