@@ -12,7 +12,7 @@ PARALLEL := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --m
 BENCH := ADBENCH_TEXT_DATA=$(or $(ADBENCH_TEXT_DATA),$(abspath ../shared/data)) ADBENCH_TEXT_OFFLINE=1 \
 	MLFLOW_DISABLE_TELEMETRY=true $(BIN)/python benchmarks
 
-.PHONY: demo lint test test-data slow faults bench gallery docs dist image gpu clean build/assembled
+.PHONY: demo lint test test-data slow faults bench gallery live docs dist image gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
@@ -54,6 +54,17 @@ bench: .venv/installed-for-tests
 gallery: .venv/installed-for-gallery
 	PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/jupyter execute --timeout=900 docs/gallery/*.ipynb
 
+# The pages in docs/live, as the commands write them today, and the picture of README. It needs chromium.
+live: .venv/installed-for-demo
+	rm -rf build/live
+	mkdir -p build/live docs/live
+	cd build/live && PATH="$(CURDIR)/$(BIN):$$PATH" && export PATH && adbench-text odd --example && \
+		adbench-text run --sweep demo --no-report && \
+		adbench-text report --sweep demo --format html --output report.html --quiet
+	cp build/live/odd.html build/live/report.html docs/live
+	chromium --headless=new --no-sandbox --hide-scrollbars --window-size=1000,1000 \
+		--screenshot=docs/heatmap.png "file://$(CURDIR)/docs/live/odd.html"
+
 # README, the pages of docs/, the measured results and CONTRIBUTING.md as a site in build/site.
 docs: .venv/installed-for-docs
 	rm -rf build/docs build/site
@@ -64,7 +75,9 @@ docs: .venv/installed-for-docs
 	sed -i 's#](../reports/results/#](results/#g; s#](../\(CONTRIBUTING\|SECURITY\).md#](\1.md#g; s#](../README.md#](index.md#g' build/docs/*.md
 	sed -i 's#](../../reports/results/#](../results/#g' build/docs/gallery/*.ipynb
 	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' $(addprefix build/docs/,index.md CONTRIBUTING.md CHANGELOG.md)
+	sed -i -E 's#\[([^]]*)\]\((live/[a-z]+\.html)\)#<a href="\2">\1</a>#g' build/docs/*.md
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site
+	cp -r docs/live build/site
 	@echo "Open build/site/index.html"
 
 # A release, in dist: build/lib would keep deleted files, and only a wheel of the checkout holds its commit.
