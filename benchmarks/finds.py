@@ -337,10 +337,10 @@ class Grown(NamedTuple):
         words = "…" if judged.excerpt == "-" else literal(", ".join(self.words[:N_WORDS]))
         false = " (false alarm)" if judged.judgement == "nothing" else ""
         expected = f"{self.expected:.{1 if self.expected < 10 else 0}f}"
-        return [*cells, str(self.n), expected, f"{self.p:.1g}", words, f"{judged.reading}{false}"]
+        return [*cells, f"{judged.reading}{false}", words, str(self.n), expected, f"{self.p:.1g}"]
 
 
-HEAD_OF_GREW = ["n", "expected", "p", "words", "what it is"]
+HEAD_OF_GREW = ["what it is", "words", "n", "expected", "p"]
 
 
 def grown(where: str, old: Texts, new: Texts) -> list[Grown]:
