@@ -24,6 +24,8 @@ napoleon_google_docstring = False
 smartquotes = False  # `--sweep` and quotes stay as they are, also outside of code
 html_theme = "furo"
 html_title = project
+html_static_path = ["_static"]
+html_css_files = ["odd.css"]
 llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much?"
 
 _REFERENCES = "\nReferences\n----------\n"
