@@ -211,14 +211,16 @@ class Scorer:
         knows_words = is_known | self._are_known(text_keys)
         by_form = None if self._form is None else self._form.decision_function
         scores = scores_by_order(texts, cleaned, self._model.detector.decision_function, by_form)
-        table = self._p_values(
+        found = self._p_values(
             scores, knows_words, is_known, np.array([*map(shows_no_words, texts, cleaned)], dtype=np.bool_)
         )
-        deciding = table[self.p_name].to_numpy()
+        deciding = found[self.p_name]
         is_odd = deciding <= (self._alpha if self._fdr is None else largest_p(deciding, self._fdr))
-        explained = iter(self.explain_scored(table.assign(text=texts, odd=is_odd)[is_odd]))
+        odd_ones = pd.DataFrame({**found, "text": texts, "odd": is_odd})[is_odd]
+        explained = iter(self.explain_scored(odd_ones) if len(odd_ones) else ())
         explanations = [next(explained) if odd else Explanation([], [], []) for odd in is_odd]
-        columns: dict[str, Any] = {
+        columns = {
+            **found,
             "odd": is_odd,
             "why": [explanation.why for explanation in explanations],
             "why_form": [explanation.why_form for explanation in explanations],
@@ -226,7 +228,7 @@ class Scorer:
             "sketch": pd.Series(map(bytes, sketches(cleaned)), dtype=object),
             "terms": pd.Series([different_terms(text, self._calendar) for text in cleaned], dtype=object),
         }
-        return table.assign(**columns)
+        return pd.DataFrame(columns)
 
     def _p_values(
         self,
@@ -234,8 +236,8 @@ class Scorer:
         knows_words: NDArray[np.bool_],
         is_known: NDArray[np.bool_],
         is_wordless: NDArray[np.bool_],
-    ) -> pd.DataFrame:
-        """Return the score by words and every p. A text that the model knows has a p of 1."""
+    ) -> dict[str, Array]:
+        """Return the scores by words and every p. A text that the model knows has a p of 1."""
         calibrations, by_words = self._model.calibrations, scores["words"]
         p, p_form, p_both = np.full((3, len(by_words)), np.nan)
         shows = ~np.isnan(by_words)
@@ -246,7 +248,7 @@ class Scorer:
             shows = ~np.isnan(by_form)
             p_form[shows] = np.where(is_known[shows], 1, p_values(by_form[shows], calibrations["form"]))
             p_both[shows] = p_values(joined(p[shows], p_form[shows]), calibrations["both"])
-        return pd.DataFrame({"score": by_words, "p": p, "p_form": p_form, "p_both": p_both})
+        return {"score": by_words, "p": p, "p_form": p_form, "p_both": p_both}
 
     def _are_known(self, text_keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         known = self._model.known

@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from threadpoolctl import ThreadpoolController
+
 from adbench_text.documents.models.folder import load_model
 from adbench_text.documents.models.model import Model, Scorer
 from adbench_text.errors import InvalidValueError
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.01
+
+#: The first text of each predictor. With this alpha it is odd, so the reasons are computed, too.
+_FIRST_TEXT, _FIRST_ALPHA = "The first document of a model takes longer than the other documents.", 0.999
 
 #: The columns of the answer with their MLflow types. Numbers may be None.
 RESULTS = {
@@ -29,12 +34,15 @@ RESULTS = {
 
 
 class Predictor:
-    """Scores texts with a model."""
+    """Scores texts with a model. It scores a first text by itself, so that the first request is fast."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         # MLflow's server has several threads, and detectors are not thread-safe
         self._lock = Lock()
+        # it loads libraries, word lists and vectors; a server is ready only after that
+        Scorer(model, _FIRST_ALPHA).score([_FIRST_TEXT])
+        self._libraries = ThreadpoolController()  # the ones that are loaded now
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
         """Return for each text in the column ``text`` its score, its p-values, whether it is odd, and why.
@@ -55,13 +63,19 @@ class Predictor:
             texts = model_input["text"].explode()
             # a missing text counts as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
-        with self._lock:
+        # for a few texts, the threads of a busy machine wait for each other ten times as long as they compute
+        with self._lock, self._libraries.limit(limits=1):
             table = Scorer(self._model, alpha).score(model_input)
-        why = {name: table[name].map(", ".join) for name in ("why", "why_form")}
-        answer = table.assign(**why)[[*RESULTS]].astype(object)
-        # MLflow's server writes None as null, but NaN as NaN, which is not JSON
-        answer = answer.where(answer.notna(), None).astype({"odd": bool})
-        return answer if index is None else answer.set_axis(index)
+        answer = {name: _values(table[name], kind) for name, kind in RESULTS.items()}
+        return pd.DataFrame(answer, index, dtype=object).astype({"odd": bool})
+
+
+def _values(column: "pd.Series[Any]", kind: str) -> list[Any]:
+    """Return the values of a column of `Scorer` for MLflow."""
+    if kind == "string":
+        return [", ".join(words) for words in column]
+    # MLflow's server writes None as null, but NaN as NaN, which is not JSON
+    return [None if value != value else value for value in column.tolist()]
 
 
 def _load_pyfunc(path: str) -> Predictor:

@@ -1,11 +1,14 @@
 """A saved model as a model of MLflow."""
 
 import re
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.models.folder import save_model as save
@@ -60,6 +63,30 @@ def test_a_list_of_texts_and_another_alpha(folder):
     assert predictor.predict(TEXTS)["odd"].tolist() == [False, False, True, True]
     assert not predictor.predict(TEXTS, {"alpha": 0.001})["odd"].any()
     assert predictor.predict([]).shape == (0, 7)
+
+
+def test_the_first_request_imports_no_library(folder):
+    code = (
+        "import sys; from adbench_text.documents.models.pyfunc import _load_pyfunc\n"
+        f"loaded = _load_pyfunc({str(folder)!r}); before = {{*sys.modules}}\n"
+        f"print(*loaded.predict({TEXTS})['odd'], *{{*sys.modules}} - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "True", "True"]
+
+
+def test_a_request_is_scored_in_one_thread(folder, monkeypatch):
+    predictor, score, seen = _load_pyfunc(str(folder)), Scorer.score, []
+
+    def look(scorer, texts):
+        seen.extend(library["num_threads"] for library in threadpool_info())
+        return score(scorer, texts)
+
+    monkeypatch.setattr(Scorer, "score", look)
+    with threadpool_limits(2):
+        predictor.predict(TEXTS)
+        assert {library["num_threads"] for library in threadpool_info()} == {2}
+    assert set(seen) == {1}
 
 
 def test_requests_are_scored_one_at_a_time(folder, monkeypatch):
