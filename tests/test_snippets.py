@@ -30,7 +30,8 @@ new_texts: list[str]
 y: list[float]
 labels: NDArray[np.int64]
 """
-NOT_NEEDED = ("openai", "adbench.run", "IPython.display")  # libraries that a reader of these pages has
+# libraries that a reader of these pages has
+NOT_NEEDED = ("openai", "adbench.run", "IPython.display", "pyspark.sql")
 ANY_NAME = "from typing import Any\n\ndef __getattr__(name: str) -> Any: ...\n"
 
 WRONG = """\
