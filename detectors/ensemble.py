@@ -58,6 +58,9 @@ from adbench_text.text.encoders import METHODS, find_method
 from adbench_text.text.languages import has_frequencies, has_known_words, part_length, word_shares
 from adbench_text.text.words import count_words
 
+# the presets and the weights of members
+CITATION = "adbench-text, see CITATION.cff"
+
 _MEMBERS = "detectors as in 'llr, knn-words(k=5)'"  # for messages
 _CHARACTERS = "ngrams(references=10000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
