@@ -1,7 +1,7 @@
 """The leaderboard of detectors over all corpora: means and mean ranks in groups of corpora."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -114,31 +114,29 @@ class Board:
         ]
 
     def _table(self, columns: Sequence[Column]) -> Table:
-        """Return a row for each detector, by the mean rank, detectors with all groups first."""
-        labels = [column.label for column in columns]
+        """Return a row for each detector by its mean rank; detectors with all groups come first."""
+        of_labels = {column.label: column for column in columns}
         titles = [group.title for group in self.groups]
-        means = pd.DataFrame({group.title: group.means(labels) for group in self.groups}, labels)
-        ranks = pd.DataFrame({group.title: group.ranks(labels) for group in self.groups}, labels)
-        means.insert(0, "mean", means.mean(axis="columns", skipna=False))
-        ranks.insert(0, "mean", ranks.mean(axis="columns", skipna=False))
-        is_partial, rank = ranks["mean"].isna(), ranks[titles].mean(axis="columns")
-        order = pd.DataFrame({"is_partial": is_partial, "rank": rank}).sort_values(["is_partial", "rank"])
-        of_columns = {
+        means = _with_mean({group.title: group.means(of_labels) for group in self.groups}, of_labels)
+        ranks = _with_mean({group.title: group.ranks(of_labels) for group in self.groups}, of_labels)
+        order = pd.DataFrame({"lacks": ranks["mean"].isna(), "rank": ranks[titles].mean(axis="columns")})
+        labels = list(order.sort_values(["lacks", "rank"]).index)
+        means, ranks = means.loc[labels], ranks.loc[labels]
+        standings = [self._standings(label) for label in labels]
+        origins = [self._origin(of_labels[label]) for label in labels]
+        names = [Entry(label, link=origin.link) for label, origin in zip(labels, origins, strict=True)]
+        of_header = {
+            "detector": names,
+            "knows": [knowledge(of_labels[label]) for label in labels],
             "mean": _marked(means["mean"], max),
             "rank": _marked(ranks["mean"], min),
             **{title: _marked(means[title], max) for title in titles},
-            f"seconds for {DOCUMENTS:,}": [seconds(self._standings(label)) for label in labels],
-            "GB": [_memory(self._standings(label)) for label in labels],
-            "year": [figure(self._origin(column).year, 0) for column in columns],
+            f"seconds for {DOCUMENTS:,}": list(map(seconds, standings)),
+            "GB": list(map(_memory, standings)),
+            "year": [figure(origin.year, 0) for origin in origins],
             **{f"rank, {title}": _marked(ranks[title], min) for title in titles},
         }
-        entries = zip(*of_columns.values(), strict=True)
-        rows = [
-            [Entry(column.label, link=self._origin(column).link), knowledge(column), *of_row]
-            for column, of_row in zip(columns, entries, strict=True)
-        ]
-        places = [labels.index(label) for label in order.index]
-        return Table("", ["detector", "knows", *of_columns], [rows[place] for place in places])
+        return Table("", list(of_header), [list(row) for row in zip(*of_header.values(), strict=True)])
 
     def _origin(self, column: Column) -> Origin:
         return self.origins.get(column.detector, Origin()) if column.source else origin_of(column.detector)
@@ -150,6 +148,12 @@ class Board:
         return list({place.corpus.digest: place.standings[key] for place in found}.values())
 
 
+def _with_mean(groups: Mapping[str, "pd.Series[float]"], labels: Iterable[str]) -> pd.DataFrame:
+    """Return a row for each detector, and a column for each group and for the mean of all groups."""
+    table = pd.DataFrame(groups, list(labels))
+    return table.assign(mean=table.mean(axis="columns", skipna=False))
+
+
 def _is_variant(column: Column) -> bool:
     """Return whether a detector is in a file, or has other settings than a preset and an encoder."""
     if column.source:  # sent
@@ -157,12 +161,14 @@ def _is_variant(column: Column) -> bool:
     return ":" in column.detector or not {*DetectorChoice.parse(column.label).settings} <= {"encoder"}
 
 
-def _marked(values: "pd.Series[float]", best: Callable[[Collection[float]], float]) -> list[Entry]:
-    """Return the entries of a column, with the best after rounding marked."""
+def _marked(values: "pd.Series[float]", best: Callable[[Iterable[float]], float]) -> list[Entry]:
+    """Return the entries of a column, with the best ones after rounding marked."""
     entries = [NONE if pd.isna(value) else figure(float(value)) for value in values]
-    present = [entry.words for entry in entries if entry is not NONE]
-    first = best(map(float, present), default=None)
-    return [replace(entry, best=entry is not NONE and float(entry.words) == first) for entry in entries]
+    printed = [float(entry.words) for entry in entries if entry is not NONE]
+    if not printed:
+        return entries
+    words = figure(best(printed)).words
+    return [replace(entry, best=entry.words == words) for entry in entries]
 
 
 def _memory(standings: Sequence[Standing]) -> Entry:

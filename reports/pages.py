@@ -44,7 +44,7 @@ _FIGURES = {  # of pages with other figures than most
     "twins": (networks,),
 }
 #: Sweeps of complete corpora, by their part of the leaderboard.
-_PARTS = {
+PARTS = {
     "one-vs-rest": ("main", "contamination", "beyond"),
     "benchmarks": ("published",),
     "scope": ("scope",),
@@ -113,7 +113,7 @@ def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
 @cache
 def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
     """Return the tables of all sweeps by their names in the marks, and a line for each figure of an entry."""
-    of_parts = {part: [_comparison(name) for name in names] for part, names in _PARTS.items()}
+    of_parts = {part: [_comparison(name) for name in names] for part, names in PARTS.items()}
     ours = [each for comparisons in of_parts.values() for each in comparisons]
     theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
     for sent in theirs:
