@@ -89,12 +89,13 @@ class Board:
         return replace(table, rows=plain).with_columns(unranked)
 
     def fates(self, sent: Comparison) -> Iterator[str]:
-        """Yield a line for each entry and group: whether the table has its mean, or what it lacks."""
+        """Yield a line for each entry and group: whether the table has its mean."""
         for column in sent.columns:
             for group in self.groups:
-                start, lacking = f"{column.label}: all corpora, {group.title}", group.lacking(column.label)
-                if lacking:
-                    yield f"{start}; not shown, it lacks {', '.join(lacking)}"
+                start = f"{column.label}: all corpora, {group.title}"
+                n, n_lacking = len(group.places), len(group.lacking(column.label))
+                if n_lacking:
+                    yield f"{start}; not shown, it has {n - n_lacking} of {n} corpora"
                 else:
                     yield f"{start}, {figure(group.means([column.label]).item()).text}; shown"
 
