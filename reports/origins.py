@@ -4,8 +4,8 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
-from adbench_text.cli.info import citation_of
 from adbench_text.errors import UnknownNameError
+from adbench_text.plugins.citations import citation_of
 
 _FIRST_PUBLISHED = 2026  # the methods of this project
 _OF_PROJECT = "adbench-text"  # the beginning of their citations

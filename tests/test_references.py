@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import adbench_text
-from adbench_text.cli.info import citation_of
 from adbench_text.plugins import registry
+from adbench_text.plugins.citations import citation_of
 from adbench_text.text.sources import SOURCES
 
 ROOT = Path(__file__).parents[1]
