@@ -14,6 +14,7 @@ import json
 import logging
 import multiprocessing
 import os
+import shlex
 import stat
 import sys
 import tempfile
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
 
+_SQLITE = b"SQLite format 3\0"  # the beginning of a database
 _SECONDS_UNTIL_LOCKED = 1  # at most, from the creation of a temporary file
 
 
@@ -67,6 +69,19 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def database_advice(path: Path) -> str:
+    """Return how to report from an SQLite database, which may be a store; empty for another file."""
+    try:
+        with path.open("rb") as stream:
+            is_database = stream.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return ""
+    if not is_database:
+        return ""
+    command = f"adbench-text report --tracking-uri {shlex.quote(f'sqlite:///{path}')}"
+    return f"{path.name} is an SQLite database. If it is a store, {command} shows its results"
 
 
 def content_of(path: Path) -> bytes:

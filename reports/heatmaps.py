@@ -18,8 +18,8 @@ def heatmaps(comparison: Comparison) -> list[Heatmap]:
         for corpus in comparison.corpora
     ]
     return [
-        Heatmap(f"{column.label} on {label} / {row['inlier']}", of_cell)
-        for turn in zip_longest(*queues)
+        Heatmap(f"{column.label} on {label} / {row['inlier']}", of_cell, is_first=number == 0)
+        for number, turn in enumerate(zip_longest(*queues))
         for column, label, row in filter(None, turn)
         if (of_cell := comparison.evidence.examples(row)) is not None
     ]

@@ -168,6 +168,7 @@ class Heatmap:
 
     title: str
     examples: Sequence[Example]
+    is_first: bool = False  #: the first one of its detector and dataset, which every page shows
 
 
 @dataclass(frozen=True)

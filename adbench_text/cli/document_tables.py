@@ -74,7 +74,10 @@ def listed_documents(
     """Return the documents of a list, formatted for the terminal and the page."""
     from adbench_text.documents.page import documents_of_list
 
-    return documents_of_list(documents.assign(id=documents["row"].map(rows.id)), order, alpha)
+    nearest = documents["nearest"].map(rows.id, na_action="ignore")
+    return documents_of_list(
+        documents.assign(id=documents["row"].map(rows.id), nearest=nearest), order, alpha
+    )
 
 
 def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
@@ -127,10 +130,13 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataF
         if name in documents
     }
     odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
-    why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
-    copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
+    words = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form", "subject")}
+    others = {
+        name: documents[name].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
+        for name in ("copy_of", "nearest")
+    }
     texts = {name: documents[name].map(no_formula) for name in OF_GROUPS if name in documents}
-    ours = {**texts, **numbers, "odd": odd, **why, "copy_of": copy_of}
+    ours = {**texts, **numbers, "odd": odd, **words, **others}
     return documents.assign(**ours)[list(rows.our_columns)]
 
 

@@ -1,5 +1,7 @@
 """The rows of a file of documents: their texts, identifiers, columns and marks."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +18,12 @@ if TYPE_CHECKING:
     from adbench_text.documents.marks import Mark
 
 #: The first columns of the table of odd. The columns of the file follow.
-COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of".split())
+COLUMNS_OF_ODD = tuple("rank mark row score p p_form p_both odd why why_form copy_of nearest subject".split())
 LANGUAGE = "language"  # the last of our columns, with --language auto
 MOST_WRITTEN = 100_000  # largest number of documents that are written with all columns of the file
+_LEAST_UNIQUE = 20  # fewest rows that show whether a column is unique
+# An identifier has no white space. A fraction or a date may be unique by chance.
+_NAME = re.compile(r"(?![+-]?\d*[.,]\d+$)(?!\d{1,4}[-/.]\d{1,2}[-/.]\d)\S{1,80}")
 
 
 class FileRows:
@@ -45,6 +50,10 @@ class FileRows:
                 raise DataError(f"{alike} Give another --id, or --id '' to number them.")
             self.notes.append(f"{alike} The documents are numbered instead; --id names another column.")
             self._id_column = None
+        if not file.id_column and not file.is_numbered and (column := _unique_column(file, table)):
+            self.notes.append(
+                f"each row has a different {column!r}; --id {shlex.quote(column)} names the documents by it."
+            )
         has_other = "id" in file.columns and self._id_column != "id"
         #: The name of the identifier in lists and on the page.
         self.id_name = "row" if not self._id_column else self._id_column if has_other else "id"
@@ -116,6 +125,18 @@ class FileRows:
             columns = dict.fromkeys([*filter(names.__contains__, self._file.columns), *names])
             return pd.DataFrame({name: self._table.values(name) for name in columns}, dtype=object)
         return pd.DataFrame({"id": self._table.ids} if self._id_column else {}, index=range(n_rows))
+
+
+def _unique_column(file: DocumentFile, table: DocumentTable) -> str | None:
+    """Return the first column that can identify documents: short different values, no fractions and dates."""
+    if len(table) < _LEAST_UNIQUE:
+        return None
+    for column in table.arrow.schema.names:
+        values = [] if column in file.text_columns else table.values(column)
+        names = {value for value in values if value and _NAME.fullmatch(value)}
+        if values and len(names) == len(values):
+            return str(column)
+    return None
 
 
 def _two_alike(names: Sequence[str]) -> tuple[int, int] | None:

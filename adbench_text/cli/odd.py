@@ -17,6 +17,7 @@ from adbench_text.cli.document_tables import (
     write_page,
 )
 from adbench_text.cli.file_rows import COLUMNS_OF_ODD, LANGUAGE, MOST_WRITTEN, FileRows
+from adbench_text.cli.kept import KEPT, is_same_format, write_kept
 from adbench_text.cli.options import SectionedCommand, is_quiet, say
 from adbench_text.cli.own_text import (
     CHOICE,
@@ -89,6 +90,7 @@ _OPTIONS = [
         help="Path of the table (.csv) and the page (.html).",
     ),
     WITH_TEXT,
+    KEPT,
     "Execution",
     *WORK,
 ]
@@ -96,7 +98,9 @@ _OPTIONS = [
 
 @click.command("odd", cls=SectionedCommand, listed=_OPTIONS)
 @click.argument("file", required=False)
-def command(file: str | None, example: bool, output: Path, with_text: bool, **options: Any) -> None:
+def command(
+    file: str | None, example: bool, output: Path, with_text: bool, kept: Path | None, **options: Any
+) -> None:
     """Rank the documents of FILE: which ones are odd, by their words and by their form?
 
     FILE is CSV, TSV, JSON lines, Parquet, a spreadsheet (.xlsx, .ods), plain lines (.txt) or mails (.mbox),
@@ -121,11 +125,14 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
 
     file = _file(file, example)
     table, page = outputs_of(output)
-    check_outputs(file, table, page)
+    check_outputs(file, table, page, *([kept] if kept else []))
+    if kept in (table, page):
+        raise InvalidValueError(f"--kept {kept} would replace the output of this command; give another path.")
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
     is_auto = choice["language"] == AUTO
     source = opened(file, options, group=options["group"])
-    most_with_all_columns = float("inf") if with_text else MOST_WRITTEN
+    needs_columns = with_text or (kept is not None and not is_same_format(kept, source))
+    most_with_all_columns = float("inf") if needs_columns else MOST_WRITTEN
     with shown_documents() as progress:
         table_read = source.table(None, most_with_all_columns, lambda n: progress("reading", n, None))
     of_options = [*(OF_GROUPS if options["group"] else ()), *([LANGUAGE] if is_auto else ())]
@@ -165,6 +172,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
             id_name=rows.id_name,
             marks={rows.id(row): mark for row, mark in marks.items()},
         )
+    without = [write_kept(kept, source, rows, ranked)] if kept else []
     if not is_quiet():
         say("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
         printed = sentences.printed(ranked)
@@ -173,7 +181,7 @@ def command(file: str | None, example: bool, output: Path, with_text: bool, **op
                 print_documents(shown, rows.id_name, headings[order])
         below = sentences.called_odd(ranked, kind, printed)
         others = " It also has the lists by words and by form." if len(printed) < len(ranked.lists) else ""
-        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}.{others}"]))
+        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}.{others}", *without]))
     choice["language"] = ranked.language  # instead of auto
     of_language = [
         *(sentences.languages(ranked) if is_auto else []),

@@ -56,6 +56,10 @@ def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageD
         facts |= {name: row[name] for name in ("by", *OF_GROUPS) if isinstance(row.get(name), str)}
         if row.get("n_copies"):
             facts["copies"] = f"{row['n_copies']:,}"
+        if not pd.isna(nearest := row.get("nearest")):
+            facts["nearest"] = str(nearest)
+        if row.get("subject"):
+            facts["subject"] = ", ".join(row["subject"])
         parts = row["why"], row["text"], row["words"], facts.get(p, "")
         is_odd = bool(row["odd"]) if p else None
         shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts, is_odd))

@@ -15,6 +15,7 @@ from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.lists import odd_lists
 from adbench_text.documents.marks import Mark
 from adbench_text.documents.misfiled import InGroups
+from adbench_text.documents.neighbours import Neighbours
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.parts import Parts
 from adbench_text.documents.rule import ListRule
@@ -51,6 +52,8 @@ class OddDocuments:
           strongest first; empty for documents that are in no list
         - ``copy_of``: row of the document with the same words, or most of them, that is scored instead
         - ``n_copies``: number of copies of this document
+        - ``nearest``, ``subject``: for documents in a list, the row of the most similar other document, and
+          words that several of the ten most similar documents have; see `adbench_text.documents.neighbours`
         - ``representative``, ``form_representative``: rows of the documents whose words and whose form are
           scored instead; with `keep_copies`, the first document with the same raw text is scored by form
         - ``mark``: odd or fine if the document or a copy is marked; without `keep_marked` it has no rank
@@ -277,6 +280,11 @@ def odd_documents(
     main = read.pairs[0]  # the detectors for the language of most documents
     lists = odd_lists(source, scores, rule, reads_raw=main.words.detector.reads_raw)
     table, by_order = lists.table, lists.by_order
+    cleaners = [pair.cleaner for pair in read.pairs]
+    listed_rows = pd.concat([listed["row"] for listed in by_order.values()]).to_numpy()
+    near = Neighbours.of(source, parts.in_languages, cleaners, listed_rows)
+    table = near.with_columns(table)
+    by_order = {order: near.with_columns(listed) for order, listed in by_order.items()}
     in_groups = None
     if labelled is not None:
         in_groups = InGroups.of(source, parts, scores.table, labelled, rule, **work)

@@ -124,6 +124,7 @@ class DocumentFile:
         guessed = named(rest, ("id", "file")) if id is None else None
         self.id_column = id or guessed
         self.is_id_guessed = guessed is not None
+        self.is_numbered = id == ""  # because the user asked for it
         self.check_single(*self.text_columns, self.id_column, self.group_column)
 
     @property
@@ -135,6 +136,17 @@ class DocumentFile:
     def kind(self) -> str | None:
         """The format; None for a data set of Hugging Face, or a pipe whose first line shows it."""
         return self._source.kind
+
+    @property
+    def single(self) -> Path | None:
+        """The file, if the rows come from one file that can be read again."""
+        files = [*self._source.files.values()]
+        return files[0] if len(files) == 1 and self.kind != "folder" else None
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of a file whose rows are whole lines; empty for other formats."""
+        return self._source.encoding
 
     @property
     def notes(self) -> list[str]:
@@ -303,6 +315,11 @@ class DocumentTable:
             return [None] * len(self)
         values: list[str | None] = self.arrow.column(place).to_pylist()
         return values
+
+    @property
+    def numbers(self) -> "NDArray[np.int64]":
+        """The line or the row of its file where each document begins, from 1 on."""
+        return np.concatenate([np.asarray(piece.batch.numbers, np.int64) for piece in self.pieces])
 
     def place(self, row: int) -> str:
         """Return the place of a document, for messages: ``"tickets.csv, line 12"``."""

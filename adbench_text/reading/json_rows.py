@@ -32,11 +32,11 @@ def batches(
 ) -> Iterator[Batch]:
     """Yield the rows in batches of some sizes. Conversations have a row for each turn."""
     first, is_waiting = lines.first_line(), None
-    if first.startswith("[") or not _is_value(first):
-        values = _values(lines, name)
-    else:
+    if is_by_line(first):
         values = _of_lines(lines, name, options, losses)
         is_waiting = lines.is_waiting if lines.is_pipe else None
+    else:
+        values = _values(lines, name)
     values = chats.looked_at(values)
     rows = chats.rows(values) if chats.is_found else _rows(values, name, options, losses)
     for taken in in_sizes(rows, sizes, is_waiting):
@@ -46,6 +46,11 @@ def batches(
 def is_json(first: str) -> bool:
     """Return whether a first line begins JSON. A plain line such as ``[10:30] ...`` does not."""
     return bool(_BEGINNING.match(first))
+
+
+def is_by_line(first: str) -> bool:
+    """Return whether each line is a value, given the first line."""
+    return not first.startswith("[") and _is_value(first)
 
 
 def _is_value(line: str) -> bool:

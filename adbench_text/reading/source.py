@@ -15,6 +15,7 @@ from adbench_text.reading.batch import LONGEST, Batch, batch_of, check_length, i
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
 from adbench_text.reading.hub import HUB, HubData
 from adbench_text.reading.options import Losses, ReadOptions
+from adbench_text.storage import database_advice
 
 STDIN, STDIN_NAME = "-", "standard input"
 TEXT = json_rows.TEXT
@@ -62,6 +63,7 @@ class Source:
     description: str = ""
     found_text: str = ""  # the column of the text, if the format has one; known after rows are read
     correcting: str = ""  # options that correct the guesses; known after rows are read
+    encoding: str = ""  # if each row is one or several whole lines; known after rows are read
     _skipped: set[str] = field(default_factory=set)  # names of unreadable files
     is_table: bool = True  # whether texts are cells; known after rows are read
 
@@ -154,6 +156,7 @@ class Source:
         encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
         if kind == "lines":
             self.description, self.is_table = f"lines, {encoding}", False
+            self.encoding = lines.encoding
             self._note_tabs(lines.ahead()[:_N_COMPARED], name)
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
@@ -164,6 +167,8 @@ class Source:
             if chat.is_found:
                 self.description = f"chats, a document for each turn, {encoding}"
                 self.found_text, self.is_table = chats.TEXT, False
+            elif json_rows.is_by_line(lines.first_line()):
+                self.encoding = lines.encoding
             if first is not None:
                 yield first
                 yield from batches
@@ -178,6 +183,7 @@ class Source:
             self.doubled |= table.doubled
             header = "header" if self.options.header else "no header"
             self.description = f"{table.dialect}, {header}, {encoding}"
+            self.encoding = lines.encoding
             self.correcting = "--delimiter, --skip-lines and --no-header"
             yield from table.batches(sizes)
 
@@ -302,6 +308,8 @@ def _kind_of(file: Path) -> str:
     if kind is None and zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
             kind = kind_of_name(only_member(archive, file.name))
+    if kind is None and (advice := database_advice(file)):
+        raise DataError(f"{advice}.")
     if kind is None:
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(KINDS)}. "

@@ -22,6 +22,7 @@ from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED
 from adbench_text.plugins.configure import choice_name
 from adbench_text.processes import STOPPED
 from adbench_text.reading.separated import decoded, delimiter_of
+from adbench_text.storage import database_advice
 from adbench_text.store.cells import COLUMNS, SPLIT, table_of
 from adbench_text.store.run import impossible
 
@@ -61,7 +62,8 @@ def read_csv(path: Path) -> "pd.DataFrame":
     except OSError as error:
         raise DataError(f"Cannot read the cells of {path}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        reason = "it is neither in UTF-8 nor in UTF-16; save it as CSV in UTF-8"
+        not_utf = "it is neither in UTF-8 nor in UTF-16; save it as CSV in UTF-8"
+        reason = database_advice(path) or not_utf
         raise DataError(f"Cannot read the cells of {path}: {reason}.") from error
     except (ValueError, csv.Error) as error:
         reason = message_of(error).removesuffix(".")

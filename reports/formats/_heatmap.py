@@ -17,6 +17,9 @@ _SHOWN_AS = {  # the finds first; the words do not depend on a threshold
 }
 
 
+_OF_PIECE, _OF_WORD = 20, 50  # bytes of markup: two of three pieces of a text are words, and have a score
+
+
 @dataclass(frozen=True)
 class ExampleView:
     """An example of a heat map, ready to be shown; `words` are all of its words, the most odd first."""
@@ -35,6 +38,13 @@ class Map(NamedTuple):
     title: str
     groups: list[list[ExampleView]]
     scale: Scale
+
+    @property
+    def n_bytes(self) -> int:
+        """Approximately the bytes of its markup."""
+        views = [view for group in self.groups for view in group]
+        parts = [(_OF_PIECE, view.pieces) for view in views] + [(_OF_WORD, view.words) for view in views]
+        return sum(n_bytes + len(piece.text) for n_bytes, pieces in parts for piece in pieces)
 
 
 def prepare(heatmap: Heatmap) -> Map:

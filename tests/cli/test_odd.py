@@ -67,6 +67,26 @@ def test_two_documents_of_one_identifier_are_named_and_nothing_is_written(odd, t
     assert odd("tickets.csv", "--text", "body", "--id", "").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("values", "is_named"),
+    [
+        ([f"T-{n}" for n in range(150)], True),
+        ([str(7000 + n) for n in range(150)], True),
+        ([f"{n}.5" for n in range(150)], False),
+        ([f"2026-01-01T00:{n:03}" for n in range(150)], False),
+        ([f"ticket {n}" for n in range(150)], False),
+        (["T-1", *(f"T-{n}" for n in range(1, 150))], False),
+        (["", *(f"T-{n}" for n in range(1, 150))], False),
+    ],
+)
+def test_a_unique_column_is_suggested_as_identifier(odd, tmp_path, values, is_named):
+    rows = [(value, "crew", text) for value, text in zip(values, SEA, strict=True)]
+    write(tmp_path / "tickets.csv", rows)
+    assert has_note(odd("tickets.csv", "--text", "body", "-d", "llr"), "--id key ") == is_named
+    for identifier in ("", "queue"):
+        assert not has_note(odd("tickets.csv", "--text", "body", "--id", identifier), "--id key ")
+
+
 def test_a_session(odd, tmp_path):
     rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
     rows += [
@@ -88,7 +108,8 @@ def test_a_session(odd, tmp_path):
     all_lists = "It also has the lists by words and by form."
     assert lines[-1] == f"All documents: odd.csv. Page: odd.html. {all_lists}"
     rows = table(tmp_path / "odd.csv")
-    ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
+    ours = ["rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
+    ours += ["copy_of", "nearest", "subject"]
     assert list(rows[0]) == [*ours, "key", "queue", "body"]
     assert {rows[0][name] for name in ("p", "p_form", "p_both")} == {"0.006623"}
     assert [row["key"] for row in rows][:: len(rows) - 1] == ["X1", "X2"]
@@ -206,7 +227,7 @@ def test_a_large_file_has_its_rows_in_the_table(odd, tmp_path, monkeypatch):
     for identifiers, columns in (([], []), (["--id", "key"], ["id"])):
         assert odd("a.csv", "--text", "text", *identifiers).exit_code == 0
         written = table(tmp_path / "odd.csv")
-        assert list(written[0])[10:] == ["copy_of", *columns]
+        assert list(written[0])[12:] == ["subject", *columns]
         assert sorted(int(row["row"]) for row in written) == list(range(150))
     assert all(row["id"] == f"T{row['row']}" for row in written)
 
@@ -355,7 +376,7 @@ def test_auto_finds_the_language_of_each_document_and_reads_all_by_that_of_most(
     assert has_note(result, " de (90 %), en (7 %);", " as de.")  # one Thai document means nothing
     assert not has_note(result, "--language")
     rows = {row["id"]: row for row in table(tmp_path / "odd.csv")}
-    assert list(rows["T0"])[11:] == ["language", "id", "body"]
+    assert list(rows["T0"])[13:] == ["language", "id", "body"]
     assert [rows[f"T{n}"]["language"] for n in range(len(texts))] == [*["de"] * 27, "en", "en", "", "th"]
     found = (tmp_path / "odd.csv").read_bytes()
     assert "language" not in table_of(odd, tmp_path, "--language", "de", "--by", "words", "-d", "llr")[0]
@@ -710,7 +731,7 @@ def test_all_documents_may_be_marked_as_fine(odd, tmp_path):
 
 def test_a_detector_that_takes_no_labels_is_noted(odd, posts, tmp_path):
     (tmp_path / "marks.csv").write_text("row,mark\n150,odd\n3,fine\n")
-    options = ["--text", "body", "--by", "words", "--marked", "marks.csv", "--folds", 2]
+    options = ["--text", "body", "--id", "", "--by", "words", "--marked", "marks.csv", "--folds", 2]
     result = odd(posts, "-d", "iforest", "--set", "encoder=svd", "--set", "n_estimators=10", *options)
     assert result.exit_code == 0, result.output
     (note,) = notes(result)

@@ -72,6 +72,13 @@ def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
     assert_refused(refused, 1, f"{LAPTOP}/mlflow.db", "cannot write", "--tracking-uri")
 
 
+@pytest.mark.parametrize("command", [["odd"], ["report", "--with"]])
+def test_a_store_in_place_of_a_table_is_refused_with_the_command_that_reports_from_it(stores, command):
+    file = Path(LAPTOP, "mlflow.db").absolute()
+    refused = CliRunner().invoke(main, [*command, str(file)])
+    assert_refused(refused, 1, f"report --tracking-uri 'sqlite:///{file}'")
+
+
 def test_the_variable_of_mlflow_holds_an_address_with_spaces(stores, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", stores[0].uri)
     assert " " in stores[0].uri

@@ -199,10 +199,10 @@ def test_a_sweep_that_comes_with_the_package_can_be_run(name):
     assert read_sweep(name).detectors
 
 
-def test_the_demonstration_compares_the_default_of_odd_with_six_others_at_two_levels():
+def test_the_demonstration_compares_the_default_of_odd_with_eight_others_at_two_levels():
     demo = read(find("demo"))
     assert "ensemble:robust" in demo.detectors
-    assert len(demo.detectors) == 7  # README names the number
+    assert len(demo.detectors) == 9  # README names the number
     assert len(demo.values["levels"]) == 2
 
 

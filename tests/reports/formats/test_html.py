@@ -442,6 +442,15 @@ def test_headings_claim_no_more_than_is_true_and_differ():
     assert [heading.text for heading in root.all("h4")] == expected
 
 
+def test_long_heat_maps_after_the_first_of_each_detector_are_left_out():
+    long = [example(" ".join(["word"] * 200), [0.1] * 200)] * 50
+    kinds = [("a 1", True), ("b 1", True), ("a 2", False), ("b 2", False)]
+    heatmaps = [Heatmap(title, long, is_first=is_first) for title, is_first in kinds]
+    for shown, content in ((2, heatmaps), (4, [replace(each, examples=long[:0]) for each in heatmaps])):
+        root = Tree(FORMATS["html"].render(Report([table()], [], heatmaps=content))).root
+        assert len(root.all("details", class_="heatmap")) == shown
+
+
 def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted():
     heatmaps = [Heatmap(f"map {i}", [example("a b c", [0.1, 0.2, 0.3])]) for i in range(1200)]
     page = FORMATS["html"].render(Report([table()], ["A note."], heatmaps=heatmaps))
