@@ -44,6 +44,7 @@ class Entry:
     is_summary: bool = False  #: label of a row that summarises others, such as a mean
     is_unequal: bool = False  #: only one side of a difference was chosen by the test labels
     best: bool = False  #: no other entry of the row (in a leaderboard, of the column) is better
+    link: str = ""  #: the address that a label leads to; only Markdown shows it
 
     @property
     def is_complete(self) -> bool:

@@ -20,6 +20,8 @@ from adbench_text.reports.report import NONE, Entry, Kind, Table, significant
 _LABELS = {benchmarks.WORD_VECTORS: "words"}
 #: The levels of contamination with columns.
 LEVELS = 0.0, 0.1
+#: The number of documents of `seconds`.
+DOCUMENTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,24 @@ def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
             yield f"{start}; not shown, {best.column.label} has {best.entry.text}"
 
 
+def knowledge(column: Column) -> Entry:
+    """Return the label of the outside knowledge of a detector."""
+    known = benchmarks.knowledge_of(column.regime)
+    return Entry(_LABELS.get(known, known))
+
+
+def seconds(standings: Sequence[Standing]) -> Entry:
+    """Return the seconds to fit and score `DOCUMENTS` documents of all corpora; `NONE` if not measured."""
+    spent = sum(_sum(standing, *COSTS) for standing in standings)
+    documents = sum(_sum(standing, "n_train", "n_test") for standing in standings)
+    return significant(DOCUMENTS * spent / documents, 2) if spent > 0 and documents > 0 else NONE
+
+
+def _sum(standing: Standing, *names: str) -> float:
+    """Return the sum over all cells; NaN if one lacks a value."""
+    return float(standing.corpus.finished(standing.column)[[*names]].to_numpy().sum())
+
+
 def table_of_entries(places: Iterable[Place]) -> Table:
     """Return a row for each entry on a corpus, also if others are better."""
     clean, mixed = map(percent, LEVELS)
@@ -146,8 +166,7 @@ def table_of_entries(places: Iterable[Place]) -> Table:
             found = [place.standings.get((label, level)) for level in LEVELS]
             column = next(each.column for each in found if each)
             entries = [each.entry if each else NONE for each in found]
-            knows = benchmarks.knowledge_of(column.regime)
-            rows.append([Entry(label), Entry(place.corpus.label), Entry(_LABELS.get(knows, knows)), *entries])
+            rows.append([Entry(label), Entry(place.corpus.label), knowledge(column), *entries])
     metric = MAIN.title
     return Table("", ["detector", "corpus", "knows", f"{metric}, {clean}", f"{metric}, {mixed}"], rows)
 

@@ -1,12 +1,10 @@
 """``adbench-text info``: Describe a detector, a dataset or a file of vectors."""
 
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +15,7 @@ from adbench_text.escaping import one_line
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
+from adbench_text.plugins.citations import citation_of
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.storage import forbid_downloads
 from adbench_text.text.sources import SOURCES
@@ -163,28 +162,6 @@ def _of_dataset(name: str) -> dict[str, str]:
     except AdbenchTextError as error:
         return {**facts, "edition": f"not downloaded; run: adbench-text fetch {name}", "problem": str(error)}
     return {**facts, "edition": loaded.edition, "digest": loaded.digest, "documents": loaded.counts()}
-
-
-def citation_of(name: str) -> str:
-    """Return the publications of a detector or dataset, or of its family."""
-    kind = "detectors" if registry.find("detectors", name) else "datasets"
-    plugin = registry.find(kind, name)
-    if plugin is not None and not plugin.is_member:
-        return stated_by(registry.load(kind, name))
-    return stated_by(import_module(registry.module_of(kind, name)))
-
-
-def stated_by(part: Any) -> str:
-    """Return the publications of a class, an object or a module.
-
-    They are its `citation`, or the `CITATION` of its module, and the References in the module's docstring.
-    """
-    module = part if inspect.ismodule(part) else sys.modules.get(part.__module__)
-    stated = getattr(part, "citation", getattr(module, "CITATION", ""))
-    references = (getattr(module, "__doc__", "") or "").partition("References\n----------\n")[2]
-    if stated and references:
-        stated = f"{stated.rstrip('.')}."
-    return one_line(f"{stated} {references}".strip())
 
 
 def _general(kind: str, name: str, described: type, module: str) -> dict[str, str]:

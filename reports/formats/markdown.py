@@ -32,7 +32,8 @@ def _table(table: Table) -> str:
 
 
 def _entry(table: Table, entry: Entry) -> str:
-    return f"**{markdown(entry.text)}**" if entry.best else _marked(entry.text, table.is_ours(entry))
+    text = f"**{markdown(entry.text)}**" if entry.best else _marked(entry.text, table.is_ours(entry))
+    return f"[{text}]({entry.link})" if entry.link else text
 
 
 def _marked(text: str, is_ours: bool) -> str:
