@@ -36,17 +36,18 @@ def table(places: Iterable[Place]) -> Table:
     The seconds are for fitting and scoring, per 10,000 training and test documents of all corpora.
     """
     of_datasets = {place.corpus.dataset: place for place in places}
-    found = [of_datasets[name] for name in _CORPORA]
+    shown = [of_datasets[name] for name in _CORPORA]
     header = ["detector", "take it", "knows (licence)", f"seconds for {DOCUMENTS:,}"]
-    header += [f"{place.corpus.label}, {percent(level)}" for place in found for level in LEVELS]
+    header += [f"{place.corpus.label}, {percent(level)}" for place in shown for level in LEVELS]
     rows = [
-        [Entry(name), Entry(when), Entry(knows), seconds(_clean(name, found)), *_figures(name, found)]
+        [Entry(name), Entry(when), Entry(knows), seconds(_clean(name, shown)), *_figures(name, shown)]
         for name, when, knows in _DETECTORS
     ]
     return Table("", header, rows, n_labels=3)
 
 
 def _figures(name: str, places: Iterable[Place]) -> Iterator[Entry]:
+    """Yield the figure of a detector on each corpus at each level; `NONE` if it has no standing there."""
     for place in places:
         for level in LEVELS:
             standing = place.standings.get((name, level))
@@ -54,6 +55,6 @@ def _figures(name: str, places: Iterable[Place]) -> Iterator[Entry]:
 
 
 def _clean(name: str, places: Iterable[Place]) -> list[Standing]:
-    """Return a detector on each corpus without outliers in the training data."""
+    """Return the standings of a detector without outliers in the training data, if it has one on a corpus."""
     key = name, LEVELS[0]
     return [place.standings[key] for place in places if key in place.standings]

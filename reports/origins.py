@@ -24,7 +24,10 @@ class Origin:
 
 
 def origin_of(detector: str) -> Origin:
-    """Return the origin of a detector; the year is that of the first publication that it states."""
+    """Return the origin of a detector; the year is the first one in its citation.
+
+    A detector in a file, or without a citation, has an empty origin.
+    """
     citation = ""
     with suppress(UnknownNameError):  # a detector in a file
         citation = citation_of(detector)

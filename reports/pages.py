@@ -88,9 +88,9 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
     report = builder.report(_TABLES.get(sweep, [name for name in contents.TABLES if name != _OF_SCORES]))
     tables = contents.FORMATS["markdown"].render(replace(report, headline=""))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
-    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
-    made += "[Reports](../../docs/reports.md)."
-    return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
+    origin = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
+    origin += "[Reports](../../docs/reports.md)."
+    return "\n".join([f"# The sweep {sweep}\n\n{origin}\n", tables, *figures])
 
 
 def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
@@ -102,12 +102,13 @@ def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
     tables, _ = _tables(submitted)
     markdown = contents.FORMATS["markdown"]
 
-    def made(found: re.Match[str]) -> str:
-        table = replace(tables[found[2]], title="")
+    def with_table(marked: re.Match[str]) -> str:
+        mark, name = marked.groups()
+        table = replace(tables[name], title="")
         shown = markdown.render(Report([table], [])) if table.rows else "None yet.\n"
-        return f"{found[1]}\n{shown}\n"
+        return f"{mark}\n{shown}\n"
 
-    return _MARKED.sub(made, text)
+    return _MARKED.sub(with_table, text)
 
 
 @cache
@@ -118,7 +119,8 @@ def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
     theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
     for sent in theirs:
         standings.check(sent, ours)
-    parts, every = {}, standings.places([*ours, *theirs])
+    every = standings.places([*ours, *theirs])
+    parts = {}
     for part, comparisons in of_parts.items():
         digests = {corpus.digest for each in comparisons for corpus in each.corpora}
         places = standings.places([*comparisons, *theirs])
@@ -138,6 +140,7 @@ def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
 
 @cache
 def _comparison(sweep: str) -> Comparison:
+    """Return the comparison of the published results of a sweep."""
     return Builder(read_csv(MEASURED[sweep])).comparison
 
 

@@ -47,7 +47,7 @@ class Ranking:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are two detectors and two splits or more."""
+        """Whether there are at least two detectors and two splits."""
         return len(self.columns) > 1 and len(self.splits) > 1
 
     @property
@@ -76,12 +76,12 @@ class Ranking:
     def without_scores(self) -> list[Column]:
         """The columns that cannot be tested over documents, if others can."""
         moved = zip(self.columns, self._moved, strict=True)
-        without = [column for column, each in moved if each is None]
+        without = [column for column, of_documents in moved if of_documents is None]
         return without if len(without) < len(self.columns) else []
 
     @cached_property
     def _moved(self) -> "list[pd.Series[float] | None]":
-        """The contribution of each test document to the mean of each column."""
+        """The contribution of each test document to the mean of a column; None if scores are missing."""
         metric, evidence = self._comparison.metric, self._comparison.evidence
         if metric.curve != "ROC":
             return [None] * len(self.columns)

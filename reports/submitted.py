@@ -58,6 +58,7 @@ def origins(folder: Path) -> dict[str, Origin]:
 
 
 def _origin(path: Path) -> Origin:
+    """Return year and address in the file of an entry; raise DataError if one is wrong."""
     stated = _stated(path)
     code, year = stated.get("code", ""), stated.get("year")
     if code and not _ADDRESS.fullmatch(str(code)):
@@ -68,7 +69,7 @@ def _origin(path: Path) -> Origin:
 
 
 def _cells(entry: Path) -> Iterator[dict[str, Any]]:
-    """Yield the row of each split of an entry."""
+    """Yield the row of each split of an entry; raise DataError if a split cannot compete or is repeated."""
     knows = _knowledge(entry / ENTRY)
     corpora: dict[str, Corpus] = {}
     seen: dict[SplitKey, Path] = {}
@@ -104,7 +105,7 @@ def _cells(entry: Path) -> Iterator[dict[str, Any]]:
 
 
 def _knowledge(path: Path) -> str:
-    """Return the setting of the detector of an entry; raise DataError if its file does not name it."""
+    """Return one of `RANKED`: what the detector of an entry knows, by its file; raise DataError otherwise."""
     knows = _stated(path).get("knows")
     if knows not in RANKED:
         known = listing(map(repr, RANKED))
@@ -113,7 +114,7 @@ def _knowledge(path: Path) -> str:
 
 
 def _stated(path: Path) -> dict[str, Any]:
-    """Return what the file of an entry says."""
+    """Return the keys and values in the file of an entry; raise DataError if it cannot be read."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
