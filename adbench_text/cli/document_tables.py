@@ -80,11 +80,11 @@ def listed_documents(
     )
 
 
-def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
+def misfiled_documents(in_groups: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
     """Return the documents that fit another group better, formatted for the terminal and the page."""
     from adbench_text.documents.page import page_documents
 
-    listed = found.misfiled.listed
+    listed = in_groups.misfiled.listed
     return page_documents(listed.assign(id=listed["row"].map(rows.id), rank=range(1, len(listed) + 1)), alpha)
 
 
@@ -144,16 +144,18 @@ def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: floa
     """Return documents with their reasons, formatted for the page."""
     from adbench_text.documents.page import page_documents
 
-    found = scorer.explain_scored(documents)
-    why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
-    columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
+    explanations = scorer.explain_scored(documents)
+    why = [
+        each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in explanations
+    ]
+    columns: dict[str, Any] = {"words": [each.words for each in explanations], "why": why}
     return page_documents(
         documents.assign(rank=range(1, len(documents) + 1), **columns), alpha, scorer.p_name
     )
 
 
 def score_lines(table: "pd.DataFrame", suffix: str) -> str:
-    """Return one line for each document, or an empty string without a suffix."""
+    """Return one line for each document, as JSON or CSV; an empty string for an empty suffix."""
     if suffix == ".jsonl":
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
         return "".join(f"{json.dumps(row)}\n" for row in rows)

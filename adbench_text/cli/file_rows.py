@@ -29,7 +29,8 @@ _NAME = re.compile(r"(?![+-]?\d*[.,]\d+$)(?!\d{1,4}[-/.]\d{1,2}[-/.]\d)\S{1,80}"
 class FileRows:
     """The rows of a file. Duplicate identifiers are an error only if the user chose their column.
 
-    `our_columns` are the first columns of the table that the command writes.
+    `our_columns` are the first columns of the table that the command writes. `notes` say how documents are
+    identified, and what is unusual.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class FileRows:
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
+        """The row of each identifier, which is written as in our table."""
         return {no_formula(name): row for row, name in enumerate(self._table.ids)}
 
     def __len__(self) -> int:
@@ -94,7 +96,10 @@ class FileRows:
 
     @cached_property
     def groups(self) -> list[str | None] | None:
-        """The group of each document, where None is a missing group; None without --group."""
+        """The group of each document, where None is a missing group; None without --group.
+
+        Notes on the groups are added to `notes`.
+        """
         column = self._file.group_column
         if not column:
             return None
@@ -156,11 +161,11 @@ def column_titles(columns: Sequence[str], ours: Sequence[str] = COLUMNS_OF_ODD) 
     >>> column_titles(["p", "text", "input_p", "input_input_p"])
     ['input_input_input_p', 'text', 'input_p', 'input_input_p']
     """
-    kept = {name for name in columns if name not in ours and no_formula(name) == name}
-    taken, titles = {*ours, *kept}, []
+    unchanged = {name for name in columns if name not in ours and no_formula(name) == name}
+    taken, titles = {*ours, *unchanged}, []
     for name in columns:
         title = no_formula(name)
-        while name not in kept and title in taken:
+        while name not in unchanged and title in taken:
             title = f"input_{title}"
         taken.add(title)
         titles.append(title)

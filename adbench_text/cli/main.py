@@ -38,6 +38,7 @@ _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "-
 
 @cache
 def _command(name: str) -> click.Command:
+    """Import a command once, and add the options that all commands have."""
     command: click.Command = import_module(f"adbench_text.cli.{name}").command
     command.params += GENERAL
     return command

@@ -27,6 +27,7 @@ def summary(ranked: "OddDocuments", seconds: float) -> list[str]:
 
 
 def _counts(ranked: "OddDocuments", seconds: float) -> str:
+    """Return the line with the counts of documents, the detector and the time."""
     documents = ranked.table
     n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
     n_unranked = (documents["score"].isna() & documents["rank"].isna()).sum()
@@ -66,17 +67,17 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
     if ranked.groups is None:
         return []
-    found = ranked.groups
-    names, small = found.groups.names, found.groups.small
-    n_small = int((found.groups.of_rows >= len(names)).sum())
+    labels = ranked.groups.groups
+    names, small = labels.names, labels.small
+    n_small = int((labels.of_rows == len(names)).sum())  # the number that all small groups have
     together = (
         f"; {count(n_small, 'document')} of {count(len(small), 'group')} with fewer than {LEAST} different "
         f"documents ({listing(map(_named, small), 3)}) are ranked together"
         if small
         else ""
     )
-    lines = [f"{count(len(names), 'group')}{together}. {_better(found.misfiled)}"]
-    several = found.contradictions
+    lines = [f"{count(len(names), 'group')}{together}. {_better(ranked.groups.misfiled)}"]
+    several = ranked.groups.contradictions
     if len(several):
         shown: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
         named = "; ".join(
@@ -88,18 +89,19 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     return [*map(one_line, lines)]
 
 
-def _better(found: "Misfiled") -> str:
+def _better(misfiled: "Misfiled") -> str:
     """Return how many documents fit another group better, and how many would with random labels."""
-    if not found.n_compared:
+    if not misfiled.n_compared:
         return "No document has another group to compare."
-    order = " The column misfit orders them." if found.n_better else ""
+    hint = " The column misfit orders them." if misfiled.n_better else ""
     return (
-        f"{found.n_better:,} of {found.n_compared:,} different documents fit another group better by their "
-        f"words (random labels: about {found.n_by_chance:,}).{order}"
+        f"{misfiled.n_better:,} of {misfiled.n_compared:,} different documents fit another group better by "
+        f"their words (random labels: about {misfiled.n_by_chance:,}).{hint}"
     )
 
 
 def _named(group: str) -> str:
+    """Return the name of a group as it is shown; documents without a label are a group, too."""
     return f"{group:.{_LONGEST}}" or "no group"
 
 
@@ -115,6 +117,7 @@ def heading(ranked: "OddDocuments", order: str) -> str:
 
 
 def _by(ranked: "OddDocuments", order: str) -> str:
+    """Return the words that name an order in a sentence; empty if there is only one list."""
     return f" by {order}" if len(ranked.lists) > 1 else ""
 
 
@@ -134,6 +137,7 @@ def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list
 
 
 def _called_odd(ranked: "OddDocuments", order: str) -> str:
+    """Return how many documents are odd by an order, and how many of these are copies."""
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
     n_copies = (is_odd & is_copy).sum()
@@ -167,10 +171,11 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
         yield f"{ranked.detector} only leaves out documents marked odd; it cannot learn from them."
 
 
-def _notes_on_groups(found: "Groups") -> Iterator[str]:
+def _notes_on_groups(groups: "Groups") -> Iterator[str]:
     """Yield notes on unusual groups."""
-    if len(found.names) + bool(found.small) < 2:
+    n_ranked = len(groups.names) + (1 if groups.small else 0)  # small groups are ranked as one
+    if n_ranked < 2:
         yield "all documents are ranked as one group; --group needs a column with at least two large groups."
-    if found.alike:
-        shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in found.alike[:3])
+    if groups.alike:
+        shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in groups.alike[:3])
         yield f"some groups differ only in spaces or case, and are ranked separately: {shown}."

@@ -77,10 +77,10 @@ class SectionedCommand(click.Command):
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         others = [option for option in options if option not in self._listed]
         sections: dict[str, list[tuple[str, str]]] = {}
-        for each in [*self._listed, "General", *others]:
-            if isinstance(each, str):
-                rows = sections[each] = []
-            elif record := each.get_help_record(ctx):
+        for title_or_option in [*self._listed, "General", *others]:
+            if isinstance(title_or_option, str):
+                rows = sections[title_or_option] = []
+            elif record := title_or_option.get_help_record(ctx):
                 rows.append(record)
         for title, rows in sections.items():
             with formatter.section(title):
@@ -122,6 +122,7 @@ def click_option(option: Option, **settings: Any) -> click.Option:
 
 
 def _type(option: Option) -> click.ParamType[Any]:
+    """Return the type of click for the values of a declared option."""
     if option.names:
         return Name(option.names, option.is_several)
     if option.choices:
@@ -152,6 +153,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Store ``--quiet`` in the context, where `is_quiet` finds it."""
     ctx.meta[_QUIET] = value
 
 
@@ -176,6 +178,7 @@ def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 
 def _general(name: str, **settings: Any) -> click.Option:
+    """Return an option that takes effect when it is read, and is no argument of the command."""
     return click.Option([name], callback=_apply, expose_value=False, is_eager=True, **settings)
 
 

@@ -38,6 +38,7 @@ class _Jobs(click.IntRange):
 
 
 def _print_note(text: str) -> None:
+    """Print a note in one line on standard error."""
     click.echo(one_line(text), err=True)
 
 
@@ -172,7 +173,11 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
     try:
         store = Store(options["tracking_uri"], options["experiment"])
         results = run_sweep(
-            *(sweep, cells, store, progress, engine),
+            sweep,
+            cells,
+            store,
+            progress,
+            engine,
             rerun=options["rerun"],
             retry_failed=options["retry"] is not None,
             limits=limits,
