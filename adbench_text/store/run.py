@@ -56,6 +56,7 @@ class Run:
 
 
 def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Return the values whose names have a prefix, by their names without it."""
     return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
 
 
