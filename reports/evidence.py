@@ -55,8 +55,8 @@ class Evidence:
 
     def examples(self, row: pd.Series) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
-        found: list[Example] | None = self._read(row, _EXAMPLES, examples.from_json)
-        return found
+        of_cell: list[Example] | None = self._read(row, _EXAMPLES, examples.from_json)
+        return of_cell
 
     def _read(self, row: pd.Series, file: str, parse: Callable[[str], Any]) -> Any:
         """Return an artifact of a cell, from memory if it was read before; None without one.

@@ -108,6 +108,7 @@ def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
     pairs = starmap(np.logical_and, combinations_with_replacement(most_first, 2))
 
     def n_figures(rows: NDArray[np.bool_]) -> int:
+        """Return the number of figures of the columns that have all these rows."""
         n_columns, n_rows = int((has | ~rows).all(axis=1).sum()), int(rows.sum())
         return n_columns * n_rows if min(n_columns, n_rows) > 1 else 0
 
@@ -119,6 +120,7 @@ def _one_edition_each(comparison: Comparison, columns: Sequence[Column]) -> list
     """Return one corpus for each dataset: otherwise its splits would count several times."""
 
     def rank(corpus: Corpus) -> tuple[bool, bool, int, str]:
+        """Return what sorts the corpora of a dataset; the last one counts."""
         figures = comparison.figures(columns, [(corpus, inlier) for inlier in corpus.inliers])
         return not corpus.splits, corpus.is_published, int(np.isfinite(figures).sum()), corpus.label
 

@@ -92,7 +92,9 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
                 "dataset, split). Export and score a split of the leaderboard."
             )
     standings = {
-        (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()
+        (place.corpus.digest, standing.column)
+        for place in places([sent])
+        for standing in place.standings.values()
     }
     of_columns: Any = cells.groupby(["column", "corpus"], sort=False)
     for (number, digest), of_column in of_columns:
@@ -180,8 +182,8 @@ def _not_complete(corpus: Corpus, column: Column) -> str:
         return f"{name}: it has other code or libraries than the rest. Run it again, or leave it out."
     entries = {percent(level): corpus.entry(column, level=level) for level in LEVELS}
     finished = [
-        f"{level}: {'none' if each.value is None else f'{each.n_cells} of {each.n_expected}'}"
-        for level, each in entries.items()
+        f"{level}: {'none' if entry.value is None else f'{entry.n_cells} of {entry.n_expected}'}"
+        for level, entry in entries.items()
     ]
     return (
         f"{name}: its splits of all seeds must be finished at {' or '.join(entries)} of outliers. Finished "

@@ -145,10 +145,12 @@ def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: floa
     from adbench_text.documents.page import page_documents
 
     explanations = scorer.explain_scored(documents)
-    why = [
-        each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in explanations
-    ]
-    columns: dict[str, Any] = {"words": [each.words for each in explanations], "why": why}
+    words, why = [], []
+    for explanation in explanations:
+        by_words, by_form = explanation.why, explanation.why_form
+        words.append(explanation.words)
+        why.append(by_form + by_words if scorer.by == "form" else by_words + by_form)
+    columns: dict[str, Any] = {"words": words, "why": why}
     return page_documents(
         documents.assign(rank=range(1, len(documents) + 1), **columns), alpha, scorer.p_name
     )

@@ -54,10 +54,10 @@ def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     named: Iterator[Any] = ranked.families[ranked.families["n_copies"] + 1 >= _LEAST_FAMILY].itertuples()
     return [
         one_line(
-            f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.row):.60}: "
-            f"{each.text:.60}"
+            f"Near-copies: {family.n_copies + 1:,} documents like {rows.id_name} {rows.id(family.row):.60}: "
+            f"{family.text:.60}"
         )
-        for each in named
+        for family in named
     ]
 
 
@@ -81,8 +81,9 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     if len(several):
         shown: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
         named = "; ".join(
-            f"{rows.id_name} {rows.id(each.row):.60} ({each.n:,} in {listing(map(_named, each.groups), 3)})"
-            for each in shown
+            f"{rows.id_name} {rows.id(family.row):.60} "
+            f"({family.n:,} in {listing(map(_named, family.groups), 3)})"
+            for family in shown
         )
         n = count(len(several), "family", "families")
         lines.append(f"{n} of equal texts or near-copies in several groups: {named}.")

@@ -103,7 +103,7 @@ def click_option(option: Option, **settings: Any) -> click.Option:
     flag, kind = f"--{option.name}", _type(option)
     if option.is_list:
         settings["callback"] = lambda ctx, param, values: [
-            kind(part, param, ctx) for each in values for part in option.separate(each)
+            kind(part, param, ctx) for value in values for part in option.separate(value)
         ]
     elif option.is_negated:
         settings |= {"is_flag": True, "flag_value": False, "show_default": False}

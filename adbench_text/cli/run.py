@@ -167,6 +167,7 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
     from adbench_text.store.store import Store
 
     def log(corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]") -> None:
+        """Log the reports, unless the user wants none."""
         if options["report"]:
             _log_reports(store, corpora, cells, progress)
 

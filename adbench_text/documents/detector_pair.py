@@ -46,7 +46,7 @@ class DetectorPair:
         """
         form = _form_for(words, by, language, seed)
         cleaner = Cleaner(language if clean and not words.detector.reads_raw else None)
-        return cls(words, form, cleaner, n_folds, seed)
+        return cls(words, form, cleaner=cleaner, n_folds=n_folds, seed=seed)
 
     @property
     def orders(self) -> tuple[str, ...]:

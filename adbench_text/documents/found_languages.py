@@ -97,20 +97,20 @@ class InLanguages:
         progress: OnProgress,
     ) -> Self:
         """Survey all documents. With ``"auto"``, read a document in its own language if that is frequent."""
-        found = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
-        languages, tried = found.apart if found else [standard(language)], list[list[str]]()
+        detected = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
+        languages, tried = detected.apart if detected else [standard(language)], list[list[str]]()
         while True:
             pairs = [*map(pair_for, languages)]
             with_sketches = not keep_copies and not pairs[0].words.detector.reads_raw
             surveyor = Surveyor([pair.cleaner for pair in pairs], pairs[0].seed, with_sketches)
-            pair_of = found.numbers(languages) if found else None
+            pair_of = detected.numbers(languages) if detected else None
             families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
             tried.append(languages)
             # near-copies, such as form letters, may make a language look frequent
-            apart = found.apart_among(languages, families) if found else languages
+            apart = detected.apart_among(languages, families) if detected else languages
             if apart in tried:
                 numbers = np.zeros(len(families.of_rows), np.int64) if pair_of is None else pair_of
-                return cls(languages, pairs, numbers, families, found)
+                return cls(languages, pairs, pair_of=numbers, families=families, found=detected)
             languages = apart
 
 

@@ -536,6 +536,7 @@ def _join(members: Mask, sets: Sequence[Rows], is_new: Mask) -> None:
     ratio_of_files = is_new.sum() / max((~is_new).sum(), 1)
 
     def ratio(n_new: int, n_old: int) -> float:
+        """Return how many new documents there are, divided by the expected number."""
         return float(n_new / ((n_old + 0.5) * ratio_of_files))
 
     least = min(ratio(n_new, n_old), max(_LEAST_RATIO, ratio(n_new, n_old) / _MOST_DILUTED))

@@ -69,7 +69,13 @@ class Learner:
         evidence, known = None, NOTHING_KNOWN
         if len(sample.marked):
             before = part.pair.copy().learn_words(normal, known, others, for_others=True)
-            evidence = MarkEvidence(sample.marked == ODD, sample.raw_marked, part.pair.cleaner, before, form)
+            evidence = MarkEvidence(
+                is_odd=sample.marked == ODD,
+                raw=sample.raw_marked,
+                cleaner=part.pair.cleaner,
+                before=before,
+                of_form=form,
+            )
             normal = normal.drop(evidence.odd_rows, errors="ignore")
             known = evidence.known(normal)
         for_others = sample.scores_others or evidence is not None

@@ -277,7 +277,14 @@ def misfiled_documents(
     fits, misfit = (pd.Series(None, table["row"], dtype=dtype) for dtype in (object, np.float64))
     listed = pd.DataFrame({"row": rows[:0], "group": [], "fits": [], "misfit": []})
     if len(groups.names) < 2:
-        return Misfiled(fits, misfit, 0, 0, 0, listed.assign(text=[], words=[], why=[]))
+        return Misfiled(
+            fits=fits,
+            misfit=misfit,
+            n_better=0,
+            n_compared=0,
+            n_by_chance=0,
+            listed=listed.assign(text=[], words=[], why=[]),
+        )
     is_target = np.array([name != "" for name in groups.names])
     words, of_compared = find_misfiled(source, rows, of_row[rows], is_target, cleaner, jobs, progress)
     best, difference = of_compared
@@ -289,9 +296,9 @@ def misfiled_documents(
     )
     is_unmarked = table["p"].notna() | (table["score"].isna() & (table["mark"] == ""))
     is_listed = is_better & is_unmarked.to_numpy()[rows]
-    order = np.argsort(-difference[is_listed], kind="stable")[:n_listed]
-    own, other = of_row[rows][is_listed][order], best[is_listed][order]
-    listed = listed[is_listed].iloc[order].reset_index(drop=True)
+    largest_first = np.argsort(-difference[is_listed], kind="stable")[:n_listed]
+    own, other = of_row[rows][is_listed][largest_first], best[is_listed][largest_first]
+    listed = listed[is_listed].iloc[largest_first].reset_index(drop=True)
     raw = source.raw(listed["row"])
     explained = explain(
         raw,
@@ -383,6 +390,7 @@ class _Counts:
 
     @cached_property
     def _number_of(self) -> dict[str, int]:
+        """The number of each word: its row in `of_groups`."""
         return {word: number for number, word in enumerate(self.words)}
 
     def of_words(self, is_left: NDArray[np.bool_]) -> Self:
@@ -394,7 +402,13 @@ class _Counts:
     def model(self, is_target: NDArray[np.bool_], smoothing: float) -> GroupWords:
         """Return the counts of the groups, with a smoothing."""
         median = float(np.median(self.tried.sum(axis=1)))
-        return GroupWords(self._number_of, self.of_groups, is_target, median, smoothing)
+        return GroupWords(
+            self._number_of,
+            self.of_groups,
+            is_target=is_target,
+            median_length=median,
+            smoothing=smoothing,
+        )
 
 
 def _most_own(counted: list[_Counts], is_target: NDArray[np.bool_]) -> tuple[_Counts, GroupWords]:
@@ -402,6 +416,7 @@ def _most_own(counted: list[_Counts], is_target: NDArray[np.bool_]) -> tuple[_Co
     models = [(counts, counts.model(is_target, value)) for counts, value in product(counted, _SMOOTHING)]
 
     def share_of_own(candidate: tuple[_Counts, GroupWords]) -> float:
+        """Return the share of the tried documents that fit their own group."""
         counts, model = candidate
         return float((model.fits(counts.tried, counts.own).difference < 0).mean())
 

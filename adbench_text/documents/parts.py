@@ -104,8 +104,8 @@ class Parts:
 
 def _rows_of(number: Rows, n: int) -> list[Rows]:
     """Return for each number from 0 to n - 1 its rows, sorted."""
-    order = np.argsort(number, kind="stable")
-    return np.split(order, np.searchsorted(number[order], np.arange(1, n)))
+    rows = np.argsort(number, kind="stable")
+    return np.split(rows, np.searchsorted(number[rows], np.arange(1, n)))
 
 
 def _numbers(pair_of: Rows, groups: Groups, families: Families) -> Rows:

@@ -46,7 +46,9 @@ def score_documents(
     learner = Learner(parts.others, rule, unranked, frozenset(_crowded(representative, rule).tolist()))
     arrays = {order: np.full(len(parts), np.nan) for order in parts.orders}
     of_parts = list[PartScores]()
-    samples = _Samples(source, parts, marked, source.raw(marked.index), rule, of_parts)
+    samples = _Samples(
+        source, parts, marked=marked, raw_marked=source.raw(marked.index), rule=rule, done=of_parts
+    )
     rests = [parts.rests(part) for part in parts.parts]
     _check_batch(parts, rests)
     progress("learning", 0, None)

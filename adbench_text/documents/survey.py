@@ -164,7 +164,13 @@ class Survey:
         Whole(2).check("sample", n_sample)
         representative = _first_rows(part, families.of_rows, families.place)
         representative[families.facts.keys == 0] = -1
-        return cls(families.facts, part, families.facts.keys, representative, n_sample)
+        return cls(
+            facts=families.facts,
+            part=part,
+            keys=families.facts.keys,
+            representative=representative,
+            n_sample=n_sample,
+        )
 
     def by_form(self) -> Self:
         """Return which documents are scored by form.
@@ -237,9 +243,9 @@ class Survey:
 def _first_rows(part: Rows, kind: NDArray[Any], place: Rows | None = None) -> Rows:
     """Return for each row the first row of the same part and kind, sorted by place and row."""
     keys = (kind, part) if place is None else (place, kind, part)
-    order = np.lexsort(keys)
-    is_first = np.ones(len(order), dtype=np.bool_)
-    is_first[1:] = (np.diff(part[order]) != 0) | (kind[order][1:] != kind[order][:-1])
-    first = np.empty(len(order), dtype=np.int64)
-    first[order] = order[is_first][np.cumsum(is_first) - 1]
+    rows = np.lexsort(keys)  # the last key counts first
+    is_first = np.ones(len(rows), dtype=np.bool_)
+    is_first[1:] = (np.diff(part[rows]) != 0) | (kind[rows][1:] != kind[rows][:-1])
+    first = np.empty(len(rows), dtype=np.int64)
+    first[rows] = rows[is_first][np.cumsum(is_first) - 1]
     return first

@@ -75,9 +75,9 @@ def read_terms(
 ) -> Terms:
     """Read all documents; `texts` returns them. Names of months and days are no terms."""
     if language == AUTO:
-        found = FoundLanguages.of(texts(), jobs, progress)
-        languages, numbers = found.apart, found.numbers(found.apart)
-        shares = found.shares(found.language)
+        detected = FoundLanguages.of(texts(), jobs, progress)
+        languages, numbers = detected.apart, detected.numbers(detected.apart)
+        shares = detected.shares(detected.language)
     else:
         languages, numbers, shares = [standard(language)], None, dict[str, float]()
     cleaners = [Cleaner(language, all_words=language in _IN_PAIRS) for language in languages]

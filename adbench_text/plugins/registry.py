@@ -391,9 +391,9 @@ def dataset(name: str) -> Any:
             raise UnknownNameError(f"variant of {base}", variant, loaded.variants)
         loaded, arguments = loaded if inspect.isclass(loaded) else type(loaded), [variant]
     with as_plugin_error(f"The dataset {name!r} cannot be used", module):
-        found: Any = loaded(*arguments) if inspect.isclass(loaded) else loaded
-        for text in (found.name, *found.classes):
+        usable: Any = loaded(*arguments) if inspect.isclass(loaded) else loaded
+        for text in (usable.name, *usable.classes):
             if not isinstance(text, str) or not text.strip() or not text.isprintable():
                 raise ValueError(f"its name and its classes must be printable texts, got {text!r:.80}")
-        check_facts(found)
-    return found
+        check_facts(usable)
+    return usable

@@ -56,6 +56,7 @@ class Dialect(NamedTuple):
         raw: list[str] = []
 
         def noted() -> Iterator[str]:
+            """Yield the lines, and note them in `raw` until the reader has a row."""
             for line in lines:
                 raw.append(line)
                 yield line
@@ -86,7 +87,7 @@ class Dialect(NamedTuple):
         begin, *others = (line.split(self.delimiter)[0].strip(' "') for line in lines)
         is_full = [line.count(self.delimiter) == n - 1 for line in lines[1:]]
         return (all(is_full) and len(lines) >= _MANY_ROWS) or any(
-            are_alike(each, begin) for each, full in zip(others, is_full, strict=True) if full
+            are_alike(other, begin) for other, full in zip(others, is_full, strict=True) if full
         )
 
 
@@ -199,4 +200,5 @@ def _tabs_are_quoted(sample: list[str]) -> bool:
 
 
 def _is_in_quotes(field: str) -> bool:
+    """Return whether a field begins and ends with a quote."""
     return len(field) > 1 and field[0] == field[-1] == '"'

@@ -48,7 +48,8 @@ class HubData:
                 for name in self.classes.keys() & values.keys():
                     values[name] = [self.classes[name].get(each) for each in values[name].to_pylist()]
                 numbers = range(number, number + len(rows))
-                yield Batch(values, numbers, f"{self.name}, {split}", "row", split)
+                part = f"{self.name}, {split}"
+                yield Batch(values, numbers, part=part, unit="row", split=split)
                 number += len(rows)
 
 

@@ -182,9 +182,8 @@ def _lists_and_objects(value: Any) -> list[str]:
     if not isinstance(value, dict) or isinstance(value.get(TEXT), str):
         return []
     texts = [each for each in value.values() if isinstance(each, str)]
-    has_rows = any(
-        isinstance(each, list) and any(isinstance(row, dict) for row in each) for each in value.values()
-    )
+    lists = [each for each in value.values() if isinstance(each, list)]
+    has_rows = any(isinstance(row, dict) for rows in lists for row in rows)
     if any(" " in text for text in texts) or (texts and not has_rows):
         return []
     return [key for key, each in value.items() if isinstance(each, list | dict)]

@@ -141,9 +141,8 @@ class Source:
             yield from mail.batches(unpacked(stream, name), name, self.losses)
             return
         if kind == spreadsheets.KIND:
-            sheet = spreadsheets.SheetFile(
-                stream, name, self.options, self.losses, self.text or self.options.likely
-            )
+            wanted = self.text or self.options.likely
+            sheet = spreadsheets.SheetFile(stream, name, self.options, self.losses, wanted=wanted)
             self.doubled |= sheet.doubled
             self.description = sheet.description
             self.correcting = "--sheet, --skip-lines and --no-header"
@@ -179,7 +178,7 @@ class Source:
         else:
             wanted = self.text or self.options.likely
             table = separated.SeparatedFile(
-                lines, name, replace(self.options, kind=kind), self.losses, wanted
+                lines, name, replace(self.options, kind=kind), self.losses, wanted=wanted
             )
             is_named = self.text or (wanted and {*wanted} <= {*table.names})
             if self.options.header and not is_named:

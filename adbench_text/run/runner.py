@@ -73,7 +73,7 @@ def run_sweep(
         store.keep(result, definitions[cell], corpus)
         return result
 
-    work = Work(todo, corpora, definitions, progress, limits)
+    work = Work(todo, corpora, definitions=definitions, progress=progress, limits=limits)
     refused: dict[str, str] = {}  # cells whose results the store refused, by id
     log_kept = partial(_log_kept, store, progress, refused)
     results, due = list[Result](), 0.0

@@ -55,7 +55,7 @@ class Sweep:
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
             for inlier, level, seed, *values in product(inliers, levels, self.seeds, *self.axes.values()):
                 axes = dict(zip(self.axes, values, strict=True))
-                key = SplitKey(dataset, inlier, level, seed, protocol, **axes)
+                key = SplitKey(dataset, inlier, contamination=level, seed=seed, protocol=protocol, **axes)
                 check_key(key)
                 if not key.known:
                     key = replace(key, known_from="")

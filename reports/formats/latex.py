@@ -100,10 +100,12 @@ def _table(table: Table) -> str:
 
 
 def _is_bold(table: Table, entry: Entry) -> bool:
+    """Return whether an entry is the best, or names a marked detector."""
     return entry.best or table.is_ours(entry)
 
 
 def _bold(text: str, is_bold: bool) -> str:
+    """Return LaTeX for a text that is bold or not."""
     return rf"\textbf{{{text}}}" if is_bold else text
 
 

@@ -93,7 +93,13 @@ def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
             rows.set_axis(KINDS[: 2 + len(plain)], axis=1).groupby(_SPLIT).mean().reindex(columns=[*KINDS])
         )
         n_splits = len(values[column].dropna().groupby(_SPLIT).size())
-        yield Twins(column, name, "" if plain else label, figures, n_splits)
+        yield Twins(
+            network=column,
+            plain_name=name,
+            lacking="" if plain else label,
+            figures=figures,
+            n_splits=n_splits,
+        )
 
 
 def _values(comparison: Comparison, level: float) -> pd.DataFrame:
