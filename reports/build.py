@@ -52,7 +52,7 @@ def of_sweep(
 ) -> pd.DataFrame:
     """Return the results of the cells of a sweep, which used `limit` documents; None if it used all.
 
-    Raise TrackingError if there is none. `name` and `store_name` are for its message.
+    Raise TrackingError if there are no such results. `name` and `store_name` are for its message.
     """
     limits = stored["limit"]
     results = of_cells(stored[limits.isna() if limit is None else limits == limit], cells)

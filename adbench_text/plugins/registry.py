@@ -271,7 +271,7 @@ def listing(kind: str) -> list[Plugin]:
 def load(kind: str, name: str) -> Any:
     """Load the plug-in with this name: a detector class or a dataset.
 
-    Raise UnknownNameError if there is none, PluginError if it cannot be loaded.
+    Raise UnknownNameError if no plug-in has this name, PluginError if it cannot be loaded.
     """
     plugin = _found(kind, name)
     if plugin.problem:
@@ -280,7 +280,7 @@ def load(kind: str, name: str) -> Any:
 
 
 def _found(kind: str, name: str) -> Plugin:
-    """Return the plug-in with this name; raise UnknownNameError if there is none."""
+    """Return the plug-in with this name; raise UnknownNameError if no plug-in has it."""
     plugin = find(kind, name)
     if plugin is None:
         raise UnknownNameError(kind.removesuffix("s"), name, plugins(kind))
