@@ -12,7 +12,7 @@ from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
 from adbench_text.documents import OF_GROUPS
 from adbench_text.documents.rounding import all_rounded
-from adbench_text.escaping import no_formula
+from adbench_text.escaping import no_formula, one_line
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _WIDEST = {"rank": 6, "p": 8, "misfit": 7, "copies": 6, "why": 40}
 _WIDEST |= dict.fromkeys(["id", "row", "group", "fits"], 20)
 _DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4, "misfit": 4}  # significant digits in the file of odd
+_N_OF_NEAREST = 80  # characters of the most similar document on the page
 _N_WRITTEN = 10_000  # documents to write at a time
 
 #: The option of commands that write a table of documents.
@@ -74,10 +75,14 @@ def listed_documents(
     """Return the documents of a list, formatted for the terminal and the page."""
     from adbench_text.documents.page import documents_of_list
 
-    nearest = documents["nearest"].map(rows.id, na_action="ignore")
-    return documents_of_list(
-        documents.assign(id=documents["row"].map(rows.id), nearest=nearest), order, alpha
+    nearest = documents["nearest"].fillna(-1).tolist()
+    wanted = [row for row in nearest if row >= 0]
+    texts = zip(wanted, rows.table.texts_at(wanted), strict=True)
+    shown = {row: f"{rows.id(row)}: {one_line(text):.{_N_OF_NEAREST}}" for row, text in texts}
+    named = documents.assign(
+        id=documents["row"].map(rows.id), nearest=[shown.get(row, "none") for row in nearest]
     )
+    return documents_of_list(named, order, alpha)
 
 
 def misfiled_documents(in_groups: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _N_CONTRADICTIONS = 3  # texts in several groups to name
 _LONGEST = 40  # characters of a group to show
+_FEW_ODD = 5  # if so few documents are called odd in any file, a larger alpha is named
+_MORE = 5  # times alpha
 _LEAST_FAMILY = 3  # fewest documents of a family to name
 
 
@@ -134,18 +136,24 @@ def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list
     by_form = f" (by form: of the {whole})" if ranked.groups and "form" in ranked.lists else ""
     among = f"{kind} of its {of_what}{by_form}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
-    return [*(_called_odd(ranked, order) for order in orders), share]
+    orders_of: dict[str, list[str]] = {}  # orders with the same sentence share a line
+    for order in orders:
+        orders_of.setdefault(_counted(ranked, order), []).append(_by(ranked, order))
+    return [*(f"Called odd{','.join(named)}: {counted}" for counted, named in orders_of.items()), share]
 
 
-def _called_odd(ranked: "OddDocuments", order: str) -> str:
-    """Return how many documents are odd by an order, and how many of these are copies."""
+def _counted(ranked: "OddDocuments", order: str) -> str:
+    """Return how many documents are odd by an order, and how many copies they have."""
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
-    n_copies = (is_odd & is_copy).sum()
+    n_copies, n_documents = (is_odd & is_copy).sum(), (p.notna() & ~is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
+    larger = _MORE * ranked.alpha
+    is_few = n_documents * ranked.alpha < _FEW_ODD and larger < 1
+    more = f"; {larger:g} calls {(~is_copy & (p <= larger)).sum():,} odd" if is_few else ""
     return (
-        f"Called odd{_by(ranked, order)}: {(is_odd & ~is_copy).sum():,} of {(p.notna() & ~is_copy).sum():,} "
-        f"different documents{copies}, those with p of at most {ranked.alpha:g} (--alpha)."
+        f"{(is_odd & ~is_copy).sum():,} of {n_documents:,} different documents{copies}, those with p of at "
+        f"most {ranked.alpha:g} (--alpha{more})."
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -71,6 +72,18 @@ class SectionedCommand(click.Command):
         own = [each for each in listed if isinstance(each, click.Option)]
         super().__init__(name, params=[*params, *own], **settings)
         self._listed = listed
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; if one is a store, the error says how to report from it."""
+        given = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            from adbench_text.storage import database_advice
+
+            if advice := next(filter(None, map(database_advice, map(Path, given))), ""):
+                raise click.UsageError(f"{error.message.rstrip('.')}. {advice}.", ctx) from error
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in sections."""

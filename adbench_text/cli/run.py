@@ -190,7 +190,8 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
         raise
     progress.end()
     if not results or any(result.status == "ok" for result in results):
-        progress.message("Next: adbench-text report; adbench-text ui")
+        of_sweep = f" --sweep {options['sweep']}" if options.get("sweep") else ""
+        progress.message(f"Next: adbench-text report{of_sweep}; adbench-text ui")
     else:
         progress.message(
             "Next: correct what the reasons name, and run the same command again with --retry failed; "

@@ -148,6 +148,8 @@ def _rows_of(
     """
     from python_calamine import CalamineError, PasswordError
 
+    if not stream.read(1):
+        raise DataError(f"{name} is empty.")
     try:
         if zipfile.is_zipfile(stream):
             _check_size(stream, name)
