@@ -44,7 +44,7 @@ class Cluster(Workers):
         self._there: dict[Future[Any], Any] = {}  # the futures of Dask: it ends a task without a future
         for name in ("distributed", "distributed.client"):  # the other loggers inherit the level of the first
             logging.getLogger(name).setLevel(logging.CRITICAL)  # we print one line for an error
-        check(address)
+        check(address)  # before `Client`, which would wait long for another program
         try:
             self._client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, ValueError, pickle.PickleError) as error:

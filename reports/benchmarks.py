@@ -143,7 +143,10 @@ def _of_bao(source: str, column: str, metric: str) -> list[Row]:
 
 
 def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
-    """Return the figures of a source that prints fractions, one for each method."""
+    """Return the figures of a source that prints fractions, one for each method.
+
+    `column` is the name of the corpus in the source. Metrics have our names in the file of figures.
+    """
     of_methods = published.read(_FIGURES)[source].get(metric, {})
     return [
         Row(_NAMES[source], method, _knowledge(method), round(100 * figures[column], 2))

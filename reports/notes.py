@@ -133,10 +133,12 @@ def _levels(comparison: Comparison) -> list[str]:
 
 def _seeds(comparison: Comparison) -> list[str]:
     """Return a note on the seeds, if figures of one dataset and level come from different seeds."""
+    # all versions of the code of a detector have one label
     labels = dict(enumerate(replace(column, generation=0).label for column in comparison.columns))
     cells = comparison.cells.table
     by = [cells["corpus"], cells["contamination"], cells["column"].map(labels).rename("label")]
     seeds = cells["seed"].groupby(by, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
+    # the seeds of labels that differ from other labels on the same corpus and level
     unequal = seeds[seeds.groupby(["corpus", "contamination"], sort=False).transform("nunique") > 1]
     of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
     groups = of_labels.groupby(of_labels, sort=False)

@@ -54,7 +54,10 @@ def read_sweep(name: str) -> "SweepFile":
 
 
 def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
-    """Read the file of ``--sweep``. Its values become defaults of the options with the same names."""
+    """Read the file of ``--sweep``; its content becomes the defaults of the options with the same names.
+
+    Options that change cells have values already. The others are text, which is converted here.
+    """
     if name is None:
         return None
     file = read_sweep(name)

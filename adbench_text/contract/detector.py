@@ -412,9 +412,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
         """Set the attributes that `learned` returned with the same hyper-parameters; return the detector."""
-        left_out = self._not_learned()
+        left_out = self._not_learned()  # again, because a file may hold other names
         self.__dict__.update({name: value for name, value in learned.items() if name not in left_out})
-        self._training_texts = None
+        self._training_texts = None  # fitted, but without scores of training documents
         return self
 
     def _not_learned(self) -> set[str]:

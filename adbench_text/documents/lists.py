@@ -63,13 +63,15 @@ def _with_copies(table: pd.DataFrame, column: str) -> pd.DataFrame:
 def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
     """Return documents ranked by the p of an order, with their copies in this order.
 
-    Documents without p come last, sorted by their p by form.
+    The columns ``rank`` and ``odd`` are added. Copies have the rank of their representative. Documents
+    without p have no rank and come last, sorted by their p by form.
     """
     p = table[P_OF_ORDER[by]]
     column = "representative" if by == "words" else "form_representative"
     table = _with_copies(table, column)
     representative = table[column].to_numpy()
-    # the last key counts first; parts may have equal p; a representative comes before its copies
+    # The last key counts first. Groups and languages have the same values of p, so that documents of several
+    # ones tie; by words, the score on a common scale decides. A representative comes before its copies.
     strength = -table["score"].where(p.notna() & (by == "words"), 0.0)
     keys = (
         table["row"],

@@ -118,7 +118,11 @@ class GroupWords:
         return np.asarray(np.log(self.smoothing / (totals + self.smoothing * len(self.number_of))))
 
     def evidence(self, counts: "csr_array[Any]", own: Rows) -> tuple[Array, Array]:
-        """Return E of all groups, and E of the own group without the document, given counts of words."""
+        """Return E of all groups, and E of the own group without the document.
+
+        `counts` has log2(1 + c) of the words of each document, and `own` the number of its group. E is a
+        bonus for each known word, plus the evidence of an unknown word times the length.
+        """
         lengths = np.asarray(counts.sum(axis=1), np.float64)
         of_groups = (counts @ self._bonus).toarray() + lengths[:, None] * self._unknown(self._totals)
         entries = np.bincount(

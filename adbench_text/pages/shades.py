@@ -33,7 +33,7 @@ class Scale:
     centre: float  #: a word above it is red, a word below it is blue
     odd: float  #: distance from the centre with the deepest red; 0 without red words
     typical: float  #: distance from the centre with the deepest blue; often larger than `odd`
-    digits: int  #: decimals to print, so that the larger distance has three significant digits
+    digits: int  #: decimals to print, so that the end farther from 0 has three significant digits
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":

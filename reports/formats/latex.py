@@ -64,6 +64,7 @@ def _table(table: Table) -> str:
     ]
     titles = [""] * len(heads)
     ends = accumulate((n for _, n in table.blocks), initial=table.n_labels)
+    # pandas has no lines between rows, so the first cell of a row begins with the line above it
     for (title, _), (start, end) in reversed([*zip(table.blocks, pairwise(ends), strict=True)]):
         n = end - start
         titles[start:end] = [_stacked(title, n * _HEAD, "c" if n > 1 else "r", "b")] * n

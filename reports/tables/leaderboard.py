@@ -39,9 +39,10 @@ def leaders(comparison: Comparison) -> dict[str, Table]:
     """Return the table at the beginning of a page, by level of contamination, the lowest first.
 
     The best detector comes first, and the mean before the corpora. Detectors that are not ranked are below.
-    There is also a table for a single corpus.
+    A report on one corpus has this table, too.
     """
     of_levels = {
+        # None is the lowest level of each corpus: some corpora have no 0 %
         percent(level): _leaders(comparison, None if level == comparison.lowest else level)
         for level in comparison.levels
     }
