@@ -14,13 +14,14 @@ BENCH := ADBENCH_TEXT_DATA=$(or $(ADBENCH_TEXT_DATA),$(abspath ../shared/data)) 
 
 .PHONY: demo lint test test-data slow faults bench gallery live docs dist image gpu clean build/assembled
 
+DEMO := --sweep demo --tracking-uri sqlite:///demo.db
 demo: .venv/installed-for-demo
 	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
-	$(BIN)/adbench-text run --sweep demo --no-report
-	$(BIN)/adbench-text report --sweep demo --table levels --quiet
-	$(BIN)/adbench-text report --sweep demo --format html --output report.html --quiet
+	$(BIN)/adbench-text run $(DEMO) --no-report
+	$(BIN)/adbench-text report $(DEMO) --table levels --quiet
+	$(BIN)/adbench-text report $(DEMO) --format html --output report.html --quiet
 	@echo "All tables and figures: report.html. The next commands:"
-	@echo "    $(BIN)/adbench-text ui                            # the comparison and every run, in MLflow"
+	@echo "    $(BIN)/adbench-text ui --tracking-uri sqlite:///demo.db  # every run of the demo, in MLflow"
 	@echo "    $(BIN)/adbench-text run -d ensemble:robust -s 20news  # a corpus of the papers; it is downloaded"
 	@echo "    $(BIN)/adbench-text odd FILE                      # the odd documents of a file of yours"
 
@@ -59,8 +60,8 @@ live: .venv/installed-for-demo
 	rm -rf build/live
 	mkdir -p build/live docs/live
 	cd build/live && PATH="$(CURDIR)/$(BIN):$$PATH" && export PATH && adbench-text odd --example && \
-		adbench-text run --sweep demo --no-report && \
-		adbench-text report --sweep demo --format html --output report.html --quiet
+		adbench-text run $(DEMO) --no-report && \
+		adbench-text report $(DEMO) --format html --output report.html --quiet
 	cp build/live/odd.html build/live/report.html docs/live
 	chromium --headless=new --no-sandbox --hide-scrollbars --window-size=1000,1000 \
 		--screenshot=docs/heatmap.png "file://$(CURDIR)/docs/live/odd.html"

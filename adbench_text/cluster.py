@@ -44,7 +44,7 @@ class Cluster(Workers):
         self._there: dict[Future[Any], Any] = {}  # the futures of Dask: it ends a task without a future
         for name in ("distributed", "distributed.client"):  # the other loggers inherit the level of the first
             logging.getLogger(name).setLevel(logging.CRITICAL)  # we print one line for an error
-        check(address)
+        check(address)  # before `Client`, which would wait long for another program
         try:
             self._client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, ValueError, pickle.PickleError) as error:
@@ -52,7 +52,10 @@ class Cluster(Workers):
             raise AdbenchTextError(reason) from error
 
     def size(self) -> int:
-        """Return the number of threads of all workers; 0 without a worker."""
+        """Return the number of threads of all workers, 0 without a worker; also update `n_gpus`.
+
+        `n_gpus` keeps its last value while no worker declares a GPU.
+        """
         try:
             workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         except Exception as error:  # of many kinds, and without the address of the scheduler
@@ -82,7 +85,10 @@ class Cluster(Workers):
         The future raises CallError if the call lost worker after worker.
         """
         there = self._client.submit(
-            *(_called, version(_PACKAGE), function, *arguments),
+            _called,
+            version(_PACKAGE),
+            function,
+            *arguments,
             resources={"GPU": gpus} if gpus else None,
             pure=False,
         )
@@ -108,9 +114,11 @@ class Cluster(Workers):
             future.set_result(result)
 
     def _failed(self, error: Exception) -> AdbenchTextError:
+        """Return our error for an error of Dask."""
         return AdbenchTextError(f"The Dask cluster failed at {self.address}: {described(error)}")
 
     def _lost(self) -> AdbenchTextError:
+        """Return the error for a scheduler that does not answer any more."""
         return AdbenchTextError(
             f"The Dask scheduler at {self.address} does not answer any more. When it does, run the same "
             "command again; finished cells of a sweep are kept."
@@ -123,6 +131,7 @@ class Cluster(Workers):
         ending.join(10)  # a lost scheduler never answers
 
     def _end(self) -> None:
+        """Cancel all calls and disconnect; this may take forever."""
         with suppress(Exception):  # a lost scheduler raises many kinds
             self._client.cancel(list(self._there.values()))  # type: ignore[no-untyped-call]
             self._client.close()  # type: ignore[no-untyped-call]
@@ -168,19 +177,24 @@ class _Shared:
 
     @cached_property
     def value(self) -> Any:
+        """The value, unpickled at the first access."""
         return unpickled(self._content, self._name)
 
 
 def _kept(shared: _Shared) -> _Shared:
+    """Return a shared value: as the result of a task, Dask keeps it and hands it to workers."""
     return shared
 
 
 def _called(expected: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a worker of the cluster."""
+    """Call a function in a worker of the cluster, with shared values in place of their handles.
+
+    Raise AdbenchTextError if the worker has another version of this package than the `expected` one.
+    """
     worker = get_worker()
-    if (found := version(_PACKAGE)) != expected:
+    if (own := version(_PACKAGE)) != expected:
         raise AdbenchTextError(
-            f"The Dask worker {without_password(worker.address)} has {_PACKAGE} {found}, this command has "
+            f"The Dask worker {without_password(worker.address)} has {_PACKAGE} {own}, this command has "
             f"{expected}; install the same version there."
         )
     # Under a nanny, a worker is a daemon, and a daemon may not start processes. Our processes end with it.

@@ -114,6 +114,7 @@ def load(path: Path, name: str = "") -> Any:
     ]
     name = name or (public[0] if len(public) == 1 else "")
     if name not in objects:
-        asked = f"no {name!r}" if name else "none or several classes and functions"
+        several = f"{len(public)} classes and functions" if public else "no class and no function"
+        asked = f"no {name!r}" if name else several
         raise PluginError(f"{path.name} has {asked}; write {path.name}:NAME with one of: {listing(public)}.")
     return objects[name]

@@ -202,7 +202,12 @@ _lock = threading.RLock()  # a start changes the environment, and also checks ho
 
 
 class _Process:
-    """A process that makes one call after the other."""
+    """A process that makes one call after the other.
+
+    It loads the module `preload` before the first call, or is forked from a process that has loaded it.
+    `variables` are added to its environment. After each call the process asks `is_spent` whether it must end;
+    None stands for a process that goes on. `is_over` says whether it was killed.
+    """
 
     def __init__(
         self, preload: str, variables: Mapping[str, str], is_spent: Callable[[], bool] | None
@@ -257,9 +262,9 @@ class _Process:
         total = 0.0
         with suppress(psutil.Error):  # it has ended
             process = psutil.Process(self._process.pid)
-            for each in (process, *process.children(recursive=True)):
+            for member in (process, *process.children(recursive=True)):
                 with suppress(psutil.Error):
-                    total += each.memory_info().rss / 1e6
+                    total += member.memory_info().rss / 1e6
         return total
 
     def _end(self) -> str:
@@ -347,6 +352,7 @@ def unpickled(content: bytes, name: str) -> Any:
 
 
 def _not_sent(name: str, error: Exception) -> AdbenchTextError:
+    """Return the error for a value that cannot be pickled or unpickled."""
     return AdbenchTextError(
         f"{name} cannot be sent to another process: {described(error)}. Give --jobs 1 and no --address."
     )
@@ -362,6 +368,7 @@ class _File:
 
 @lru_cache(2)  # a process needs one corpus at a time
 def _read(file: _File) -> Any:
+    """Return a shared value; a process reads its file once."""
     return unpickled(Path(file.path).read_bytes(), file.name)
 
 
@@ -407,10 +414,11 @@ def _work(pipe: Connection, environment: Mapping[str, str], is_spent: Callable[[
                 os._exit(0)
             is_last = is_spent is not None and is_spent()
             try:
-                answer = pickle.dumps(_Message(value, error, True, is_last), pickle.HIGHEST_PROTOCOL)
+                message = _Message(value, error, is_answer=True, is_last=is_last)
+                answer = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
             except Exception as raised:  # the result cannot be pickled
                 error = CallError(f"its result cannot be passed on: {described(raised)}")
-                answer = pickle.dumps(_Message(None, error, True, is_last))
+                answer = pickle.dumps(_Message(None, error, is_answer=True, is_last=is_last))
             pipe.send_bytes(answer)
 
 

@@ -76,7 +76,7 @@ def database_advice(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             is_database = stream.read(len(_SQLITE)) == _SQLITE
-    except OSError:
+    except (OSError, ValueError):  # no file can have a name with a NUL character
         return ""
     if not is_database:
         return ""

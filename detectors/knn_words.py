@@ -114,8 +114,10 @@ class KNNWords(TextDetector):
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
         self._places = places_of_references(len(texts), self.references, self.random_state)
+        # of shape (n_words, n_references): a product with it has a column for each reference
         self._neighbours = self._vectors(texts, self._idf)[self._places].T.tocsr()
-        self._of_training: NDArray[np.float64] | None = None
+        self._of_training: NDArray[np.float64] | None = None  # computed at the first use
+        # last, because the distances need all of the above
         self._effect = _LengthEffect.fit(texts, self._distances_left_out(texts)) if self.adjusted else None
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
@@ -125,6 +127,7 @@ class KNNWords(TextDetector):
         return self._distances_left_out(texts) - self._of_length(texts)
 
     def _distances_left_out(self, texts: list[str]) -> NDArray[np.float64]:
+        """Return the distances of the training documents, each left out; they are computed only once."""
         if self._of_training is None:
             vectors = self._vectors(texts, self._idf_left_out(len(texts)))
             self._of_training = self._mean_distances(vectors, np.arange(len(texts)))

@@ -2,8 +2,10 @@
 
 import sys
 from inspect import getdoc
+from pathlib import Path
 from typing import Any
 
+STATIC = Path(__file__).with_name("_static")  # each file changes a page, and can be deleted
 project = "adbench-text"
 author = "The adbench-text developers"
 extensions = [
@@ -24,8 +26,9 @@ napoleon_google_docstring = False
 smartquotes = False  # `--sweep` and quotes stay as they are, also outside of code
 html_theme = "furo"
 html_title = project
-html_static_path = ["_static"]
-html_css_files = ["odd.css"]
+html_static_path = [STATIC.name] if STATIC.is_dir() else []
+html_css_files = [file.name for file in sorted(STATIC.glob("*.css"))]
+html_js_files = [(file.name, {"defer": "defer"}) for file in sorted(STATIC.glob("*.js"))]
 llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much?"
 
 _REFERENCES = "\nReferences\n----------\n"

@@ -54,8 +54,9 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
 # trapezoidal rule. If all scores are equal, it is (1 + share of outliers) / 2, which on 20 Newsgroups is
 # higher than any real figure.
 _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
-_NOT_RUN = 50.0
-_KNOWN_BY = {  # by the beginning of the name of a method
+_NOT_RUN = 50.0  # the AUROC that Text-ADBench prints for a run without a result
+# By the beginning of the name of a method. The first kind that fits counts: GPT-2 from scratch knows nothing.
+_KNOWN_BY = {
     NONE: ("DATE", "GPT-2 from scratch", "likelihood ratios"),
     WORD_VECTORS: ("CVDD", "OCSVM", "IForest", "GloVe"),
     ENCODER: (
@@ -94,22 +95,33 @@ class Row:
 
 
 def relation(cells: pd.DataFrame) -> pd.Series:
-    """Return how the corpus of each cell relates to a published one (`EXACT`); empty without one."""
-    found = cells["dataset"].map({name: found for name, (found, *_) in _CORPORA.items()})
+    """Return how the corpus of each cell relates to a published one (`EXACT`); empty without one.
+
+    It is also empty for a limited corpus, a smaller test set, another protocol, or another edition.
+    """
+    relations = cells["dataset"].map({name: relation for name, (relation, *_) in _CORPORA.items()})
     protocol = cells["dataset"].map({name: protocol for name, (_, protocol, _) in _CORPORA.items()})
     is_complete = (cells["test_outliers"] == ALL_OUTLIERS) & cells["limit"].isna()
     # a rebuilt corpus may come from a repacked archive, so it need not be the published edition
-    is_theirs = cells["published"] | (found == REBUILT)
-    return found.where(is_complete & (cells["protocol"] == protocol) & is_theirs, "")
+    is_theirs = cells["published"] | (relations == REBUILT)
+    return relations.where(is_complete & (cells["protocol"] == protocol) & is_theirs, "")
 
 
 @cache
 def rows(dataset: str, metric: str) -> tuple[Row, ...]:
-    """Return the published figures for our dataset and metric, in the order of the sources."""
-    *_, columns = _CORPORA.get(dataset, ("", "", {}))
-    read = {_TEXTAD: _of_lists, published.WU: _of_wu, _BAO: _of_bao}
-    found = (read.get(source, _of_fractions)(source, column, metric) for source, column in columns.items())
-    return tuple(row for of_source in found for row in of_source)
+    """Return the published figures for our dataset and metric, in the order of the sources.
+
+    A dataset that is not in `_CORPORA` has none.
+    """
+    if dataset not in _CORPORA:
+        return ()
+    _, _, columns = _CORPORA[dataset]
+    readers = {_TEXTAD: _of_lists, published.WU: _of_wu, _BAO: _of_bao}
+    return tuple(
+        row
+        for source, column in columns.items()
+        for row in readers.get(source, _of_fractions)(source, column, metric)
+    )
 
 
 def of_method(name: str, mean: float, spread: float | None = None) -> Row:
@@ -119,16 +131,22 @@ def of_method(name: str, mean: float, spread: float | None = None) -> Row:
 
 
 def _of_wu(source: str, dataset: str, metric: str) -> list[Row]:
+    """Return the means of a dataset by Wu et al., with their spread over the seeds."""
     rows_of_wu = published.rows_of_wu(dataset, metric)
     return [of_method(row["method"], row[metric], row[f"{metric}_sd"]) for row in rows_of_wu]
 
 
 def _of_bao(source: str, column: str, metric: str) -> list[Row]:
+    """Return the figures of Bao et al., who have only the AUROC, in percent."""
     of_methods = published.read(_FIGURES_OF_BAO)["figures"][column] if metric == "auroc" else {}
     return [Row(source, method, _knowledge(method), value) for method, value in of_methods.items()]
 
 
 def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
+    """Return the figures of a source that prints fractions, one for each method.
+
+    `column` is the name of the corpus in the source. Metrics have our names in the file of figures.
+    """
     of_methods = published.read(_FIGURES)[source].get(metric, {})
     return [
         Row(_NAMES[source], method, _knowledge(method), round(100 * figures[column], 2))
@@ -137,28 +155,36 @@ def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
 
 
 def _of_lists(source: str, task: str, metric: str) -> list[Row]:
-    """Return the best figure of each method of Text-ADBench and group of embeddings, with their number."""
+    """Return the best figure of each method of Text-ADBench and group of embeddings.
+
+    The name of the method says from how many runs it is the best.
+    """
     of_task = published.read(_FIGURES)[source]["percent"][task]
-    found = []
+    rows_of_methods = []
     for group, of_methods in of_task.get(_METRICS.get(metric, ""), {}).items():
         for method, figures in of_methods.items():
             areas = of_task["auroc"][group][method]
-            run = [value for value, area in zip(figures, areas, strict=True) if area != _NOT_RUN]
-            if run:
-                name = f"{group.partition(' (')[0]} + {method}{f', best of {len(run)}' * (len(run) > 1)}"
-                found.append(Row(_NAMES[source], name, _knowledge(name), max(run)))
-    return found
+            of_runs = [value for value, area in zip(figures, areas, strict=True) if area != _NOT_RUN]
+            if of_runs:
+                number = f", best of {len(of_runs)}" if len(of_runs) > 1 else ""
+                name = f"{group.partition(' (')[0]} + {method}{number}"
+                rows_of_methods.append(Row(_NAMES[source], name, _knowledge(name), max(of_runs)))
+    return rows_of_methods
 
 
 def _knowledge(method: str) -> str:
+    """Return the `KNOWLEDGE` of a published method, by the beginning of its name."""
     return next(known for known, starts in _KNOWN_BY.items() if method.startswith(starts))
 
 
-def best_of_each(found: Iterable[Row], higher_is_better: bool = True) -> dict[str, Row]:
+def best_of_each(published_rows: Iterable[Row], higher_is_better: bool = True) -> dict[str, Row]:
     """Return the best figure for each kind of knowledge, from less to more, without marked oracles."""
-    best, fair = max if higher_is_better else min, [row for row in found if UNEQUAL not in row.method]
+    best_of = max if higher_is_better else min
+    fair = [row for row in published_rows if UNEQUAL not in row.method]
     of_kinds = {kind: [row for row in fair if row.knowledge == kind] for kind in KNOWLEDGE}
-    return {kind: best(rows, key=lambda row: row.figure) for kind, rows in of_kinds.items() if rows}
+    return {
+        kind: best_of(of_kind, key=lambda row: row.figure) for kind, of_kind in of_kinds.items() if of_kind
+    }
 
 
 def knowledge_of(regime: str) -> str:

@@ -32,7 +32,10 @@ _BOARD, _TESTS = "leaderboard", "significance"
 
 
 def stored_cells(store: "Store", datasets: Sequence[str] = ()) -> tuple[pd.DataFrame, list[str]]:
-    """Return all results of a store, and notes on the runs that are left out."""
+    """Return all results of datasets in a store (by default of all), and notes on runs that are left out.
+
+    Raise NoResultsError if the store has none, or TrackingError if all of them were changed.
+    """
     left_out: list[str] = []
     cells = store.every_cell(datasets or store.datasets(), left_out.append)
     if cells.empty:
@@ -47,15 +50,18 @@ def stored_cells(store: "Store", datasets: Sequence[str] = ()) -> tuple[pd.DataF
 def of_sweep(
     stored: pd.DataFrame, name: str, cells: Sequence[Cell], limit: int | None, store_name: str
 ) -> pd.DataFrame:
-    """Return the results of the cells of a sweep."""
+    """Return the results of the cells of a sweep, which used `limit` documents; None if it used all.
+
+    Raise TrackingError if there are no such results. `name` and `store_name` are for its message.
+    """
     limits = stored["limit"]
-    found = of_cells(stored[limits.isna() if limit is None else limits == limit], cells)
-    if found.empty:
+    results = of_cells(stored[limits.isna() if limit is None else limits == limit], cells)
+    if results.empty:
         raise TrackingError(
             f"There is no result of the sweep {name} in {store_name}; begin with adbench-text run --sweep "
             f"{name}. Cells run with options that its file does not have, such as --limit, do not count."
         )
-    return found
+    return results
 
 
 class Builder:
@@ -98,23 +104,23 @@ class Builder:
         leaders replace the leaderboard.
         """
         comparison = self.comparison
-        of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in tables}
+        by_name = {name: _tables(name, comparison) for name in contents.TABLES if name in tables}
         boards = leaders(comparison) if pictures else {}
         boards = {name: replace(board, ours=comparison.ours) for name, board in boards.items()}
-        shown = [name for name in of_names if not (boards and name == _BOARD)]
-        built = [table for name in shown for table in of_names[name]]
+        shown = [name for name in by_name if not (boards and name == _BOARD)]
+        built = [table for name in shown for table in by_name[name]]
         if pictures and "main" in tables:
             others = [name for name in METRICS if name != comparison.metric.name]
             of_others = [t for name in others for t in _tables("main", Comparison(self.cells, name))]
             built += [replace(table, is_folded=True) for table in of_others]
-        drawn = self.drawings if pictures else []
-        maps = heatmaps(comparison) if pictures else []
         missing_tables = [
             f"No table {name!r}: it needs {contents.TABLES[name]}."
-            for name, of_name in of_names.items()
+            for name, of_name in by_name.items()
             if (only or (name == _TESTS and comparison.baseline)) and not of_name
         ]
         place = f"{self._store.redacted}, {self._store.experiment}" if self._store is not None else ""
+        drawn = self.drawings if pictures else []
+        maps = heatmaps(comparison) if pictures else []  # before the notes of the evidence, which they add to
         # the notes on the comparison are under the first built table, or under the boards, or at the end
         comparison_notes = notes_on.of_comparison(comparison, self._notes)
         of_boards = [] if built else comparison_notes
@@ -123,12 +129,12 @@ class Builder:
         return Report(
             notes_on.under_tables(built, comparison_notes),
             [*without_tables, *missing_tables, *self.evidence.notes],
-            drawn,
-            maps,
-            headline(comparison),
-            boards,
-            provenance(comparison, place),
-            self.cells.every[[*COLUMNS, *self._own]],
+            pictures=drawn,
+            heatmaps=maps,
+            headline=headline(comparison),
+            leaders=boards,
+            provenance=provenance(comparison, place),
+            cells=self.cells.every[[*COLUMNS, *self._own]],
         )
 
     @cached_property

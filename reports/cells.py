@@ -69,7 +69,9 @@ class Column:
     @property
     def label(self) -> str:
         """The head of the column."""
-        return self.name + f" {ORACLE}" * self.is_oracle if self.name else self.own_label
+        if not self.name:
+            return self.own_label
+        return f"{self.name} {ORACLE}" if self.is_oracle else self.name
 
     @property
     def own_label(self) -> str:
@@ -77,8 +79,8 @@ class Column:
         number = f" {self.generation}" if self.generation > 1 else ""
         older = f" (older{number})" if self.generation else ""
         source = f" ({self.source})" if self.source else ""
-        marks = f" {ORACLE}" * self.is_oracle + older + source
-        return format_name(self.detector, self.preset, self.configuration) + marks
+        oracle = f" {ORACLE}" if self.is_oracle else ""
+        return f"{format_name(self.detector, self.preset, self.configuration)}{oracle}{older}{source}"
 
 
 _ATTRIBUTES = [each.name for each in fields(Column) if each.name != "name"]  # of a column, from its cells
@@ -120,16 +122,19 @@ class Cells:
         numbers, columns = _columns(counted)
         self.columns = _with_names(columns, ours)
         self.counted = counted.assign(column=numbers)
-        order = {corpus: place for place, corpus in enumerate(self.corpora)}
+        place_of = {corpus: place for place, corpus in enumerate(self.corpora)}
         self.table = self.counted.sort_values(
             ["column", "corpus", "contamination"],
-            key=lambda values: values.map(order) if values.name == "corpus" else values,
+            key=lambda values: values.map(place_of) if values.name == "corpus" else values,
             ignore_index=True,
         )
 
 
 def _with_names(columns: Sequence[Column], ours: Iterable[str]) -> list[Column]:
-    """Return columns with the names that the user gives them; raise InvalidValueError if two are equal."""
+    """Return columns with the names that the user gives them (``"LABEL"`` or ``"LABEL=NAME"``).
+
+    Raise UnknownNameError if there is no such column, InvalidValueError if two names are equal.
+    """
     labels = [column.label for column in columns]
     named = list(columns)
     for text in ours:
@@ -165,9 +170,9 @@ def _with_corpora(stored: pd.DataFrame) -> pd.DataFrame:
 def _of_newest_code(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the newest result of each cell by any code, in the order of the first results."""
     identity = ["corpus", "source", "detector", "preset", "configuration", *SPLIT]
-    order = cells.groupby(identity, sort=False, dropna=False).ngroup()
+    numbers = cells.groupby(identity, sort=False, dropna=False).ngroup()  # of the cells by any code
     newest = cells.drop_duplicates(identity, keep="last")
-    return newest.iloc[order[newest.index].argsort(kind="stable")].reset_index(drop=True)
+    return newest.iloc[numbers[newest.index].argsort(kind="stable")].reset_index(drop=True)
 
 
 def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
@@ -180,7 +185,7 @@ def _with_homes(cells: pd.DataFrame, not_joined: Collection[str]) -> pd.DataFram
     """Return cells with the source of their column, and whether they count on their corpus and level."""
     # somebody else's mine.py:Mine is the same detector only if its code is the same
     is_own_code = cells["detector"].str.contains(":", regex=False)
-    numbers, sources = pd.factorize(cells["source"])
+    numbers, sources = pd.factorize(cells["source"])  # the lowest number is the first source
     table = cells.assign(
         settings=cells["configuration"].where(cells["preset"] == DEFAULT, ""),
         code=cells["code_version"].where(is_own_code, ""),
@@ -188,9 +193,9 @@ def _with_homes(cells: pd.DataFrame, not_joined: Collection[str]) -> pd.DataFram
         source=numbers,
     )
     detector = ["detector", "preset", "settings", "code", "not_joined"]
-    first = table.groupby([*detector, "corpus", "contamination"])["source"].transform("min")
+    first_numbers = table.groupby([*detector, "corpus", "contamination"])["source"].transform("min")
     home = sources[table.groupby(detector)["source"].transform("min")]
-    return cells.assign(settings=table["settings"], home=home, is_first=first == numbers)
+    return cells.assign(settings=table["settings"], home=home, is_first=first_numbers == numbers)
 
 
 def _corpora(cells: pd.DataFrame) -> dict[str, str]:
@@ -227,11 +232,17 @@ def _n_configurations(cells: pd.DataFrame) -> pd.Series:
     of_preset = cells.groupby(["detector", "preset", "corpus"])
     known = of_preset["n_configurations"].transform("max")
     n_run = of_preset["configuration"].transform("nunique")
-    return known.clip(lower=n_run).where(cells["preset"] != DEFAULT, 1)
+    # a cell knows the number of its sweep only: other sweeps or files may have more configurations
+    at_least_run = known.clip(lower=n_run)
+    # without a preset, each configuration has a separate column
+    return at_least_run.where(cells["preset"] != DEFAULT, 1)
 
 
 def _columns(cells: pd.DataFrame) -> tuple[pd.Series, list[Column]]:
-    """Return the number of the column of each cell, and the columns in their order."""
+    """Return the number of the column of each cell, and the columns in their order.
+
+    Fair columns come before oracles, then the regimes from less knowledge to more.
+    """
     of_preset = cells.groupby(["detector", "preset"], sort=False)
     of_configuration = cells.groupby(["detector", "configuration"])
     is_grid = of_preset["n_configurations"].transform("max") > 1
@@ -245,12 +256,12 @@ def _columns(cells: pd.DataFrame) -> tuple[pd.Series, list[Column]]:
         configuration=cells["settings"],
         is_oracle=of_column["is_oracle"].transform("first"),
         regime=of_column["regime"].transform("first"),
-        source=sources.where(cells["home"] != "", ""),
+        source=sources.where(cells["home"] != "", ""),  # an empty home is the store
         generation=_generations(cells),
     )
     own = sorted(set(table["regime"]) - {*REGIMES, ""})
     regimes = {regime: place for place, regime in enumerate([*REGIMES, *own, ""])}
-    order = [
+    sort_keys = [
         table["is_oracle"],
         table["regime"].map(regimes),
         of_preset.ngroup(),
@@ -258,7 +269,7 @@ def _columns(cells: pd.DataFrame) -> tuple[pd.Series, list[Column]]:
         of_column.ngroup(),
         table["generation"],
     ]
-    numbers = table.groupby(order).ngroup()
+    numbers = table.groupby(sort_keys).ngroup()
     firsts = table.loc[numbers.drop_duplicates().sort_values().index, _ATTRIBUTES]
     return numbers, list(starmap(Column, firsts.itertuples(index=False, name=None)))
 

@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from adbench_text.corpora.split_key import percent
-from adbench_text.metrics import COSTS
-from adbench_text.reports.report import NONE, Entry, Table, figure, significant
-from adbench_text.reports.standings import LEVELS, Place, Standing
+from adbench_text.reports.report import NONE, Entry, Table, figure
+from adbench_text.reports.standings import DOCUMENTS, LEVELS, Place, Standing, seconds
 
-_DOCUMENTS = 10_000
 _CORPORA = "20news", "agnews", "reuters"
 _NOTHING = "nothing besides the documents"
 _WORDFREQ, _GLOVE = "word frequencies (CC BY-SA 4.0)", "GloVe (PDDL)"
@@ -38,31 +36,25 @@ def table(places: Iterable[Place]) -> Table:
     The seconds are for fitting and scoring, per 10,000 training and test documents of all corpora.
     """
     of_datasets = {place.corpus.dataset: place for place in places}
-    found = [of_datasets[name] for name in _CORPORA]
-    header = ["detector", "take it", "knows (licence)", f"seconds for {_DOCUMENTS:,}"]
-    header += [f"{place.corpus.label}, {percent(level)}" for place in found for level in LEVELS]
+    shown = [of_datasets[name] for name in _CORPORA]
+    header = ["detector", "take it", "knows (licence)", f"seconds for {DOCUMENTS:,}"]
+    header += [f"{place.corpus.label}, {percent(level)}" for place in shown for level in LEVELS]
     rows = [
-        [Entry(name), Entry(when), Entry(knows), _seconds(name, found), *_figures(name, found)]
+        [Entry(name), Entry(when), Entry(knows), seconds(_clean(name, shown)), *_figures(name, shown)]
         for name, when, knows in _DETECTORS
     ]
     return Table("", header, rows, n_labels=3)
 
 
 def _figures(name: str, places: Iterable[Place]) -> Iterator[Entry]:
+    """Yield the figure of a detector on each corpus at each level; `NONE` if it has no standing there."""
     for place in places:
         for level in LEVELS:
             standing = place.standings.get((name, level))
             yield figure(standing.entry.value) if standing else NONE
 
 
-def _seconds(name: str, places: Iterable[Place]) -> Entry:
-    """Return the seconds for `_DOCUMENTS` documents."""
-    found = [place.standings[name, LEVELS[0]] for place in places if (name, LEVELS[0]) in place.standings]
-    seconds = sum(_sum(standing, *COSTS) for standing in found)
-    documents = sum(_sum(standing, "n_train", "n_test") for standing in found)
-    return significant(_DOCUMENTS * seconds / documents, 2)
-
-
-def _sum(standing: Standing, *names: str) -> float:
-    """Return the sum over all cells."""
-    return float(standing.corpus.finished(standing.column)[[*names]].to_numpy().sum())
+def _clean(name: str, places: Iterable[Place]) -> list[Standing]:
+    """Return the standings of a detector without outliers in the training data, if it has one on a corpus."""
+    key = name, LEVELS[0]
+    return [place.standings[key] for place in places if key in place.standings]

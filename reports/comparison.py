@@ -44,37 +44,48 @@ class Corpus:
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
         self._comparison, self.digest = comparison, digest
-        cells = comparison.cells
-        self.cells = cells.counted[cells.counted["corpus"] == digest]
+        counted = comparison.cells.counted
+        self.cells = counted[counted["corpus"] == digest]
         self.first = self.cells.iloc[0]
         key = key_of(self.first)
         self.dataset, self.splits, self.n_known = key.dataset, key.variant, key.known
-        self.levels: list[float] = sorted(set(self.cells["contamination"]))
-        self.has_words = bool(self.cells[[*OF_WORDS]].notna().any(axis=None))
         self.is_unranked = bool(key.known)  # detectors are not ranked if outliers are known
-        known = known_splits(self.cells)
-        n_known = max([len(known), *self.cells["n_splits"].dropna().astype(int)])
-        self.has_one_split = n_known == 1
-        promised = [cell.split for cell in cells.promised]
-        same = (each for each in promised if (each.dataset, each.variant) == (key.dataset, key.variant))
-        of_sweep = dict.fromkeys(each.inlier for each in same)
-        self.inliers = list(of_sweep) or known + sorted(set(self.cells["inlier"]).difference(known))
-        self.n_splits = len(self.inliers) if of_sweep else max(n_known, len(self.inliers))
         self.is_ranking = key.protocol == RANK_ALL
+        self.has_words = bool(self.cells[[*OF_WORDS]].notna().any(axis=None))
+        self.levels: list[float] = sorted(set(self.cells["contamination"]))
         # a file without outliers has no AUROC, so this may be above the lowest level of the others
         self.lowest = levels_of(self.cells)[0] if self.is_ranking else comparison.lowest
-        self.is_published = bool(self.cells["published"].any())
-        metric = comparison.metric.name
-        self.published = {} if self.splits else published.figures(self.dataset, metric)
-        self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
+        self._set_splits()
+        self._set_published()
         mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
-        is_theirs = bool(self.first["relation"]) and self.lowest == 0
-        self.published_rows = list(benchmarks.rows(self.dataset, metric) if is_theirs else ())
-        means = {name: self.published_value(name) for name in self.published if self.lowest == 0}
-        self.published_rows += [
-            benchmarks.of_method(name, mean) for name, mean in means.items() if mean is not None
-        ]
-        self.label = f"{cells.corpora[digest]}{mark}"
+        self.label: str = f"{comparison.cells.corpora[digest]}{mark}"
+
+    def _set_splits(self) -> None:
+        """Set `inliers`, `n_splits` and `has_one_split`."""
+        known = known_splits(self.cells)
+        n_splits_known = max([len(known), *self.cells["n_splits"].dropna().astype(int)])
+        self.has_one_split = n_splits_known == 1
+        in_sweep = (cell.split for cell in self._comparison.cells.promised)
+        here = (key for key in in_sweep if (key.dataset, key.variant) == (self.dataset, self.splits))
+        of_sweep = dict.fromkeys(key.inlier for key in here)
+        self.inliers = list(of_sweep) or known + sorted(set(self.cells["inlier"]).difference(known))
+        self.n_splits = len(self.inliers) if of_sweep else max(n_splits_known, len(self.inliers))
+
+    def _set_published(self) -> None:
+        """Set `is_published`, `published`, `is_other_edition` and `published_rows`; this needs the splits."""
+        metric, lowest = self._comparison.metric.name, self._comparison.lowest
+        self.is_published = bool(self.cells["published"].any())
+        self.published = {} if self.splits else published.figures(self.dataset, metric)
+        self.is_other_edition = bool(self.published) and lowest == 0 and not self.is_published
+        # all published figures are from clean training data
+        is_clean = self.lowest == 0
+        has_their_corpus = bool(self.first["relation"])  # see `benchmarks.relation`
+        self.published_rows = (
+            list(benchmarks.rows(self.dataset, metric)) if has_their_corpus and is_clean else []
+        )
+        for method in self.published if is_clean else ():
+            if (value := self.published_value(method)) is not None:
+                self.published_rows.append(benchmarks.of_method(method, value))
 
     @property
     def mean_label(self) -> str:
@@ -229,7 +240,7 @@ class Comparison:
         best figure.
         """
         marked = list(entries)
-        printed: dict[bool, dict[int, float]] = {}
+        printed: dict[bool, dict[int, float]] = {}  # rounded figures by place, transductive ones separately
         for place, (column, entry) in enumerate(zip(self.columns, entries, strict=True)):
             if entry.complete_value is not None and not column.is_oracle:
                 printed.setdefault(column.uses_test_batch, {})[place] = round(entry.complete_value, 1)
@@ -265,7 +276,8 @@ class Comparison:
     def notes_on_labels(self, sources: Collection[str] = ()) -> list[str]:
         """Return notes that explain the signs in labels; `sources` are sources of published figures."""
         has_oracle = any(column.is_oracle for column in self.columns)
-        return [_OF_ORACLES] * has_oracle + [note for name, note in _SOURCES.items() if name in sources]
+        of_oracles = [_OF_ORACLES] if has_oracle else []
+        return of_oracles + [note for name, note in _SOURCES.items() if name in sources]
 
     def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
         """Return the titles over neighbouring columns, or no title if there would be only one."""
@@ -285,9 +297,7 @@ class Comparison:
     ) -> Table:
         """Return a table of all corpora, with the groups of rows that `groups_of` returns for a corpus.
 
-        The label of the corpus comes first in a row.
-
-        `more` are attributes of `Table`.
+        The label of the corpus comes first in a row. `more` are attributes of `Table`.
         """
         rows: list[list[Entry]] = []
         starts: set[int] = set()

@@ -70,8 +70,8 @@ def variants(comparison: Comparison) -> Iterator[Drawing]:
 
 def networks(comparison: Comparison) -> Iterator[Drawing]:
     """Yield networks, their untrained copies, and the plain methods that they are built on."""
-    found = twins.measured(comparison, comparison.lowest)
-    if means := {each.network.label: each.figures.mean().tolist() for each in found}:
+    networks = twins.measured(comparison, comparison.lowest)
+    if means := {network.network.label: network.figures.mean().tolist() for network in networks}:
         yield Drawing(
             "twins",
             f"{comparison.metric.title} of networks with and without training",
@@ -92,9 +92,9 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
         for column in comparison.fair:
             seconds = [corpus.entry(column, name=name).complete_value for name in COSTS]
             value = corpus.entry(column).complete_value
-            known = [each for each in seconds if each is not None]
-            if value is not None and len(known) == len(COSTS):
-                costs[column.label] = sum(known), value
+            measured = [cost for cost in seconds if cost is not None]
+            if value is not None and len(measured) == len(COSTS):
+                costs[column.label] = sum(measured), value
         if costs:
             yield Drawing(
                 f"cost-{stem(corpus.label)}",
@@ -109,14 +109,14 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
     """Yield a figure for each corpus and each metric that is an area: the curves of all splits."""
     evidence = comparison.evidence
     for corpus in comparison.corpora:
-        found = ((c.label, evidence.scores(corpus.of_splits(c))) for c in comparison.fair)
-        scores = {label: of_splits for label, of_splits in found if of_splits}
+        of_columns = {c.label: evidence.scores(corpus.of_splits(c)) for c in comparison.fair}
+        scores = {label: by_split for label, by_split in of_columns.items() if by_split}
         drawn = dict(islice(scores.items(), _MOST_CURVES))
         of_splits = {
             inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
             for inlier in corpus.inliers
         }
-        splits = {inlier: curves for inlier, curves in of_splits.items() if curves}
+        splits = {inlier: by_name for inlier, by_name in of_splits.items() if by_name}
         n_more = len(scores) - len(drawn)
         for metric in (metric for metric in METRICS.values() if metric.curve and splits):
             is_roc = metric.curve == "ROC"

@@ -40,13 +40,14 @@ class Evidence:
     def table(self, row: pd.Series) -> pd.DataFrame | None:
         """Return document, class, outlier and score of the test documents of a cell, None if unreadable.
 
-        Raise TrackingError if a metric computed from the scores differs from the stored metric.
+        The table stays in memory until `forget`. Raise TrackingError if a metric computed from the scores
+        differs from the stored metric.
         """
         is_new = (_SCORES, row["run_id"]) not in self._held
-        read: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row["n_test"]))
-        if read is not None and is_new:
-            _check_metrics(row, read)
-        return read
+        table: pd.DataFrame | None = self._read(row, _SCORES, lambda text: _scores(text, row["n_test"]))
+        if table is not None and is_new:
+            _check_metrics(row, table)
+        return table
 
     def forget(self, row: pd.Series) -> None:
         """Release the memory of the `table` of a cell."""
@@ -54,10 +55,15 @@ class Evidence:
 
     def examples(self, row: pd.Series) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
-        read: list[Example] | None = self._read(row, _EXAMPLES, examples.from_json)
-        return read
+        of_cell: list[Example] | None = self._read(row, _EXAMPLES, examples.from_json)
+        return of_cell
 
     def _read(self, row: pd.Series, file: str, parse: Callable[[str], Any]) -> Any:
+        """Return an artifact of a cell, from memory if it was read before; None without one.
+
+        The first time, remember a cell whose artifact is damaged or missing: `notes` names it. The cells of a
+        file have no artifacts.
+        """
         key = file, row["run_id"]
         if self.store is not None and not row["source"] and key not in self._held:
             text = self.store.artifact(row["dataset"], row["run_id"], file)
@@ -107,6 +113,7 @@ def _check_metrics(row: pd.Series, table: pd.DataFrame) -> None:
 
 
 def _note(part: str, missing: str, rows: Sequence[pd.Series]) -> str:
+    """Return a note on the cells (rows) without a part, such as scores, and on the pictures without them."""
     rows = list({row["run_id"]: row for row in rows}.values())
     cells = list(dict.fromkeys(f"{row['detector']} on {row['dataset']}/{row['inlier']}" for row in rows))
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")

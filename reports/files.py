@@ -33,8 +33,8 @@ def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.Da
     `taken`.
     """
     # the pipe of <(command) in a shell cannot be resolved
-    found = dict.fromkeys(path if path.is_fifo() else path.resolve() for path in paths)
-    labels = _labels(list(found), taken)
+    resolved = dict.fromkeys(path if path.is_fifo() else path.resolve() for path in paths)
+    labels = _labels(list(resolved), taken)
     return [_of_source(path, label) for path, label in labels.items()]
 
 
@@ -50,10 +50,10 @@ def _of_source(path: Path, label: str) -> pd.DataFrame:
 def _labels(paths: Sequence[Path], taken: Collection[str]) -> dict[Path, str]:
     """Return a unique name for each path, with as few of its folders as possible."""
     labels: dict[Path, str] = {}
-    n = 0
+    n_parts = 0
     while len(labels) < len(paths):
-        n += 1
-        ends = {path: "/".join(path.parts[-n:]) for path in paths}
+        n_parts += 1
+        ends = {path: "/".join(path.parts[-n_parts:]) for path in paths}
         times = Counter(ends.values())
         is_free = {path: times[end] == 1 and end not in taken for path, end in ends.items()}
         labels |= {path: end for path, end in ends.items() if is_free[path] and path not in labels}
@@ -71,16 +71,16 @@ def joined(own: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame]) -> tuple
     known: dict[str, float] = {}  # the main figure of each run
     for table in own:
         known |= _figures(table)
-    kept, notes = [], []
+    not_repeated, notes = [], []
     for table in others:
         is_known = table["run_id"].isin(known)
-        kept.append(table[~is_known])
+        not_repeated.append(table[~is_known])
         figures = _figures(table)
         differences = [abs(known[run] - figure) for run, figure in figures.items() if run in known]
-        apart = [each for each in differences if each > ROUNDING]
-        known = figures | known
+        apart = [difference for difference in differences if difference > ROUNDING]
+        known = figures | known  # the first source of a run counts
         if is_known.any():
             place = f"{count(is_known.sum())} of {table['source'].iloc[0]}"
             differ = f" {len(apart):,} differ, by up to {100 * max(apart):.3g} points." if apart else ""
             notes.append(f"Counted once: {place}, which the store or another file also has.{differ}")
-    return pd.concat([*own, *kept], ignore_index=True), notes
+    return pd.concat([*own, *not_repeated], ignore_index=True), notes

@@ -44,8 +44,10 @@ def means(
     key = [*_GROUP, "row"]
 
     def by(table: pd.DataFrame | pd.Series, *names: str) -> Any:
+        """Group a table by the key and more columns."""
         return table.groupby([*key, *names], dropna=False)
 
+    # one value for each split and seed, then means over the seeds, and over the splits of a seed
     present = by(rows.dropna(subset="value"), "inlier", "seed")["value"].agg(of_grid)
     splits, seeds = by(present, "inlier").mean(), by(present, "seed").mean()
     summary = by(rows).agg(
@@ -59,10 +61,12 @@ def means(
 
 
 def _place(row: Any) -> Place:
+    """Return the place of a row of the summary; pandas turns the None of a mean into NaN."""
     return row.column, row.corpus, row.contamination, row.row if isinstance(row.row, str) else None
 
 
 def _entry(row: Any) -> Entry:
+    """Return the figure of a row of the summary, or why it has none."""
     if not row.n_cells:
         kind = Kind.MISSING if row.is_ok else Kind.FAILED  # missing: the cell is older than the metric
         return Entry(kind.name.lower(), kind, n_cells=0, n_expected=int(row.n_expected))

@@ -73,12 +73,12 @@ def scores(uri: str) -> pd.DataFrame:
     tables = [evidence.table(row) if row["status"] == "ok" else None for _, row in cells.iterrows()]
     for note in evidence.notes:
         warnings.warn(note, stacklevel=2)
-    if not (found := [table for table in tables if table is not None]):
+    if not (readable := [table for table in tables if table is not None]):
         raise TrackingError(f"There are no scores in {store.redacted}; begin with adbench-text run.")
     identity = cells[_IDENTITY]
     texts = {name: "category" for name in _IDENTITY if isinstance(COLUMNS[name], str)}
     rows = identity.index.repeat([0 if table is None else len(table) for table in tables])
-    documents = pd.concat(found, ignore_index=True).astype({"class": "category", "outlier": bool})
+    documents = pd.concat(readable, ignore_index=True).astype({"class": "category", "outlier": bool})
     return pd.concat([identity.astype(texts).loc[rows].reset_index(drop=True), documents], axis=1)
 
 

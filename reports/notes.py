@@ -54,7 +54,8 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
 def _of_sources(comparison: Comparison) -> list[str]:
     """Return notes on cells of files that are not shown, and on cells that files add to a column."""
     cells = comparison.cells
-    labels, notes = {corpus.digest: corpus.label for corpus in comparison.corpora}, []
+    labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
+    notes = []
     left_out = cells.every[~cells.every["is_first"]]
     for _, of_source in left_out.groupby(["source", "home"], sort=False):
         source, home, names = of_source["source"].iloc[0], _home(of_source), _names(of_source)
@@ -70,10 +71,12 @@ def _of_sources(comparison: Comparison) -> list[str]:
 
 
 def _home(cells: pd.DataFrame) -> str:
+    """Return the source of the column of these cells, which all have the same."""
     return str(cells["home"].iloc[0] or "the store")
 
 
 def _names(cells: pd.DataFrame) -> str:
+    """Return the names of the detectors of these cells."""
     return ", ".join(cells["name"].unique())
 
 
@@ -108,7 +111,7 @@ def _of_versions(cells: Cells, metric: Metric) -> list[str]:
 
 def _levels(comparison: Comparison) -> list[str]:
     """Return notes on corpora and detectors that tables of one level show at another level, or lack."""
-    ranked = [corpus for corpus in comparison.corpora if corpus.lowest != comparison.lowest]
+    at_other_levels = [corpus for corpus in comparison.corpora if corpus.lowest != comparison.lowest]
     levels = {
         corpus.label: corpus.levels for corpus in comparison.corpora if corpus.lowest not in corpus.levels
     }
@@ -118,8 +121,8 @@ def _levels(comparison: Comparison) -> list[str]:
             if corpus.lowest not in of_column:
                 levels[f"{comparison.columns[column].label} on {corpus.label}"] = sorted(of_column)
     notes = []
-    if ranked:
-        listed = ", ".join(f"{corpus.label} at {percent(corpus.lowest)}" for corpus in ranked)
+    if at_other_levels:
+        listed = ", ".join(f"{corpus.label} at {percent(corpus.lowest)}" for corpus in at_other_levels)
         notes.append(f"Tables of one level show these corpora at their lowest share of outliers: {listed}.")
     if levels:
         listed = ", ".join(f"{name} ({', '.join(map(percent, each))})" for name, each in levels.items())
@@ -130,10 +133,12 @@ def _levels(comparison: Comparison) -> list[str]:
 
 def _seeds(comparison: Comparison) -> list[str]:
     """Return a note on the seeds, if figures of one dataset and level come from different seeds."""
+    # all versions of the code of a detector have one label
     labels = dict(enumerate(replace(column, generation=0).label for column in comparison.columns))
     cells = comparison.cells.table
     by = [cells["corpus"], cells["contamination"], cells["column"].map(labels).rename("label")]
     seeds = cells["seed"].groupby(by, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
+    # the seeds of labels that differ from other labels on the same corpus and level
     unequal = seeds[seeds.groupby(["corpus", "contamination"], sort=False).transform("nunique") > 1]
     of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
     groups = of_labels.groupby(of_labels, sort=False)

@@ -35,6 +35,7 @@ def with_metric(cells: pd.DataFrame, metric: Metric, evidence: Evidence) -> pd.D
 
 
 def _value(row: pd.Series, metric: Metric, evidence: Evidence) -> float:
+    """Return a metric of a cell from its scores, which `evidence` forgets then; otherwise the given value."""
     table = evidence.table(row) if row["status"] == "ok" else None
     if table is None:
         given = float(row[metric.name])

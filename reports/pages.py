@@ -12,13 +12,14 @@ from pathlib import Path
 
 from adbench_text.errors import AdbenchTextError
 from adbench_text.reports import choosing, contents, standings
+from adbench_text.reports.board import Board, Group
 from adbench_text.reports.build import Builder
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.drawings import contamination, cost, networks, variants
 from adbench_text.reports.figures import export
 from adbench_text.reports.files import MEASURED
 from adbench_text.reports.report import Report, Table
-from adbench_text.reports.submitted import read_entries
+from adbench_text.reports.submitted import origins, read_entries
 from adbench_text.reports.tables import twins
 from adbench_text.run.sweep_options import sweep_named
 from adbench_text.store.cells_file import read_csv
@@ -43,12 +44,20 @@ _FIGURES = {  # of pages with other figures than most
     "twins": (networks,),
 }
 #: Sweeps of complete corpora, by their part of the leaderboard.
-_PARTS = {
+PARTS = {
     "one-vs-rest": ("main", "contamination", "beyond"),
     "benchmarks": ("published",),
     "scope": ("scope",),
     "real": ("real",),
 }
+#: Groups of the table of all corpora: title, part and level of contamination.
+_GROUPS = [
+    ("one-vs-rest", "one-vs-rest", 0.0),
+    ("with 10%", "one-vs-rest", 0.1),
+    ("benchmarks", "benchmarks", 0.0),
+    ("scope", "scope", 0.0),
+    ("real", "real", 0.0),
+]
 #: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
 DOCS = "leaderboard.md", "detectors.md"
 _MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)(?:(?!<!-- ).)*+(?=<!-- end -->)", re.DOTALL)
@@ -79,9 +88,9 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
     report = builder.report(_TABLES.get(sweep, [name for name in contents.TABLES if name != _OF_SCORES]))
     tables = contents.FORMATS["markdown"].render(replace(report, headline=""))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
-    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
-    made += "[Reports](../../docs/reports.md)."
-    return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
+    origin = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
+    origin += "[Reports](../../docs/reports.md)."
+    return "\n".join([f"# The sweep {sweep}\n\n{origin}\n", tables, *figures])
 
 
 def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
@@ -93,38 +102,45 @@ def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
     tables, _ = _tables(submitted)
     markdown = contents.FORMATS["markdown"]
 
-    def made(found: re.Match[str]) -> str:
-        table = replace(tables[found[2]], title="")
+    def with_table(marked: re.Match[str]) -> str:
+        mark, name = marked.groups()
+        table = replace(tables[name], title="")
         shown = markdown.render(Report([table], [])) if table.rows else "None yet.\n"
-        return f"{found[1]}\n{shown}\n"
+        return f"{mark}\n{shown}\n"
 
-    return _MARKED.sub(made, text)
+    return _MARKED.sub(with_table, text)
 
 
 @cache
 def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
     """Return the tables of all sweeps by their names in the marks, and a line for each figure of an entry."""
-    of_parts = {part: [_comparison(name) for name in names] for part, names in _PARTS.items()}
+    of_parts = {part: [_comparison(name) for name in names] for part, names in PARTS.items()}
     ours = [each for comparisons in of_parts.values() for each in comparisons]
     theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
     for sent in theirs:
         standings.check(sent, ours)
-    parts, every = {}, standings.places([*ours, *theirs])
+    every = standings.places([*ours, *theirs])
+    parts = {}
     for part, comparisons in of_parts.items():
         digests = {corpus.digest for each in comparisons for corpus in each.corpora}
         places = standings.places([*comparisons, *theirs])
         parts[part] = [place for place in places if place.corpus.digest in digests]
+    board = Board([Group(title, parts[part], level) for title, part, level in _GROUPS], origins(submitted))
     tables = {
+        "all": board.table(),
+        "variants": board.variants(),
         **{part: standings.table(places) for part, places in parts.items()},
         "entries": standings.table_of_entries(every),
         "choosing": choosing.table(parts["one-vs-rest"]),
         **{f"twins-{name}": next(twins.tables(_comparison(name))) for name in ("twins", "contamination")},
     }
-    return tables, [line for sent in theirs for line in standings.fates(every, sent)]
+    fates = [line for sent in theirs for line in (*standings.fates(every, sent), *board.fates(sent))]
+    return tables, fates
 
 
 @cache
 def _comparison(sweep: str) -> Comparison:
+    """Return the comparison of the published results of a sweep."""
     return Builder(read_csv(MEASURED[sweep])).comparison
 
 

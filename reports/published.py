@@ -20,13 +20,14 @@ SURPASSED = frozenset({"GPT-2 fine-tuned", "MDF+IMLM"})
 
 
 def source(name: str) -> str:
-    """Return the source of the figures of a method; methods of the paper have the names of our detectors."""
+    """Return the source of a method: `PAPER` for the names of our detectors, otherwise `WU`."""
     return PAPER if name in _NAMES else WU
 
 
 def method(name: str) -> str:
     """Return the name of a method as people read it, with a mark if it is an oracle."""
-    return _NAMES.get(name, name.replace(" (run again)", ", run again")) + UNEQUAL * (name in ORACLES)
+    readable = _NAMES.get(name, name.replace(" (run again)", ", run again"))
+    return f"{readable}{UNEQUAL}" if name in ORACLES else readable
 
 
 def label(name: str) -> str:
@@ -53,14 +54,14 @@ def rows_of_wu(dataset: str, metric: str) -> list[dict[str, Any]]:
 
 def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
     """Return method -> inlier -> figure in percent; methods of the paper have the names of our detectors."""
-    found: dict[str, dict[str, Entry]] = defaultdict(dict)
+    of_methods: dict[str, dict[str, Entry]] = defaultdict(dict)
     for name, of_datasets in figures_of_the_paper()["splits"].get(metric, {}).items():
         for inlier, value in of_datasets.get(dataset, {}).items():
-            found[name][inlier] = figure(value)
+            of_methods[name][inlier] = figure(value)
     for row in rows_of_wu(dataset, metric):
-        if row["inlier"]:
-            found[row["method"]][row["inlier"]] = figure(row[metric], spread=row[f"{metric}_sd"])
-    return dict(found)
+        if row["inlier"]:  # a row without one is a mean
+            of_methods[row["method"]][row["inlier"]] = figure(row[metric], spread=row[f"{metric}_sd"])
+    return dict(of_methods)
 
 
 def ablation(detector: str, preset: str) -> dict[str, Any]:

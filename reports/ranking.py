@@ -47,7 +47,7 @@ class Ranking:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are two detectors and two splits or more."""
+        """Whether there are at least two detectors and two splits."""
         return len(self.columns) > 1 and len(self.splits) > 1
 
     @property
@@ -76,12 +76,12 @@ class Ranking:
     def without_scores(self) -> list[Column]:
         """The columns that cannot be tested over documents, if others can."""
         moved = zip(self.columns, self._moved, strict=True)
-        without = [column for column, each in moved if each is None]
+        without = [column for column, of_documents in moved if of_documents is None]
         return without if len(without) < len(self.columns) else []
 
     @cached_property
     def _moved(self) -> "list[pd.Series[float] | None]":
-        """The contribution of each test document to the mean of each column."""
+        """The contribution of each test document to the mean of a column; None if scores are missing."""
         metric, evidence = self._comparison.metric, self._comparison.evidence
         if metric.curve != "ROC":
             return [None] * len(self.columns)
@@ -108,6 +108,7 @@ def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
     pairs = starmap(np.logical_and, combinations_with_replacement(most_first, 2))
 
     def n_figures(rows: NDArray[np.bool_]) -> int:
+        """Return the number of figures of the columns that have all these rows."""
         n_columns, n_rows = int((has | ~rows).all(axis=1).sum()), int(rows.sum())
         return n_columns * n_rows if min(n_columns, n_rows) > 1 else 0
 
@@ -119,6 +120,7 @@ def _one_edition_each(comparison: Comparison, columns: Sequence[Column]) -> list
     """Return one corpus for each dataset: otherwise its splits would count several times."""
 
     def rank(corpus: Corpus) -> tuple[bool, bool, int, str]:
+        """Return what sorts the corpora of a dataset; the last one counts."""
         figures = comparison.figures(columns, [(corpus, inlier) for inlier in corpus.inliers])
         return not corpus.splits, corpus.is_published, int(np.isfinite(figures).sum()), corpus.label
 

@@ -44,6 +44,7 @@ class Entry:
     is_summary: bool = False  #: label of a row that summarises others, such as a mean
     is_unequal: bool = False  #: only one side of a difference was chosen by the test labels
     best: bool = False  #: no other entry of the row (in a leaderboard, of the column) is better
+    link: str = ""  #: the address that a label leads to; only Markdown shows it
 
     @property
     def is_complete(self) -> bool:
@@ -124,18 +125,20 @@ class Table:
 
     def without_empty(self) -> Self:
         """Return the table without rows and columns that have no figure."""
-        is_kept = [any(e.kind is not Kind.NONE for e in row[self.n_labels :]) for row in self.rows]
-        rows = [place for place, kept in enumerate(is_kept) if kept]
+        has_figures = [any(e.kind is not Kind.NONE for e in row[self.n_labels :]) for row in self.rows]
+        rows = [number for number, has_figure in enumerate(has_figures) if has_figure]
         columns = [
             column
             for column in range(len(self.header))
             if column < self.n_labels or any(self.rows[row][column].kind is not Kind.NONE for row in rows)
         ]
+        # the group of a row; 0 is before the first start
         groups = [sum(start <= row for start in self.group_starts) for row in rows]
         starts = {new for new, group in enumerate(groups) if group and group not in groups[:new]}
-        kept = replace(self, rows=[self.rows[row] for row in rows], group_starts=starts).with_columns(columns)
-        is_one_block = len(kept.blocks) == 1 < len(self.blocks)
-        return replace(kept, blocks=[]) if is_one_block else kept
+        shown = replace(self, rows=[self.rows[row] for row in rows], group_starts=starts)
+        shown = shown.with_columns(columns)
+        is_one_block = len(shown.blocks) == 1 < len(self.blocks)
+        return replace(shown, blocks=[]) if is_one_block else shown
 
     def with_columns(self, columns: Sequence[int]) -> Self:
         """Return a table with these columns, which include the labels."""

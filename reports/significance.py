@@ -38,7 +38,7 @@ _LEVEL = 0.95  # of the intervals
 
 
 def mean_ranks(figures: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean rank of each detector over the splits; rank 1 is best, and equal ones share theirs."""
+    """Return the mean rank of each detector over the splits; rank 1 is best, and equal figures share it."""
     ranks = stats.rankdata(-np.asarray(figures), axis=1)
     return np.asarray(ranks.mean(axis=0), dtype=np.float64)
 
@@ -84,7 +84,7 @@ class Estimate(NamedTuple):
 
 
 def paired(differences: NDArray[Any]) -> Estimate:
-    """Return the mean of two paired differences or more by Student's t."""
+    """Return the mean of paired differences, at least two, with its interval by Student's t."""
     mean = float(differences.mean())
     if not (deviation := float(stats.sem(differences))):
         return Estimate(mean, mean, mean, float(mean == 0))

@@ -20,6 +20,8 @@ from adbench_text.reports.report import NONE, Entry, Kind, Table, significant
 _LABELS = {benchmarks.WORD_VECTORS: "words"}
 #: The levels of contamination with columns.
 LEVELS = 0.0, 0.1
+#: The number of documents of `seconds`.
+DOCUMENTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -57,26 +59,26 @@ class Place:
             self.standings[key] = standing
 
     def best(self, knowledge: str, level: float) -> Standing | None:
-        """Return our best detector with this knowledge."""
+        """Return our best detector with this knowledge at this level, None without one."""
         of_kind = [
-            each
-            for each in self.standings.values()
-            if each.level == level and benchmarks.knowledge_of(each.column.regime) == knowledge
+            standing
+            for standing in self.standings.values()
+            if standing.level == level and benchmarks.knowledge_of(standing.column.regime) == knowledge
         ]
-        return max(of_kind, key=lambda each: each.entry.value or 0.0, default=None)
+        return max(of_kind, key=lambda standing: standing.entry.value or 0.0, default=None)
 
 
 def places(comparisons: Iterable[Comparison]) -> list[Place]:
     """Return the corpora of comparisons, with every ranked detector that has all their splits."""
-    found: dict[str, Place] = {}
+    by_digest: dict[str, Place] = {}
     for comparison in comparisons:
         newest = [column for column in comparison.ranked if not column.generation]
         for corpus in comparison.corpora:
-            place = found.setdefault(corpus.digest, Place(corpus))
+            place = by_digest.setdefault(corpus.digest, Place(corpus))
             for column, level in product(newest, LEVELS):
                 if corpus.entry(column, level=level).complete_value is not None:
                     place.add(Standing(column, corpus, level))
-    return [place for place in found.values() if place.standings]
+    return [place for place in by_digest.values() if place.standings]
 
 
 def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
@@ -90,7 +92,9 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
                 "dataset, split). Export and score a split of the leaderboard."
             )
     standings = {
-        (place.corpus.digest, each.column) for place in places([sent]) for each in place.standings.values()
+        (place.corpus.digest, standing.column)
+        for place in places([sent])
+        for standing in place.standings.values()
     }
     of_columns: Any = cells.groupby(["column", "corpus"], sort=False)
     for (number, digest), of_column in of_columns:
@@ -100,7 +104,7 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
             raise DataError(_not_complete(corpus, column))
         known = _seeds(own[own["corpus"] == digest])
         for level, seeds in _seeds(of_column).items():
-            (given,) = seeds
+            (given,) = seeds  # the cells of one detector have one set of seeds
             if level in LEVELS and given not in known.get(level, set()):
                 allowed = " or ".join(sorted(f"{[*each]}" for each in known.get(level, set())))
                 raise DataError(
@@ -111,11 +115,11 @@ def check(sent: Comparison, ours: Sequence[Comparison]) -> None:
 
 def _seeds(cells: pd.DataFrame) -> dict[float, set[tuple[int, ...]]]:
     """Return the sets of seeds that detectors have, by level of contamination."""
-    found: dict[float, set[tuple[int, ...]]] = {}
+    of_levels: dict[float, set[tuple[int, ...]]] = {}
     of_columns: Any = cells.groupby(["contamination", "name"])
     for (level, _), of_column in of_columns:
-        found.setdefault(level, set()).add(tuple(sorted(set(of_column["seed"]))))
-    return found
+        of_levels.setdefault(level, set()).add(tuple(sorted(set(of_column["seed"]))))
+    return of_levels
 
 
 def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
@@ -136,6 +140,24 @@ def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
             yield f"{start}; not shown, {best.column.label} has {best.entry.text}"
 
 
+def knowledge(column: Column) -> Entry:
+    """Return the label of the outside knowledge of a detector."""
+    known = benchmarks.knowledge_of(column.regime)
+    return Entry(_LABELS.get(known, known))
+
+
+def seconds(standings: Sequence[Standing]) -> Entry:
+    """Return the seconds to fit and score `DOCUMENTS` documents of all corpora; `NONE` if not measured."""
+    spent = sum(_sum(standing, *COSTS) for standing in standings)
+    documents = sum(_sum(standing, "n_train", "n_test") for standing in standings)
+    return significant(DOCUMENTS * spent / documents, 2) if spent > 0 and documents > 0 else NONE
+
+
+def _sum(standing: Standing, *names: str) -> float:
+    """Return the sum over all cells; NaN if one lacks a value."""
+    return float(standing.corpus.finished(standing.column)[[*names]].to_numpy().sum())
+
+
 def table_of_entries(places: Iterable[Place]) -> Table:
     """Return a row for each entry on a corpus, also if others are better."""
     clean, mixed = map(percent, LEVELS)
@@ -143,11 +165,10 @@ def table_of_entries(places: Iterable[Place]) -> Table:
     for place in places:
         labels = dict.fromkeys(each.column.label for each in place.standings.values() if each.column.source)
         for label in labels:
-            found = [place.standings.get((label, level)) for level in LEVELS]
-            column = next(each.column for each in found if each)
-            entries = [each.entry if each else NONE for each in found]
-            knows = benchmarks.knowledge_of(column.regime)
-            rows.append([Entry(label), Entry(place.corpus.label), Entry(_LABELS.get(knows, knows)), *entries])
+            of_levels = [place.standings.get((label, level)) for level in LEVELS]
+            column = next(standing.column for standing in of_levels if standing)
+            entries = [standing.entry if standing else NONE for standing in of_levels]
+            rows.append([Entry(label), Entry(place.corpus.label), knowledge(column), *entries])
     metric = MAIN.title
     return Table("", ["detector", "corpus", "knows", f"{metric}, {clean}", f"{metric}, {mixed}"], rows)
 
@@ -161,8 +182,8 @@ def _not_complete(corpus: Corpus, column: Column) -> str:
         return f"{name}: it has other code or libraries than the rest. Run it again, or leave it out."
     entries = {percent(level): corpus.entry(column, level=level) for level in LEVELS}
     finished = [
-        f"{level}: {'none' if each.value is None else f'{each.n_cells} of {each.n_expected}'}"
-        for level, each in entries.items()
+        f"{level}: {'none' if entry.value is None else f'{entry.n_cells} of {entry.n_expected}'}"
+        for level, entry in entries.items()
     ]
     return (
         f"{name}: its splits of all seeds must be finished at {' or '.join(entries)} of outliers. Finished "
@@ -195,9 +216,9 @@ def _rows(place: Place) -> Iterator[list[Entry]]:
     figures = [each.entry.value for each in clean.values() if each] + [row.figure for row in theirs.values()]
     best = max((round(value, 1) for value in figures if value is not None), default=None)
     for kind in benchmarks.KNOWLEDGE:
-        found = _of_ours(clean[kind], seconds=True), _of_ours(place.best(kind, LEVELS[1]))
+        of_ours = [*_of_ours(clean[kind], seconds=True), *_of_ours(place.best(kind, LEVELS[1]))]
         published = [Entry(theirs[kind].label), theirs[kind].entry] if kind in theirs else [NONE, NONE]
-        entries = [*found[0], *found[1], *published]
+        entries = [*of_ours, *published]
         of_clean = (1, len(entries) - 1)  # the places of our figure and of the published one
         if any(entry.kind is not Kind.NONE for entry in entries):
             marked = [
@@ -208,6 +229,7 @@ def _rows(place: Place) -> Iterator[list[Entry]]:
 
 
 def _of_ours(standing: Standing | None, seconds: bool = False) -> list[Entry]:
+    """Return the detector and its figure, and its seconds if asked; `NONE` for each without a detector."""
     if standing is None:
         return [NONE] * (3 if seconds else 2)
     return [Entry(standing.column.label), standing.entry, *([standing.seconds] if seconds else [])]

@@ -1,15 +1,17 @@
 """Entries that others send to the leaderboard: the scores of each split, and the knowledge of the detector.
 
 A figure alone proves nothing, so the figures are computed here, from the sent scores and from our labels. The
-folder has the name of the detector, and this in `ENTRY`::
+folder has the name of the detector, and this in `ENTRY`; code and year may be missing::
 
     knows = "from scratch"
     code = "https://example.org/mine"
+    year = 2026
 
 Below it, each split has the ``split.json`` of ``adbench-text export`` and a ``scores.csv``. Texts and labels
 are not sent.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +28,7 @@ from adbench_text.failures import message_of
 from adbench_text.metrics import all_metrics
 from adbench_text.plugins import exported, registry
 from adbench_text.plugins.exported import Exported
+from adbench_text.reports.origins import Origin
 from adbench_text.store.cells import table_of
 
 ENTRY = "entry.toml"
@@ -33,6 +36,7 @@ ENTRY = "entry.toml"
 RANKED = FROM_SCRATCH, WORDS, PRE_TRAINED
 #: The source of the cells, shown in brackets after the name of the detector.
 SENT = "sent"
+_ADDRESS = re.compile(r"https?://[^\s()<>|\[\]]+")
 
 
 def read_entries(folder: Path) -> list[pd.DataFrame]:
@@ -48,8 +52,24 @@ def read_entries(folder: Path) -> list[pd.DataFrame]:
     return [table_of(_cells(entry)) for entry in sorted(folder.glob("*/"))]
 
 
+def origins(folder: Path) -> dict[str, Origin]:
+    """Return the origin of each entry in a folder, by its name; raise DataError if a file has a wrong one."""
+    return {entry.name: _origin(entry / ENTRY) for entry in sorted(folder.glob("*/"))}
+
+
+def _origin(path: Path) -> Origin:
+    """Return year and address in the file of an entry; raise DataError if one is wrong."""
+    stated = _stated(path)
+    code, year = stated.get("code", ""), stated.get("year")
+    if code and not _ADDRESS.fullmatch(str(code)):
+        raise DataError(f"{path}: code must be an address such as https://example.org/mine, got {code!r}.")
+    if year is not None and not isinstance(year, int):
+        raise DataError(f"{path}: year must be a whole number such as 2026, got {year!r}.")
+    return Origin(year, code)
+
+
 def _cells(entry: Path) -> Iterator[dict[str, Any]]:
-    """Yield the row of each split of an entry."""
+    """Yield the row of each split of an entry; raise DataError if a split cannot compete or is repeated."""
     knows = _knowledge(entry / ENTRY)
     corpora: dict[str, Corpus] = {}
     seen: dict[SplitKey, Path] = {}
@@ -85,15 +105,20 @@ def _cells(entry: Path) -> Iterator[dict[str, Any]]:
 
 
 def _knowledge(path: Path) -> str:
-    """Return the setting of the detector of an entry; raise DataError if its file does not name it."""
-    try:
-        knows = tomllib.loads(path.read_text(encoding="utf-8")).get("knows")
-    except (OSError, ValueError) as error:
-        raise DataError(f"Cannot read {path}: {message_of(error)}.") from error
+    """Return one of `RANKED`: what the detector of an entry knows, by its file; raise DataError otherwise."""
+    knows = _stated(path).get("knows")
     if knows not in RANKED:
         known = listing(map(repr, RANKED))
         raise DataError(f"{path}: knows must be one of {known}, got {knows!r}.")
     return str(knows)
+
+
+def _stated(path: Path) -> dict[str, Any]:
+    """Return the keys and values in the file of an entry; raise DataError if it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"Cannot read {path}: {message_of(error)}.") from error
 
 
 def _measured(split: Exported, key: SplitKey, corpus: Corpus) -> dict[str, float]:

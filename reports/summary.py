@@ -26,12 +26,13 @@ def headline(comparison: Comparison) -> str:
         return ""
     (best, value), *others = ranked
     mean = "mean " if len(corpora) > 1 or not corpora[0].has_one_split else ""
-    order = "the best" if others else "a"
-    measured = f"{order} {mean}{comparison.metric.title}, {value:.1f}%{_at(corpora[0])}"
+    article = "the best" if others else "a"
+    measured = f"{article} {mean}{comparison.metric.title}, {value:.1f}%{_at(corpora[0])}"
     return f"{_listed_labels(corpora)}: {_named(best)} has {measured}."
 
 
 def _listed_labels(corpora: Sequence[Corpus]) -> str:
+    """Return the beginning of the sentence: the name of the only corpus, or what the mean is over."""
     labels = [corpus.label for corpus in corpora]
     if len(labels) == 1:
         return labels[0]
@@ -45,6 +46,7 @@ def _named(column: Column) -> str:
 
 
 def _at(corpus: Corpus) -> str:
+    """Return the level of a corpus in words; a corpus for ranking has no training part."""
     level = f" at {percent(corpus.lowest)} of outliers"
     return f"{level} in the training data" if not corpus.is_ranking else level if corpus.lowest else ""
 

@@ -12,6 +12,8 @@ _NAME_PART = re.compile(r"(?<=\w[(:=/,])(?=\w)(?<!/(?=s\b))")  # documents/s sta
 def wrapped(text: str, limit: int) -> list[str]:
     """Cut a text into lines, if possible between words or parts of a name.
 
+    A line may be longer than `limit`: words and parts of up to 12 characters stay whole.
+
     >>> wrapped("ocsvm(encoder=svd, nu=0.2)", 20)
     ['ocsvm(encoder=svd,', 'nu=0.2)']
     """
@@ -22,4 +24,4 @@ def wrapped(text: str, limit: int) -> list[str]:
     parts = _NAME_PART.sub("\v", line)
     longest = max(map(len, parts.split()), default=0)
     lines = wrap(parts, max(limit, min(longest, _WORD)), replace_whitespace=False)
-    return [line.replace("\v", "") for line in lines]
+    return [cut.replace("\v", "") for cut in lines]

@@ -11,7 +11,7 @@ from mlflow import MlflowClient
 from adbench_text.contract.dataset import Documents
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split_key import SplitKey
-from adbench_text.metrics import all_metrics
+from adbench_text.metrics import METRICS, all_metrics
 from adbench_text.run.cell import Cell
 from adbench_text.run.result import Result
 from adbench_text.store.store import Store
@@ -29,7 +29,8 @@ def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", le
     cell = Cell(detector, "default", {"k": 3}, SplitKey(dataset, inlier, level, seed))
     if figure is None:
         return Result(cell, metrics={}, **{"started": STARTED, "reason": "RuntimeError: no luck", **more})
-    metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
+    metrics = dict.fromkeys(METRICS, figure)
+    metrics |= {"aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
     metrics |= {"n_train": 10.0, "n_test": 6.0, "fit_seconds": 2.0, "score_seconds": 1.0}
     values = {"scores": np.arange(6.0), "started": STARTED + figure, "places": np.arange(6)}
     if "outlier" not in (values := values | more):

@@ -123,6 +123,7 @@ def test_the_harness_knows_no_plug_in_by_name():
     # words, and the detector of it; dates of documents are counted
     assert known <= {
         *(f"adbench_text/{path}.py: form" for path in FORM),
+        "adbench_text/cli/kept.py: csv",
         "adbench_text/cli/odd.py: csv",
         "adbench_text/cli/odd.py: html",
         "adbench_text/plugins/configure.py: ensemble",

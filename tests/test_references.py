@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import adbench_text
-from adbench_text.cli.info import citation_of
 from adbench_text.plugins import registry
+from adbench_text.plugins.citations import citation_of
 from adbench_text.text.sources import SOURCES
 
 ROOT = Path(__file__).parents[1]
@@ -62,10 +62,13 @@ def test_a_release_has_a_date_and_the_year_of_its_citation():
 @pytest.mark.parametrize("name", STATED)
 def test_each_publication_that_a_part_states_has_an_entry(name):
     cited = [key for key, title in TITLES.items() if f": {title}" in STATED[name]]
-    assert len(cited) == len(re.findall(r"(?:19|20)\d\d(?:, arXiv [\d.]+)?\.(?!\S)", STATED[name])) > 0
+    n_stated = len(re.findall(r"(?:19|20)\d\d(?:, arXiv [\d.]+)?\.(?!\S)", STATED[name]))
+    assert n_stated > 0, f"{name} states no publication with a year and a full stop: {STATED[name]!r}"
+    assert len(cited) == n_stated, f"add an entry to references.bib for each publication: {STATED[name]!r}"
     assert all(ENTRIES[key]["year"] in STATED[name] for key in cited)
 
 
 def test_no_entry_is_left_over():
     stated = " ".join(STATED.values())
-    assert [key for key, title in TITLES.items() if f": {title}" not in stated] == ["adbench-text"]
+    left = [key for key, title in TITLES.items() if f": {title}" not in stated]
+    assert left == ["adbench-text"], "remove the other entries from references.bib"

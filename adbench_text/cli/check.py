@@ -32,15 +32,15 @@ def command(names: Sequence[str]) -> None:
                 continue
             click.echo(f"{name} ({kind.removesuffix('s')})")
             try:
-                kept = [_is_kept(outcome) for outcome in outcomes_of(kind, name)]
+                is_kept = [_is_kept(outcome) for outcome in outcomes_of(kind, name)]
             except PluginError as error:  # the plug-in cannot be loaded
                 broken.append(str(error))
                 continue
-            if all(kept):
-                click.echo(f"{name} keeps all {len(kept)} rules.")
+            if all(is_kept):
+                click.echo(f"{name} keeps all {len(is_kept)} rules.")
             else:
-                n_broken = kept.count(False)
-                broken.append(f"{name} breaks {n_broken} of the {len(kept)} rules that were checked.")
+                n_broken = is_kept.count(False)
+                broken.append(f"{name} breaks {n_broken} of the {len(is_kept)} rules that were checked.")
     if broken:
         if not is_debugging():
             broken.append(f"For tracebacks, run: adbench-text --debug check {' '.join(names)}")

@@ -31,9 +31,9 @@ def command(tracking_uri: str, experiment: str) -> None:
     devices = provenance.devices()
     problems = [devices.pop("problem", "")]
     cache = storage.cache_dir()
-    parent = next(each for each in (cache, *cache.parents) if each.exists())
-    if not (parent.is_dir() and os.access(parent, os.W_OK)):
-        problems.append(f"Cannot write to {parent}.")
+    existing = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        problems.append(f"Cannot write to {existing}.")
     try:
         check_reachable(tracking_uri)
     except TrackingError as error:

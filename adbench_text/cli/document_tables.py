@@ -12,7 +12,7 @@ from adbench_text.cli.own_text import STDIN
 from adbench_text.cli.show import print_table
 from adbench_text.documents import OF_GROUPS
 from adbench_text.documents.rounding import all_rounded
-from adbench_text.escaping import no_formula
+from adbench_text.escaping import no_formula, one_line
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _WIDEST = {"rank": 6, "p": 8, "misfit": 7, "copies": 6, "why": 40}
 _WIDEST |= dict.fromkeys(["id", "row", "group", "fits"], 20)
 _DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4, "misfit": 4}  # significant digits in the file of odd
+_N_OF_NEAREST = 80  # characters of the most similar document on the page
 _N_WRITTEN = 10_000  # documents to write at a time
 
 #: The option of commands that write a table of documents.
@@ -74,17 +75,21 @@ def listed_documents(
     """Return the documents of a list, formatted for the terminal and the page."""
     from adbench_text.documents.page import documents_of_list
 
-    nearest = documents["nearest"].map(rows.id, na_action="ignore")
-    return documents_of_list(
-        documents.assign(id=documents["row"].map(rows.id), nearest=nearest), order, alpha
+    nearest = documents["nearest"].fillna(-1).tolist()
+    wanted = [row for row in nearest if row >= 0]
+    texts = zip(wanted, rows.table.texts_at(wanted), strict=True)
+    shown = {row: f"{rows.id(row)}: {one_line(text):.{_N_OF_NEAREST}}" for row, text in texts}
+    named = documents.assign(
+        id=documents["row"].map(rows.id), nearest=[shown.get(row, "none") for row in nearest]
     )
+    return documents_of_list(named, order, alpha)
 
 
-def misfiled_documents(found: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
+def misfiled_documents(in_groups: "InGroups", rows: FileRows, alpha: float) -> "list[PageDocument]":
     """Return the documents that fit another group better, formatted for the terminal and the page."""
     from adbench_text.documents.page import page_documents
 
-    listed = found.misfiled.listed
+    listed = in_groups.misfiled.listed
     return page_documents(listed.assign(id=listed["row"].map(rows.id), rank=range(1, len(listed) + 1)), alpha)
 
 
@@ -144,16 +149,20 @@ def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: floa
     """Return documents with their reasons, formatted for the page."""
     from adbench_text.documents.page import page_documents
 
-    found = scorer.explain_scored(documents)
-    why = [each.why_form + each.why if scorer.by == "form" else each.why + each.why_form for each in found]
-    columns: dict[str, Any] = {"words": [each.words for each in found], "why": why}
+    explanations = scorer.explain_scored(documents)
+    words, why = [], []
+    for explanation in explanations:
+        by_words, by_form = explanation.why, explanation.why_form
+        words.append(explanation.words)
+        why.append(by_form + by_words if scorer.by == "form" else by_words + by_form)
+    columns: dict[str, Any] = {"words": words, "why": why}
     return page_documents(
         documents.assign(rank=range(1, len(documents) + 1), **columns), alpha, scorer.p_name
     )
 
 
 def score_lines(table: "pd.DataFrame", suffix: str) -> str:
-    """Return one line for each document, or an empty string without a suffix."""
+    """Return one line for each document, as JSON or CSV; an empty string for an empty suffix."""
     if suffix == ".jsonl":
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
         return "".join(f"{json.dumps(row)}\n" for row in rows)

@@ -29,13 +29,14 @@ _NAME = re.compile(r"(?![+-]?\d*[.,]\d+$)(?!\d{1,4}[-/.]\d{1,2}[-/.]\d)\S{1,80}"
 class FileRows:
     """The rows of a file. Duplicate identifiers are an error only if the user chose their column.
 
-    `our_columns` are the first columns of the table that the command writes.
+    `our_columns` are the first columns of the table that the command writes. `notes` say how documents are
+    identified, and what is unusual.
     """
 
     def __init__(
         self, file: DocumentFile, table: DocumentTable, our_columns: Sequence[str] = COLUMNS_OF_ODD
     ) -> None:
-        self._table, self._file = table, file
+        self._file = file
         self.our_columns = our_columns
         self.table = table
         self.notes: list[str] = []
@@ -55,16 +56,16 @@ class FileRows:
                 f"each row has a different {column!r}; --id {shlex.quote(column)} names the documents by it."
             )
         has_other = "id" in file.columns and self._id_column != "id"
-        #: The name of the identifier in lists and on the page.
+        #: The name of the identifier in lists and on the page: id, unless another column has this name.
         self.id_name = "row" if not self._id_column else self._id_column if has_other else "id"
 
     def id(self, row: int) -> str:
         """Return the identifier of a document, or its row if the file has no identifiers."""
-        return self._table.ids[row] if self._id_column and row < len(self._table) else str(row)
+        return self.table.ids[row] if self._id_column and row < len(self.table) else str(row)
 
     def text(self, row: int) -> str:
         """Return a document."""
-        return next(self._table.texts_at([row]))
+        return next(self.table.texts_at([row]))
 
     def row_of(self, name: str) -> int | None:
         """Return the row of an identifier, or None. It may be written as in the table of odd."""
@@ -74,10 +75,11 @@ class FileRows:
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
-        return {no_formula(name): row for row, name in enumerate(self._table.ids)}
+        """The row of each identifier, which is written as in our table."""
+        return {no_formula(name): row for row, name in enumerate(self.table.ids)}
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len(self.table)
 
     @property
     def id_titles(self) -> tuple[str, ...]:
@@ -94,13 +96,16 @@ class FileRows:
 
     @cached_property
     def groups(self) -> list[str | None] | None:
-        """The group of each document, where None is a missing group; None without --group."""
+        """The group of each document, where None is a missing group; None without --group.
+
+        Notes on the groups are added to `notes`.
+        """
         column = self._file.group_column
         if not column:
             return None
-        if column not in self._table.arrow.schema.names:
+        if column not in self.table.arrow.schema.names:
             raise DataError(f"The column {column!r} holds lists or objects, which cannot be groups.")
-        groups, notes = of_categories(self._table.values(column), column)
+        groups, notes = of_categories(self.table.values(column), column)
         self.notes += notes
         return groups
 
@@ -121,10 +126,10 @@ class FileRows:
         import pandas as pd
 
         if keep_all or n_rows <= MOST_WRITTEN:
-            names = dict.fromkeys(self._table.arrow.schema.names)
+            names = dict.fromkeys(self.table.arrow.schema.names)
             columns = dict.fromkeys([*filter(names.__contains__, self._file.columns), *names])
-            return pd.DataFrame({name: self._table.values(name) for name in columns}, dtype=object)
-        return pd.DataFrame({"id": self._table.ids} if self._id_column else {}, index=range(n_rows))
+            return pd.DataFrame({name: self.table.values(name) for name in columns}, dtype=object)
+        return pd.DataFrame({"id": self.table.ids} if self._id_column else {}, index=range(n_rows))
 
 
 def _unique_column(file: DocumentFile, table: DocumentTable) -> str | None:
@@ -156,11 +161,11 @@ def column_titles(columns: Sequence[str], ours: Sequence[str] = COLUMNS_OF_ODD) 
     >>> column_titles(["p", "text", "input_p", "input_input_p"])
     ['input_input_input_p', 'text', 'input_p', 'input_input_p']
     """
-    kept = {name for name in columns if name not in ours and no_formula(name) == name}
-    taken, titles = {*ours, *kept}, []
+    unchanged = {name for name in columns if name not in ours and no_formula(name) == name}
+    taken, titles = {*ours, *unchanged}, []
     for name in columns:
         title = no_formula(name)
-        while name not in kept and title in taken:
+        while name not in unchanged and title in taken:
             title = f"input_{title}"
         taken.add(title)
         titles.append(title)

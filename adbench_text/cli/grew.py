@@ -112,9 +112,9 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
     table, page = outputs_of(output)
     for file in (old, *filter(None, [new])):
         check_outputs(file, table, page)
-    sides = _by_time(old, new, options) if options["by_time"] is not None else _two_files(old, new, options)
+    sides = _sides(old, new, options)
     with shown_documents() as progress:
-        found = growth(
+        grown = growth(
             sides.old,
             sides.new,
             language=options["language"],
@@ -124,42 +124,42 @@ def command(old: str, new: str | None, output: Path, as_json: bool, **options: A
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
-    summary = [*_summary(found, options), *sides.how_read]
+    summary = [*_summary(grown, options), *sides.how_read]
     with atomic_path(table) as new_table:
         with shown_documents() as progress:
-            _write(new_table, found, sides, options["with_text"], progress)
+            _write(new_table, grown, sides, options["with_text"], progress)
         write_page(
             page,
             new or old,
             "What grew in",
             summary=summary,
             sections={
-                _heading(number, group, sides): _documents(found, group, sides)
-                for number, group in _each(found)
+                _heading(number, group, sides): _documents(grown, group, sides)
+                for number, group in _numbered(grown)
             },
             middle=0.0,
             shows_scale=False,
-            notes=_copies(found, sides),
+            notes=_copies(grown, sides),
             id_name=sides.rows.id_name,
         )
     if as_json:
-        for line in [*(_as_json(*each, sides) for each in _each(found)), *_waves_as_json(found, sides)]:
+        for line in [*(_as_json(*each, sides) for each in _numbered(grown)), *_waves_as_json(grown, sides)]:
             click.echo(json.dumps(line))
     elif not is_quiet():
         say("\n".join(summary))
-        if found.groups:
+        if grown.groups:
             print_table(
-                [_cells(number, group, sides) for number, group in _each(found)],
+                [_cells(number, group, sides) for number, group in _numbered(grown)],
                 header=["group", "n", "expected", "p", "words", "text"],
                 indent=1,
                 widths=_WIDTHS,
             )
         say(f"All documents of NEW: {table}. Page: {page}.")
-    elif found.groups:
-        for number, group in _each(found):
+    elif grown.groups:
+        for number, group in _numbered(grown):
             click.echo(printable(f"Grew: {_heading(number, group, sides)}"))
-    print_notes([*_copies(found, sides), *sides.all_notes, *_notes(found, sides, options["language"])])
-    if (found.groups or len(found.waves)) and options["fail_on_growth"]:
+    print_notes([*_copies(grown, sides), *sides.all_notes, *_notes(grown, sides, options["language"])])
+    if (grown.groups or len(grown.waves)) and options["fail_on_growth"]:
         click.get_current_context().exit(_GROWN)
 
 
@@ -191,31 +191,43 @@ class _Sides:
         return next(self.new.at([place]))
 
 
-def _two_files(old: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
+def _sides(old: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
+    """Read two files, or with --by-time one file, which is divided."""
+    if options["by_time"] is None:
+        if new is None:
+            raise click.UsageError("Missing argument 'NEW'. Give a second file, or --by-time COLUMN.")
+        return _two_files(old, new, options)
+    if new is not None:
+        raise click.UsageError(f"--by-time compares periods of one file; leave out {new!r} or --by-time.")
+    return _by_time(old, options)
+
+
+def _two_files(old: str, new: str, options: Mapping[str, Any]) -> _Sides:
     """Read both files."""
     from adbench_text.documents.source import TextSource
 
-    if new is None:
-        raise click.UsageError("Missing argument 'NEW'. Give a second file, or --by-time COLUMN.")
     if old == new == STDIN:
         raise click.UsageError(f"Only one of OLD and NEW can be standard input ({STDIN}).")
     sender = options["sender"]
     first, second = (opened(file, options, group=sender) for file in (old, new))
     of_old, of_new = _read(first, ()), _read(second, None, options["with_text"])
     senders = (_senders(of_old, sender), _senders(of_new, sender)) if sender else None
-    rows = FileRows(second, of_new, _OUR_COLUMNS)
-    sources = TextSource.of(of_old), TextSource.of(of_new)
-    read = list(dict.fromkeys(how_read(file, "senders") for file in (first, second)))
-    return _Sides(*sources, rows, range(len(of_new)), senders, [first, second], read)
+    return _Sides(
+        old=TextSource.of(of_old),
+        new=TextSource.of(of_new),
+        rows=FileRows(second, of_new, _OUR_COLUMNS),
+        row_of=range(len(of_new)),
+        senders=senders,
+        files=[first, second],
+        how_read=list(dict.fromkeys(how_read(file, "senders") for file in (first, second))),
+    )
 
 
-def _by_time(file: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
+def _by_time(file: str, options: Mapping[str, Any]) -> _Sides:
     """Read one file, and divide it by time."""
     from adbench_text.documents.source import TextSource
     from adbench_text.reading.dates import last_period
 
-    if new is not None:
-        raise click.UsageError(f"--by-time compares periods of one file; leave out {new!r} or --by-time.")
     column, sender = options["by_time"], options["sender"]
     documents = opened(file, options, group=column)
     if sender and sender not in documents.columns:
@@ -227,10 +239,16 @@ def _by_time(file: str, new: str | None, options: Mapping[str, Any]) -> _Sides:
         of_rows = _senders(table, sender)
         senders = [of_rows[row] for row in periods.old], [of_rows[row] for row in periods.new]
     source = TextSource.of(table)
-    old, new_ones = source.some(periods.old), source.some(periods.new)
-    rows = FileRows(documents, table, _OUR_COLUMNS)
-    read = [periods.summary, how_read(documents, "dates")]
-    return _Sides(old, new_ones, rows, periods.new.tolist(), senders, [documents], read, periods.notes)
+    return _Sides(
+        old=source.some(periods.old),
+        new=source.some(periods.new),
+        rows=FileRows(documents, table, _OUR_COLUMNS),
+        row_of=periods.new.tolist(),
+        senders=senders,
+        files=[documents],
+        how_read=[periods.summary, how_read(documents, "dates")],
+        notes=periods.notes,
+    )
 
 
 def _senders(table: "DocumentTable", column: str) -> list[str | None]:
@@ -247,24 +265,26 @@ def _read(file: "DocumentFile", columns: Sequence[str] | None, keep_all: bool = 
         return file.table(columns, most, lambda n: progress("reading", n, None))
 
 
-def _each(found: "Growth") -> Iterator[tuple[int, "Group"]]:
-    return enumerate(found.groups, 1)
+def _numbered(grown: "Growth") -> Iterator[tuple[int, "Group"]]:
+    """Return the groups with their numbers, from 1 on."""
+    return enumerate(grown.groups, 1)
 
 
-def _summary(found: "Growth", options: Mapping[str, Any]) -> list[str]:
+def _summary(grown: "Growth", options: Mapping[str, Any]) -> list[str]:
     """Return the lines above the groups."""
-    n = len(found.groups)
-    which = f"{count(n, 'subject')} grew" if n else "No subject has grown"
-    what = "senders" if options["sender"] else "different documents"
-    both = f", and {found.n_both:,} are in both" if found.n_both else ""
+    n_groups = len(grown.groups)
+    which = f"{count(n_groups, 'subject')} grew" if n_groups else "No subject has grown"
+    unit = "senders" if options["sender"] else "different documents"
+    both = f", and {grown.n_both:,} are in both" if grown.n_both else ""
     return [
         f"{which} (alpha {options['alpha']:g}; p is over all groups that were looked at).",
-        f"NEW has {found.n_new:,} different documents, OLD has {found.n_old:,}{both}; n and expected count "
-        f"{what}.",
+        f"NEW has {grown.n_new:,} different documents, OLD has {grown.n_old:,}{both}; n and expected count "
+        f"{unit}.",
     ]
 
 
 def _heading(number: int, group: "Group", sides: _Sides) -> str:
+    """Return the heading of a group on the page."""
     expected, p = _facts(group)
     words = ", ".join(group.words[:_N_WORDS_OF_HEADING]) or "similar documents"
     unit = "document" if sides.senders is None else "sender"
@@ -272,16 +292,19 @@ def _heading(number: int, group: "Group", sides: _Sides) -> str:
 
 
 def _facts(group: "Group") -> list[str]:
+    """Return the expected number of documents of a group and its p, rounded."""
     expected = f"{group.expected:,.0f}" if group.expected >= 10 else f"{group.expected:.2g}"
     return [expected, f"{group.p:.2g}"]
 
 
 def _cells(number: int, group: "Group", sides: _Sides) -> list[Any]:
+    """Return the row of a group in the table on the terminal, with its most typical document."""
     words = ", ".join(group.words)
     return [number, group.n, *_facts(group), words, one_line(sides.text(int(group.rows[0])))[:500]]
 
 
 def _as_json(number: int, group: "Group", sides: _Sides) -> dict[str, Any]:
+    """Return the JSON object of a group."""
     rows = group.rows.tolist()
     return {
         "group": number,
@@ -294,70 +317,72 @@ def _as_json(number: int, group: "Group", sides: _Sides) -> dict[str, Any]:
     }
 
 
-def _documents(found: "Growth", group: "Group", sides: _Sides) -> "list[PageDocument]":
+def _documents(grown: "Growth", group: "Group", sides: _Sides) -> "list[PageDocument]":
     """Return the documents of a group, with their words coloured."""
     from adbench_text.documents.page import PageDocument
 
     documents = list[PageDocument]()
-    different = [row for row in group.rows.tolist() if found.copy_of[row] < 0]
+    different = [row for row in group.rows.tolist() if grown.copy_of[row] < 0]
     for rank, row in enumerate(different[:_N_ON_PAGE], 1):
         text = sides.text(row)
-        scored = found.token_scores(row, text, group)
+        scored = grown.token_scores(row, text, group)
         score_of = {word.token.lower(): word.score for word in scored if word.score > 0}
         why = sorted(score_of, key=lambda word: -score_of[word])[:_N_WHY]
-        documents.append(PageDocument(str(rank), sides.id(row), {}, why, text, scored))
+        documents.append(
+            PageDocument(rank=str(rank), id=sides.id(row), facts={}, why=why, text=text, words=scored)
+        )
     return documents
 
 
-def _waves_as_json(found: "Growth", sides: _Sides) -> Iterator[dict[str, Any]]:
+def _waves_as_json(grown: "Growth", sides: _Sides) -> Iterator[dict[str, Any]]:
     """Yield families of near-copies that have grown."""
-    for row, n, n_old in found.waves.to_numpy().tolist():
+    for row, n, n_old in grown.waves.to_numpy().tolist():
         yield {"copies": n, "copies_in_old": n_old, "id": sides.id(row), "text": sides.text(row)}
 
 
-def _notes(found: "Growth", sides: _Sides, language: str) -> Iterator[str]:
+def _notes(grown: "Growth", sides: _Sides, language: str) -> Iterator[str]:
     """Yield notes on languages, and on documents that became longer."""
     from itertools import islice
 
     from adbench_text.text.language_finder import AUTO, LanguageCounts
 
     if language == AUTO:
-        yield from found_languages(found.languages, [*found.languages])
+        yield from found_languages(grown.languages, [*grown.languages])
     elif other := LanguageCounts.of_some([*islice(sides.new, _N_LANGUAGE)]).other_than(language):
         yield forgotten_language(other, language)
-    if found.words_of_new > _LONGER * found.words_of_old:
+    if grown.words_of_new > _LONGER * grown.words_of_old:
         yield (
-            f"documents of NEW are longer: {found.words_of_new:g} different words (median), and "
-            f"{found.words_of_old:g} in OLD. Words may be more frequent although no subject has grown."
+            f"documents of NEW are longer: {grown.words_of_new:g} different words (median), and "
+            f"{grown.words_of_old:g} in OLD. Words may be more frequent although no subject has grown."
         )
 
 
-def _copies(found: "Growth", sides: _Sides) -> list[str]:
+def _copies(grown: "Growth", sides: _Sides) -> list[str]:
     """Return lines on waves of near-copies in NEW."""
     return [
         one_line(
             f"Near-copies: {n:,} documents of NEW and {n_old:,} of OLD like {sides.rows.id_name} "
             f"{sides.id(row)}: {sides.text(row)[:60]}"
         )
-        for row, n, n_old in found.waves[:_N_COPIES].to_numpy().tolist()
+        for row, n, n_old in grown.waves[:_N_COPIES].to_numpy().tolist()
     ]
 
 
-def _write(path: Path, found: "Growth", sides: _Sides, keep_all: bool, progress: Any) -> None:
+def _write(path: Path, grown: "Growth", sides: _Sides, keep_all: bool, progress: Any) -> None:
     """Write the documents of NEW; the documents of groups come first."""
     import pandas as pd
 
     table = pd.DataFrame({"row": sides.row_of, "group": pd.array([None] * len(sides.row_of), dtype="Int64")})
-    table["words"], table["copy_of"] = "", [sides.id(row) if row >= 0 else "" for row in found.copy_of]
-    order = list[int]()
-    for number, group in _each(found):
+    table["words"], table["copy_of"] = "", [sides.id(row) if row >= 0 else "" for row in grown.copy_of]
+    in_groups = list[int]()
+    for number, group in _numbered(grown):
         table.loc[group.rows, "group"] = number
         table.loc[group.rows, "words"] = ", ".join(group.words)
-        order += group.rows.tolist()
-    rest = table.index.difference(order, sort=True)
+        in_groups += group.rows.tolist()
+    rest = table.index.difference(in_groups, sort=True)
 
     def cells(documents: "pd.DataFrame") -> "pd.DataFrame":
         texts = {name: documents[name].map(no_formula) for name in ("words", "copy_of")}
         return documents.assign(**texts)[list(_OUR_COLUMNS)]
 
-    write_documents(path, table.loc[[*order, *rest]], cells, sides.rows, keep_all, progress)
+    write_documents(path, table.loc[[*in_groups, *rest]], cells, sides.rows, keep_all, progress)

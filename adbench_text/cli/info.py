@@ -1,12 +1,10 @@
 """``adbench-text info``: Describe a detector, a dataset or a file of vectors."""
 
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +15,7 @@ from adbench_text.escaping import one_line
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
+from adbench_text.plugins.citations import citation_of
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.storage import forbid_downloads
 from adbench_text.text.sources import SOURCES
@@ -77,11 +76,13 @@ def _print_detector(name: str, preset: str | None) -> None:
             "resources": resources,
         }
         configurations = {
-            each: "; ".join(map(text_of_settings, grid))
-            for each, grid in grids.items()
-            if preset in (None, each)
+            name_of_preset: "; ".join(map(text_of_settings, grid))
+            for name_of_preset, grid in grids.items()
+            if preset in (None, name_of_preset)
         }
-        read = {each: f"{SOURCES[each].made_of}; {SOURCES[each].licence}" for each in _read(configured)}
+        knowledge = {
+            name: f"{SOURCES[name].made_of}; {SOURCES[name].licence}" for name in _sources_of(configured)
+        }
         ranges, parameters = detector.parameter_ranges(), []
         for key, default in detector.default_params().items():
             values, default = ranges.get(key, Range()), built.get_params().get(key, default)
@@ -90,15 +91,15 @@ def _print_detector(name: str, preset: str | None) -> None:
     print_table(facts.items(), indent=0)
     print_lines(f"\npresets (a dataset may have its own; run -d {name} means {detector.default_preset}):")
     print_table(configurations.items())
-    if read:
+    if knowledge:
         print_lines("\nknowledge that it reads, by default or in a preset:")
-        print_table(read.items())
+        print_table(knowledge.items())
     print_lines(f"\nparameters, {'defaults' if preset is None else f'values of {preset}'} and ranges:")
-    print_table(_beside(parameters))
+    print_table(_fitting(parameters))
     print_lines(f"\n{inspect.cleandoc(wrapped.__doc__ or '')}")
 
 
-def _beside(parameters: "list[tuple[str, str, str]]") -> "Sequence[tuple[str, ...]]":
+def _fitting(parameters: "list[tuple[str, str, str]]") -> "Sequence[tuple[str, ...]]":
     """Return parameters with two columns for value and range, or one if the terminal is too narrow."""
     longest = [max((len(row[i]) for row in parameters), default=0) for i in (0, 1)]
     longest.append(max((len(word) for row in parameters for word in row[2].split()), default=0))
@@ -128,15 +129,16 @@ def _regimes(name: str, configured: "Mapping[str, TextDetector]") -> str:
     return "; ".join([first, *(f"{each}: {', '.join(named[each])}" for each in others)])
 
 
-def _read(configured: "Mapping[str, TextDetector]") -> list[str]:
+def _sources_of(configured: "Mapping[str, TextDetector]") -> list[str]:
     """Return the names in `SOURCES` that a detector reads by default or in a preset."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for detector in configured.values():
         for member in detector.build_members() if hasattr(detector, "build_members") else [detector]:
             params = member.get_params()
             with suppress(AdbenchTextError):  # a file is not downloaded
-                found |= {str(params.get(each, each)): None for each in member.resources()}
-    return [each for each in found if each in SOURCES]
+                # a resource has the name of its source, or of the parameter that names the source
+                names |= {str(params.get(each, each)): None for each in member.resources()}
+    return [name for name in names if name in SOURCES]
 
 
 def _of_source(name: str) -> dict[str, str]:
@@ -163,28 +165,6 @@ def _of_dataset(name: str) -> dict[str, str]:
     except AdbenchTextError as error:
         return {**facts, "edition": f"not downloaded; run: adbench-text fetch {name}", "problem": str(error)}
     return {**facts, "edition": loaded.edition, "digest": loaded.digest, "documents": loaded.counts()}
-
-
-def citation_of(name: str) -> str:
-    """Return the publications of a detector or dataset, or of its family."""
-    kind = "detectors" if registry.find("detectors", name) else "datasets"
-    plugin = registry.find(kind, name)
-    if plugin is not None and not plugin.is_member:
-        return stated_by(registry.load(kind, name))
-    return stated_by(import_module(registry.module_of(kind, name)))
-
-
-def stated_by(part: Any) -> str:
-    """Return the publications of a class, an object or a module.
-
-    They are its `citation`, or the `CITATION` of its module, and the References in the module's docstring.
-    """
-    module = part if inspect.ismodule(part) else sys.modules.get(part.__module__)
-    stated = getattr(part, "citation", getattr(module, "CITATION", ""))
-    references = (getattr(module, "__doc__", "") or "").partition("References\n----------\n")[2]
-    if stated and references:
-        stated = f"{stated.rstrip('.')}."
-    return one_line(f"{stated} {references}".strip())
 
 
 def _general(kind: str, name: str, described: type, module: str) -> dict[str, str]:

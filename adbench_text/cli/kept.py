@@ -18,7 +18,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.reading.decoding import BUFFER, PACKED_SUFFIXES, unpacked
 from adbench_text.reading.documents import DocumentFile
-from adbench_text.reading.source import kind_of_name
+from adbench_text.reading.source import FORMAT_OF_SUFFIX, kind_of_name
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ _NOT_WRITTEN = {*PACKED_SUFFIXES} - _COMPRESSED.keys()
 KEPT = click.Option(
     ["--kept"],
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write FILE without its odd documents to this path, in its format or as CSV.",
+    help="Write FILE without its odd documents, or with --marked without the ones marked odd. CSV, JSON "
+    "lines, Parquet and plain lines keep their format; others become CSV.",
 )
 
 
@@ -47,20 +48,24 @@ def is_same_format(path: Path, file: DocumentFile) -> bool:
             return True
         if kind == "csv":
             return False
-    suffix = "".join(file.single.suffixes[-1:]) if file.single and can_copy else ".csv"
+    kinds = [file.kind] if can_copy else []
+    suffixes = [f".{suffix}" for suffix, each in FORMAT_OF_SUFFIX.items() if each in kinds]
+    ends = " or ".join(dict.fromkeys([*suffixes[:1], ".csv"]))
     raise InvalidValueError(
-        f"--kept cannot write {str(path)!r}: give a path that ends in {suffix}"
-        f"{'' if suffix == '.csv' else ' or .csv'}, also compressed (.gz, .bz2, .xz)."
+        f"--kept cannot write {str(path)!r}: FILE is read as {file.description.partition(',')[0]}. Give a "
+        f"path that ends in {ends}, also compressed ({', '.join(_COMPRESSED)})."
     )
 
 
 def write_kept(path: Path, file: DocumentFile, rows: FileRows, ranked: "OddDocuments") -> str:
-    """Write FILE without the documents that are called odd or marked odd; return a sentence about it.
+    """Write FILE without its odd documents; return a sentence about it.
 
-    A document marked fine stays.
+    Odd are the documents that are called odd. With marks, only documents marked odd, and their copies, are
+    left out: whoever marks documents has read the list.
     """
     table = ranked.table.sort_values("row")
-    is_left_out = ((table["odd"] & (table["mark"] != "fine")) | (table["mark"] == "odd")).to_numpy()
+    has_marks = len(ranked.marked) > 0
+    is_left_out = (table["mark"] == "odd" if has_marks else table["odd"]).to_numpy()
     source, numbers = file.single, rows.table.numbers
     with atomic_path(path) as new:
         if source is None or not is_same_format(path, file):
@@ -78,7 +83,8 @@ def write_kept(path: Path, file: DocumentFile, rows: FileRows, ranked: "OddDocum
                 _written(new, path, file.encoding) as target,
             ):
                 target.writelines(_without(lines, left_out))
-    return f"Without {count(int(is_left_out.sum()), 'odd row')} of {len(rows):,}: {path}."
+    why = "marked odd" if has_marks else "called odd"
+    return f"Left out {count(int(is_left_out.sum()), 'row')} of {len(rows):,} {why}: {path}."
 
 
 def _without(lines: Iterable[str], left_out: Iterable[tuple[int, int]]) -> Iterator[str]:

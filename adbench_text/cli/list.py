@@ -13,6 +13,7 @@ Rows = Iterator[tuple[str, str]]  # names and descriptions
 
 
 def _plugins(kind: str) -> Rows:
+    """Yield the plug-ins of a kind; the description of a broken one is its problem."""
     for row in registry.listing(kind):
         summary = f"broken: {row.problem}" if row.problem else row.summary
         yield row.name, summary.replace("``", "")  # the summary comes from a docstring

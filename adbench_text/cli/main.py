@@ -6,6 +6,7 @@ At the top, these files import click and little else. Slow imports are inside fu
 import errno
 import os
 import traceback
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +39,7 @@ _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "-
 
 @cache
 def _command(name: str) -> click.Command:
+    """Import a command once, and add the options that all commands have."""
     command: click.Command = import_module(f"adbench_text.cli.{name}").command
     command.params += GENERAL
     return command
@@ -60,6 +62,17 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name, or None."""
         return _command(cmd_name) if cmd_name in _COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names; the error suggests a similar name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if near := get_close_matches(args[0], _COMMANDS, n=1):
+                raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

@@ -172,7 +172,7 @@ def command(
             id_name=rows.id_name,
             marks={rows.id(row): mark for row, mark in marks.items()},
         )
-    without = [write_kept(kept, source, rows, ranked)] if kept else []
+    of_kept = [write_kept(kept, source, rows, ranked)] if kept else []  # a line on the file that it wrote
     if not is_quiet():
         say("\n".join([*above, *of_groups, *families[:_N_FAMILIES_PRINTED]]))
         printed = sentences.printed(ranked)
@@ -181,7 +181,7 @@ def command(
                 print_documents(shown, rows.id_name, headings[order])
         below = sentences.called_odd(ranked, kind, printed)
         others = " It also has the lists by words and by form." if len(printed) < len(ranked.lists) else ""
-        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}.{others}", *without]))
+        say("\n".join([*below, how_read(source), f"All documents: {table}. Page: {page}.{others}", *of_kept]))
     choice["language"] = ranked.language  # instead of auto
     of_language = [
         *(sentences.languages(ranked) if is_auto else []),
@@ -200,7 +200,10 @@ def _file(file: str | None, is_example: bool) -> str:
 
 
 def _check_marks(table: Path, marked: Path | None, marks: Mapping[int, str], rows: FileRows) -> None:
-    """Raise InvalidValueError if the old table has marks that the new table would lose."""
+    """Raise InvalidValueError if the old table has marks that the new table would lose.
+
+    Print a note if the file of marks has none.
+    """
     from adbench_text.documents.marks import lost_marks
 
     if marked is not None and not marks:

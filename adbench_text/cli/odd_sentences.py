@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _N_CONTRADICTIONS = 3  # texts in several groups to name
 _LONGEST = 40  # characters of a group to show
+_FEW_ODD = 5  # if so few documents are called odd in any file, a larger alpha is named
+_MORE = 5  # times alpha
 _LEAST_FAMILY = 3  # fewest documents of a family to name
 
 
@@ -27,6 +29,7 @@ def summary(ranked: "OddDocuments", seconds: float) -> list[str]:
 
 
 def _counts(ranked: "OddDocuments", seconds: float) -> str:
+    """Return the line with the counts of documents, the detector and the time."""
     documents = ranked.table
     n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
     n_unranked = (documents["score"].isna() & documents["rank"].isna()).sum()
@@ -53,10 +56,10 @@ def families(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     named: Iterator[Any] = ranked.families[ranked.families["n_copies"] + 1 >= _LEAST_FAMILY].itertuples()
     return [
         one_line(
-            f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.row):.60}: "
-            f"{each.text:.60}"
+            f"Near-copies: {family.n_copies + 1:,} documents like {rows.id_name} {rows.id(family.row):.60}: "
+            f"{family.text:.60}"
         )
-        for each in named
+        for family in named
     ]
 
 
@@ -66,40 +69,42 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
     if ranked.groups is None:
         return []
-    found = ranked.groups
-    names, small = found.groups.names, found.groups.small
-    n_small = int((found.groups.of_rows >= len(names)).sum())
+    labels = ranked.groups.groups
+    names, small = labels.names, labels.small
+    n_small = int((labels.of_rows == len(names)).sum())  # the number that all small groups have
     together = (
         f"; {count(n_small, 'document')} of {count(len(small), 'group')} with fewer than {LEAST} different "
         f"documents ({listing(map(_named, small), 3)}) are ranked together"
         if small
         else ""
     )
-    lines = [f"{count(len(names), 'group')}{together}. {_better(found.misfiled)}"]
-    several = found.contradictions
+    lines = [f"{count(len(names), 'group')}{together}. {_better(ranked.groups.misfiled)}"]
+    several = ranked.groups.contradictions
     if len(several):
         shown: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
         named = "; ".join(
-            f"{rows.id_name} {rows.id(each.row):.60} ({each.n:,} in {listing(map(_named, each.groups), 3)})"
-            for each in shown
+            f"{rows.id_name} {rows.id(family.row):.60} "
+            f"({family.n:,} in {listing(map(_named, family.groups), 3)})"
+            for family in shown
         )
         n = count(len(several), "family", "families")
         lines.append(f"{n} of equal texts or near-copies in several groups: {named}.")
     return [*map(one_line, lines)]
 
 
-def _better(found: "Misfiled") -> str:
+def _better(misfiled: "Misfiled") -> str:
     """Return how many documents fit another group better, and how many would with random labels."""
-    if not found.n_compared:
+    if not misfiled.n_compared:
         return "No document has another group to compare."
-    order = " The column misfit orders them." if found.n_better else ""
+    hint = " The column misfit orders them." if misfiled.n_better else ""
     return (
-        f"{found.n_better:,} of {found.n_compared:,} different documents fit another group better by their "
-        f"words (random labels: about {found.n_by_chance:,}).{order}"
+        f"{misfiled.n_better:,} of {misfiled.n_compared:,} different documents fit another group better by "
+        f"their words (random labels: about {misfiled.n_by_chance:,}).{hint}"
     )
 
 
 def _named(group: str) -> str:
+    """Return the name of a group as it is shown; documents without a label are a group, too."""
     return f"{group:.{_LONGEST}}" or "no group"
 
 
@@ -115,6 +120,7 @@ def heading(ranked: "OddDocuments", order: str) -> str:
 
 
 def _by(ranked: "OddDocuments", order: str) -> str:
+    """Return the words that name an order in a sentence; empty if there is only one list."""
     return f" by {order}" if len(ranked.lists) > 1 else ""
 
 
@@ -130,17 +136,24 @@ def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list
     by_form = f" (by form: of the {whole})" if ranked.groups and "form" in ranked.lists else ""
     among = f"{kind} of its {of_what}{by_form}" if of_what else kind
     share = f"p is the share of the different {among} that score at least as high."
-    return [*(_called_odd(ranked, order) for order in orders), share]
+    orders_of: dict[str, list[str]] = {}  # orders with the same sentence share a line
+    for order in orders:
+        orders_of.setdefault(_counted(ranked, order), []).append(_by(ranked, order))
+    return [*(f"Called odd{','.join(named)}: {counted}" for counted, named in orders_of.items()), share]
 
 
-def _called_odd(ranked: "OddDocuments", order: str) -> str:
+def _counted(ranked: "OddDocuments", order: str) -> str:
+    """Return how many documents are odd by an order, and how many copies they have."""
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
-    n_copies = (is_odd & is_copy).sum()
+    n_copies, n_documents = (is_odd & is_copy).sum(), (p.notna() & ~is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
+    larger = _MORE * ranked.alpha
+    is_few = n_documents * ranked.alpha < _FEW_ODD and larger < 1
+    more = f"; {larger:g} calls {(~is_copy & (p <= larger)).sum():,} odd" if is_few else ""
     return (
-        f"Called odd{_by(ranked, order)}: {(is_odd & ~is_copy).sum():,} of {(p.notna() & ~is_copy).sum():,} "
-        f"different documents{copies}, those with p of at most {ranked.alpha:g} (--alpha)."
+        f"{(is_odd & ~is_copy).sum():,} of {n_documents:,} different documents{copies}, those with p of at "
+        f"most {ranked.alpha:g} (--alpha{more})."
     )
 
 
@@ -167,10 +180,11 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
         yield f"{ranked.detector} only leaves out documents marked odd; it cannot learn from them."
 
 
-def _notes_on_groups(found: "Groups") -> Iterator[str]:
+def _notes_on_groups(groups: "Groups") -> Iterator[str]:
     """Yield notes on unusual groups."""
-    if len(found.names) + bool(found.small) < 2:
+    n_ranked = len(groups.names) + (1 if groups.small else 0)  # small groups are ranked as one
+    if n_ranked < 2:
         yield "all documents are ranked as one group; --group needs a column with at least two large groups."
-    if found.alike:
-        shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in found.alike[:3])
+    if groups.alike:
+        shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in groups.alike[:3])
         yield f"some groups differ only in spaces or case, and are ranked separately: {shown}."

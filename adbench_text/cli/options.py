@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -72,15 +73,27 @@ class SectionedCommand(click.Command):
         super().__init__(name, params=[*params, *own], **settings)
         self._listed = listed
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; if one is a store, the error says how to report from it."""
+        given = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            from adbench_text.storage import database_advice
+
+            if advice := next(filter(None, map(database_advice, map(Path, given))), ""):
+                raise click.UsageError(f"{error.message.rstrip('.')}. {advice}.", ctx) from error
+            raise
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in sections."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         others = [option for option in options if option not in self._listed]
         sections: dict[str, list[tuple[str, str]]] = {}
-        for each in [*self._listed, "General", *others]:
-            if isinstance(each, str):
-                rows = sections[each] = []
-            elif record := each.get_help_record(ctx):
+        for title_or_option in [*self._listed, "General", *others]:
+            if isinstance(title_or_option, str):
+                rows = sections[title_or_option] = []
+            elif record := title_or_option.get_help_record(ctx):
                 rows.append(record)
         for title, rows in sections.items():
             with formatter.section(title):
@@ -103,7 +116,7 @@ def click_option(option: Option, **settings: Any) -> click.Option:
     flag, kind = f"--{option.name}", _type(option)
     if option.is_list:
         settings["callback"] = lambda ctx, param, values: [
-            kind(part, param, ctx) for each in values for part in option.separate(each)
+            kind(part, param, ctx) for value in values for part in option.separate(value)
         ]
     elif option.is_negated:
         settings |= {"is_flag": True, "flag_value": False, "show_default": False}
@@ -122,6 +135,7 @@ def click_option(option: Option, **settings: Any) -> click.Option:
 
 
 def _type(option: Option) -> click.ParamType[Any]:
+    """Return the type of click for the values of a declared option."""
     if option.names:
         return Name(option.names, option.is_several)
     if option.choices:
@@ -152,6 +166,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Store ``--quiet`` in the context, where `is_quiet` finds it."""
     ctx.meta[_QUIET] = value
 
 
@@ -176,6 +191,7 @@ def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 
 def _general(name: str, **settings: Any) -> click.Option:
+    """Return an option that takes effect when it is read, and is no argument of the command."""
     return click.Option([name], callback=_apply, expose_value=False, is_eager=True, **settings)
 
 

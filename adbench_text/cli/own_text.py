@@ -47,11 +47,13 @@ DOCUMENTS = [
 
 
 def _set_encoder(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Add ``--encoder`` to the settings of ``--set``."""
     if value:
         ctx.params["settings"]["encoder"] = value  # --set is eager, so it was processed before
 
 
 def _language(ctx: click.Context, param: click.Parameter, tag: str) -> str:
+    """Return the standard tag of a language, or ``auto``."""
     from adbench_text.text.languages import standard  # slow: imports langcodes
 
     return tag if tag == AUTO else standard(tag)
@@ -181,22 +183,22 @@ def found_languages(
     if apart and rest:
         how = f"{how}, but {listing(rest)} as {main}"
     small = [language for language in rest if language != main and notes_small]
-    odd = (
+    of_small = (
         f"few documents are in {listing(small)}, and their ranks as {main} say little; a language is ranked "
         "separately if it has at least 20 documents and 10 % of them."
     )
-    return [f"the documents are in {named}; {how}.", *[odd] * bool(small)]
+    return [f"the documents are in {named}; {how}.", *([of_small] if small else [])]
 
 
-def forgotten_language(found: str, given: str) -> str:
+def forgotten_language(detected: str, given: str) -> str:
     """Return a note that most documents are not in the given language."""
-    return f"most documents are in the language {found!r}, not {given!r}; give --language {found}."
+    return f"most documents are in the language {detected!r}, not {given!r}; give --language {detected}."
 
 
-def second_language(found: str, share: float, given: str) -> str:
+def second_language(detected: str, share: float, given: str) -> str:
     """Return a note that many documents are in a second language, with advice."""
     return (
-        f"about {100 * share:.0f} % of the different documents are in the language {found!r}, and all are "
+        f"about {100 * share:.0f} % of the different documents are in the language {detected!r}, and all are "
         f"read as {given!r}; --language auto ranks each among the documents of its language."
     )
 

@@ -131,7 +131,7 @@ class ProgressDisplay(Progress):
         if TIED in result.metrics:
             self._tied[f"{cell.choice} on {cell.split.dataset}"].append(result.metrics[TIED])
         self._n_done += 1
-        self._n_failed += not is_ok
+        self._n_failed += 0 if is_ok else 1
         n_done = f"{self._n_done}/{self._n_cells.total()}"
         place = f"[{n_done}]"
         if not is_ok:
@@ -146,7 +146,7 @@ class ProgressDisplay(Progress):
             self.message(f"    {', '.join(numbers + facts)}")
         elif "steps" in result.ran_on and len(ended) == 1:  # the training was shorter than its settings
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
-        finished = [(each, value) for each, value in ended if value is not None]
+        finished = [(ended_cell, value) for ended_cell, value in ended if value is not None]
         if len(ended) == n_cells > 1 and finished:
             failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
             self.message(
@@ -156,7 +156,7 @@ class ProgressDisplay(Progress):
         self._show_left()
 
     def documents(self, what: str, n_done: int, n_total: int | None) -> None:
-        """Show how many documents a step has processed."""
+        """Show how many documents a step (`what`) has processed; a step without a count has 0."""
         self._bar.update(self._task, completed=n_done, total=n_total, text=what)
         seconds = self._bar.tasks[0].time_remaining
         self._bar.update(self._task, left=f"{as_text(seconds)} left" if seconds else "")

@@ -89,6 +89,7 @@ class Remaining:
 
 
 def _group(cell: "Cell") -> DatasetDetector:
+    """Return the dataset and the detector of a cell."""
     return cell.split.dataset, cell.choice
 
 

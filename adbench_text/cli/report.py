@@ -133,13 +133,27 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     # slow imports come after the fast checks
     from adbench_text.reports.build import Builder
 
-    selection = [options[name] for name in ("files", "datasets", "detectors", "sweep")]
-    stored, expected, notes, not_joined = _stored(store, *selection)
+    stored, expected, notes, not_joined = _stored(
+        store,
+        files=options["files"],
+        datasets=options["datasets"],
+        detectors=options["detectors"],
+        sweep=options["sweep"],
+    )
     if baseline is not None:
         not_joined = [*not_joined, baseline]
     ours = list(map(registry.with_files, options["ours"]))
-    builder = Builder(stored, metric, store, expected, notes, baseline, not_joined, ours)
-    built = builder.report(shown, bool(tables), renderer.has_pictures)
+    builder = Builder(
+        stored,
+        metric,
+        store,
+        cells=expected,
+        notes=notes,
+        baseline=baseline,
+        not_joined=not_joined,
+        ours=ours,
+    )
+    built = builder.report(shown, only=bool(tables), pictures=renderer.has_pictures)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     n_results = len(builder.cells.counted if renderer.tables else builder.cells.every)
@@ -165,7 +179,8 @@ def _stored(
 ) -> tuple["pd.DataFrame", list["Cell"], list[str], list[str]]:
     """Return the results, the cells of the sweep, notes, and columns to show separately.
 
-    The user named these columns with their file: ``llr (main)``, not ``llr*``.
+    The user named these columns with their file: ``llr (main)``, not ``llr*``. Without a sweep, there are no
+    cells. Empty `datasets` or `detectors` stand for all.
     """
     from adbench_text.reports.build import of_sweep, stored_cells
     from adbench_text.reports.files import joined, read_given
@@ -226,6 +241,7 @@ def _names_of_columns(stored: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _unique(names: "pd.DataFrame") -> list[str]:
+    """Return the different names in all columns, sorted."""
     return sorted({str(name) for column in names for name in names[column]})
 
 

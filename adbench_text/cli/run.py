@@ -38,6 +38,7 @@ class _Jobs(click.IntRange):
 
 
 def _print_note(text: str) -> None:
+    """Print a note in one line on standard error."""
     click.echo(one_line(text), err=True)
 
 
@@ -53,7 +54,10 @@ def read_sweep(name: str) -> "SweepFile":
 
 
 def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
-    """Read the file of ``--sweep``. Its values become defaults of the options with the same names."""
+    """Read the file of ``--sweep``; its content becomes the defaults of the options with the same names.
+
+    Options that change cells have values already. The others are text, which is converted here.
+    """
     if name is None:
         return None
     file = read_sweep(name)
@@ -166,13 +170,18 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
     from adbench_text.store.store import Store
 
     def log(corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]") -> None:
+        """Log the reports, unless the user wants none."""
         if options["report"]:
             _log_reports(store, corpora, cells, progress)
 
     try:
         store = Store(options["tracking_uri"], options["experiment"])
         results = run_sweep(
-            *(sweep, cells, store, progress, engine),
+            sweep,
+            cells,
+            store,
+            progress,
+            engine,
             rerun=options["rerun"],
             retry_failed=options["retry"] is not None,
             limits=limits,
@@ -184,7 +193,8 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
         raise
     progress.end()
     if not results or any(result.status == "ok" for result in results):
-        progress.message("Next: adbench-text report; adbench-text ui")
+        of_sweep = f" --sweep {options['sweep']}" if options.get("sweep") else ""
+        progress.message(f"Next: adbench-text report{of_sweep}; adbench-text ui")
     else:
         progress.message(
             "Next: correct what the reasons name, and run the same command again with --retry failed; "

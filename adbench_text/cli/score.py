@@ -1,5 +1,6 @@
 """``adbench-text score``: Score documents with a model."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from adbench_text.cli.own_text import (
     print_notes,
 )
 from adbench_text.cli.score_input import differences, keeping_some, opened_as_fitted
-from adbench_text.cli.score_output import batches, score_batch, while_read, write_scores
+from adbench_text.cli.score_output import FileScores, batches, score_batch, while_read, write_scores
 from adbench_text.errors import InvalidValueError
 
 _DRIFT = 4  # exit code
@@ -83,42 +84,35 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     from adbench_text.documents.chunks import results_of
     from adbench_text.documents.models.folder import load_model
     from adbench_text.documents.models.model import Scorer
-    from adbench_text.text.language_finder import N_LOOKED_AT, LanguageCounts
+    from adbench_text.text.language_finder import N_LOOKED_AT
 
     _check_paths(file, output, page)
-    alpha, by, fdr = (options[name] for name in ("alpha", "by", "fdr"))
+    alpha, by, fdr = options["alpha"], options["by"], options["fdr"]
     context = click.get_current_context()
     if fdr is not None and context.get_parameter_source("alpha") != ParameterSource.DEFAULT:
         raise click.UsageError("--alpha and --fdr both say when a document is odd; give one of them.")
     fitted = load_model(model, options["encoder"])
-    judge = Scorer(fitted, alpha, by, fdr)
+    file_scorer = Scorer(fitted, alpha, by, fdr)  # says whether the file differs
     # Benjamini-Hochberg never accepts p > fdr, so this scorer explains every document that may be odd
-    scorer = judge if fdr is None else Scorer(fitted, fdr, by)
+    document_scorer = file_scorer if fdr is None else Scorer(fitted, fdr, by)
     documents, used = opened_as_fitted(file, options, fitted.training.options)
     print_notes(differences(used, fitted.training.options))
-    suffix = output.suffix if output is not None else "" if page is not None else ".jsonl"
-    n_kept = options["top"] if page is not None else 0
+    suffix = _suffix_of(output, page)
+    n_on_page = options["top"] if page is not None else 0
     jobs = 1 if documents.is_pipe else options["jobs"]  # a pipe gets each answer at once
-    score = partial(score_batch, scorer, n_kept > 0)
-    some: list[str] = []
-    read = keeping_some(documents.batches(), some, N_LOOKED_AT)
+    score = partial(score_batch, document_scorer, n_on_page > 0)
+    sample: list[str] = []
+    read = keeping_some(documents.batches(), sample, N_LOOKED_AT)
     tables = results_of(score, batches(read), options["address"] or jobs)
     if output is None and suffix and not options["fail_on_drift"]:
         tables = while_read(tables)
-    found = write_scores(tables, scorer, n_kept, output, suffix, fdr)
-    drift = judge.drift(found.evidence)
+    scores = write_scores(tables, document_scorer, n_on_page, output, suffix, fdr)
+    drift = file_scorer.drift(scores.evidence)
     verdict = sentences.verdict(drift, alpha, fdr)
-    counted = sentences.counted(found, drift, alpha, fdr)
-    least = 1 / (1 + len(fitted.calibrations[scorer.by]))
-    language = fitted.training.options.get("language", "en")
-    other = LanguageCounts.of_some(some).other_than(language)
-    of_language = [sentences.other_language(other, language)] if other else []
-    of_texts = [
-        *sentences.empty(found, fitted.training.options),
-        *sentences.other_length(some, fitted.training.options.get("median_words")),
-    ]
-    of_alpha = sentences.nothing_odd(found, least, alpha, fdr)
-    print_notes([*documents.late_notes, *of_language, *of_texts, *of_alpha])
+    counted = sentences.counted(scores, drift, alpha, fdr)
+    least = 1 / (1 + len(fitted.calibrations[document_scorer.by]))
+    of_alpha = sentences.nothing_odd(scores, least, alpha, fdr)
+    print_notes([*documents.late_notes, *_notes_on_texts(scores, sample, fitted.training.options), *of_alpha])
     grown = [*map(sentences.of_grown, drift.grown[:_N_GROWN])]
     if page is not None:
         write_page(
@@ -126,17 +120,39 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
             file,
             headline=verdict,
             summary=[counted, sentences.learned(fitted), how_read(documents)],
-            sections={"The most odd": explained_documents(scorer, found.most_odd, alpha)},
-            middle=scorer.centre,
+            sections={"The most odd": explained_documents(document_scorer, scores.most_odd, alpha)},
+            middle=document_scorer.centre,
             notes=[*map(sentences.of_family, drift.families[:_N_FAMILIES]), *grown],
         )
         say(f"Page: {page}.", err=True)
     is_told = drift.is_found or not is_quiet()
-    told = [each for each in drift.families if is_told or each.is_notable][:_N_FAMILIES]
-    for line in [*map(sentences.of_family, told), *[f"{verdict} {counted}"] * is_told, *grown]:
+    families = [family for family in drift.families if is_told or family.is_notable][:_N_FAMILIES]
+    conclusion = [f"{verdict} {counted}"] if is_told else []
+    for line in [*map(sentences.of_family, families), *conclusion, *grown]:
         click.echo(line, err=True)
     if options["fail_on_drift"] and drift.is_found:
         context.exit(_DRIFT)
+
+
+def _suffix_of(output: Path | None, page: Path | None) -> str:
+    """Return the suffix of the format to write documents in; empty to write only the page."""
+    if output is not None:
+        return output.suffix
+    return ".jsonl" if page is None else ""
+
+
+def _notes_on_texts(scores: FileScores, sample: Sequence[str], facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield notes if the language or the length of the documents is not as in the file of the model.
+
+    `sample` are some of the documents, and `facts` are the facts about the file of the model.
+    """
+    from adbench_text.text.language_finder import LanguageCounts
+
+    language = facts.get("language", "en")
+    if other := LanguageCounts.of_some(sample).other_than(language):
+        yield sentences.other_language(other, language)
+    yield from sentences.empty(scores, facts)
+    yield from sentences.other_length(sample, facts.get("median_words"))
 
 
 def _check_paths(file: str, output: Path | None, page: Path | None) -> None:

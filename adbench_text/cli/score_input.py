@@ -26,16 +26,14 @@ def opened_as_fitted(
     Options of the user override them. If FILE lacks a column of the model, its columns are detected.
     """
     origin_of = click.get_current_context().get_parameter_source
-    kept = {
-        name: fitted[name]
-        for name in (*_COLUMNS, *DIALECT)
-        if fitted.get(name) not in (None, "", []) and origin_of(name) == ParameterSource.DEFAULT
-    }
-    if (options["kind"] or kind_of_name(Path(file).name)) != fitted.get("format"):
-        kept.pop("skip_lines", None)  # in another format, the first lines are documents
-        kept.pop("sheet", None)
-    options = {**options, **{name: kept[name] for name in DIALECT if name in kept}}
-    documents = opened(file, options, likely=tuple(kept.get("text", ())), likely_id=kept.get("id"))
+    not_given = [name for name in (*_COLUMNS, *DIALECT) if origin_of(name) == ParameterSource.DEFAULT]
+    of_model = {name: fitted[name] for name in not_given if fitted.get(name) not in (None, "", [])}
+    format_of_file = options["kind"] or kind_of_name(Path(file).name)  # --format is `kind`
+    if format_of_file != fitted.get("format"):
+        of_model.pop("skip_lines", None)  # in another format, the first lines are documents
+        of_model.pop("sheet", None)
+    options = {**options, **{name: of_model[name] for name in DIALECT if name in of_model}}
+    documents = opened(file, options, likely=tuple(of_model.get("text", ())), likely_id=of_model.get("id"))
     used = {**options, "text": documents.text_columns, "id": documents.id_column}
     if len(documents.columns) == len(fitted.get("text", ())) == 1:
         # a single column may have any name, so `differences` does not report it
@@ -71,16 +69,20 @@ def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[
 
 
 def _listed(value: str | int | list[str] | None) -> list[str]:
+    """Return the value of an option as a list of texts, empty without a value."""
     return value if isinstance(value, list) else [str(value)] if value else []
 
 
-def keeping_some(read: Iterable[list[Document]], some: list[str], n: int) -> Iterator[list[Document]]:
-    """Yield batches of documents, and keep a uniform random sample of n texts in `some`."""
+def keeping_some(batches: Iterable[list[Document]], sample: list[str], n: int) -> Iterator[list[Document]]:
+    """Yield batches of documents, and keep a uniform random sample of n texts in `sample`.
+
+    The sample is complete after the last batch.
+    """
     draw, numbers = Random(0), itertools.count()
-    for documents in read:
+    for documents in batches:
         for document, number in zip(documents, numbers, strict=False):
             if number < n:
-                some.append(document.text)
+                sample.append(document.text)
             elif (place := draw.randint(0, number)) < n:
-                some[place] = document.text
+                sample[place] = document.text
         yield documents

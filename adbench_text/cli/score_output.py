@@ -37,19 +37,22 @@ class FileScores(NamedTuple):
 
 
 def score_batch(scorer: "Scorer", with_text: bool, batch: list[Document]) -> "pd.DataFrame":
-    """Return a table of scored documents. It may run in a worker process."""
+    """Return a table of scored documents. It may run in a worker process.
+
+    Without `with_text`, only the beginning of each text is returned.
+    """
     ids, texts = map(list, zip(*batch, strict=True))
-    kept = texts if with_text else [text[:_BEGINNING] for text in texts]
-    return scorer.score(texts).assign(id=ids, text=kept)
+    returned = texts if with_text else [text[:_BEGINNING] for text in texts]
+    return scorer.score(texts).assign(id=ids, text=returned)
 
 
-def batches(read: Iterable[list[Document]]) -> Iterator[list[Document]]:
+def batches(blocks: Iterable[list[Document]]) -> Iterator[list[Document]]:
     """Yield documents in batches that double in size, so that the first answer comes at once.
 
     A batch never waits for documents that are not read yet.
     """
     size = 1
-    for documents in read:
+    for documents in blocks:
         while documents:
             yield documents[:size]
             documents, size = documents[size:], min(2 * size, _MOST)
@@ -95,9 +98,9 @@ def write_scores(
             write(",".join(names) + "\n")
         for table in tables:
             n_documents += len(table)
-            scorer.evidence(table, evidence)
+            scorer.evidence(table, evidence)  # adds to `evidence`
             if n_kept or not most_odd:  # if none are kept, the first table gives the columns
-                most_odd = [_first([*most_odd, table], scorer.p_name, n_kept)]
+                most_odd = [_most_odd([*most_odd, table], scorer.p_name, n_kept)]
             if fdr is None:
                 write(score_lines(table[names], suffix))
             else:
@@ -107,9 +110,10 @@ def write_scores(
         for rows in _decided(waiting, scorer.p_name, largest):
             n_odd += int(rows["odd"].sum())
             write(score_lines(rows, suffix))
-    [first] = most_odd  # its column "odd" is by the alpha of the scorer
-    first = first if fdr is None else first.assign(odd=first[scorer.p_name] <= largest)
-    return FileScores(n_documents, n_odd, evidence, first)
+    [returned] = most_odd  # its column "odd" is by the alpha of the scorer
+    if fdr is not None:
+        returned = returned.assign(odd=returned[scorer.p_name] <= largest)
+    return FileScores(n_documents, n_odd, evidence, returned)
 
 
 @contextmanager
@@ -122,7 +126,7 @@ def _writing(output: Path | None) -> Iterator[Callable[[str], object]]:
         yield stream.write
 
 
-def _first(tables: "Sequence[pd.DataFrame]", p_name: str, n: int) -> "pd.DataFrame":
+def _most_odd(tables: "Sequence[pd.DataFrame]", p_name: str, n: int) -> "pd.DataFrame":
     """Return the n most odd documents of tables."""
     import pandas as pd
 

@@ -17,11 +17,11 @@ _NOTABLE_EMPTY, _MANY_MORE = 0.05, 3  # share of empty documents, and the ratio 
 _NOTHING = "calls nothing odd: no p of this model is below {:.2g}. Fit on more documents"
 
 
-def nothing_odd(found: "FileScores", least: float, alpha: float, fdr: float | None) -> Iterator[str]:
+def nothing_odd(scores: "FileScores", least: float, alpha: float, fdr: float | None) -> Iterator[str]:
     """Yield a note if no document can be odd, given the least p of a model."""
     if fdr is None:
         yield from out_of_reach(f"--alpha {alpha:g}", least, alpha)
-    elif not found.n_odd and least > fdr / found.n_documents:
+    elif not scores.n_odd and least > fdr / scores.n_documents:
         yield f"--fdr {fdr:g} {_NOTHING.format(least)}, or use --alpha."
 
 
@@ -31,22 +31,22 @@ def out_of_reach(named: str, least: float, alpha: float) -> Iterator[str]:
         yield f"{named} {_NOTHING.format(least)}; near-copies count once."
 
 
-def other_language(found: str, of_model: str) -> str:
+def other_language(detected: str, of_model: str) -> str:
     """Return a note that most documents are not in the language of the model."""
     return (
-        f"most documents are in the language {found!r}, and the model is for {of_model!r}. "
-        f"Score them with a model of such documents: fit --language {found}."
+        f"most documents are in the language {detected!r}, and the model is for {of_model!r}. "
+        f"Score them with a model of such documents: fit --language {detected}."
     )
 
 
-def empty(found: "FileScores", facts: Mapping[str, Any]) -> Iterator[str]:
+def empty(scores: "FileScores", facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield a note if many more documents are empty than in the file of the model."""
-    n, n_before = found.evidence.n_empty, facts.get("n_empty", 0)
-    share, before = n / max(found.n_documents, 1), n_before / max(facts.get("n_documents", 0), 1)
-    is_enough = found.n_documents >= _LEAST_COMPARED or n == found.n_documents > 0
+    n, n_before = scores.evidence.n_empty, facts.get("n_empty", 0)
+    share, before = n / max(scores.n_documents, 1), n_before / max(facts.get("n_documents", 0), 1)
+    is_enough = scores.n_documents >= _LEAST_COMPARED or n == scores.n_documents > 0
     if is_enough and share > max(_NOTABLE_EMPTY, _MANY_MORE * before):
         yield (
-            f"{n:,} of {count(found.n_documents, 'document')} are empty; in the file of the model, "
+            f"{n:,} of {count(scores.n_documents, 'document')} are empty; in the file of the model, "
             f"{n_before:,} of {facts.get('n_documents', 0):,} have no words."
         )
 
@@ -81,12 +81,13 @@ def of_grown(words: "GrownWords") -> str:
     return one_line(f"Grew: {', '.join(words.words)}: {counts}, like {_named(words)}")
 
 
-def _named(found: "Family | GrownWords") -> str:
-    """Return the identifier and the beginning of a document, or its row."""
-    return f"id {found.id:.60}: {found.text:.60}" if found.id else f"row {found.row}"
+def _named(typical: "Family | GrownWords") -> str:
+    """Return the identifier and the beginning of a typical document, or its row if it has no identifier."""
+    return f"id {typical.id:.60}: {typical.text:.60}" if typical.id else f"row {typical.row}"
 
 
 def _number(expected: float) -> str:
+    """Return an expected number of documents as text."""
     return format(expected, ",.0f" if expected >= 10 else ".2g")
 
 
@@ -100,27 +101,27 @@ def verdict(drift: "Drift", alpha: float, fdr: float | None) -> str:
     tests = [(drift.p_odd, f"{odd}, {n_expected} expected (p {drift.p_odd:.2g})")]
     if drift.p is not None:
         look = "are not uniform" if drift.p < LEAST_P else "may be uniform"
-        found = f"p-values {look} (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
-        tests.append((drift.p, found))
+        sentence = f"p-values {look} (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
+        tests.append((drift.p, sentence))
     if not drift.is_found:
-        return f"No sign that this file differs: {'; '.join(found for _, found in tests)}."
+        return f"No sign that this file differs: {'; '.join(sentence for _, sentence in tests)}."
     for family in drift.families[:1]:
         known = f"{family.n_known:,} in the file of the model"
         tests.append((family.p, f"{family.n_documents:,} near-copies, {known} (p {family.p:.2g})"))
     if drift.grown:
         subjects = f"{count(len(drift.grown), 'subject')} grew"
         tests.append((drift.p_grown, f"{subjects} (p {drift.p_grown:.2g})"))
-    return f"This file differs: {'; '.join(found for p, found in tests if p < LEAST_P)}."
+    return f"This file differs: {'; '.join(sentence for p, sentence in tests if p < LEAST_P)}."
 
 
-def counted(found: "FileScores", drift: "Drift", alpha: float, fdr: float | None) -> str:
+def counted(scores: "FileScores", drift: "Drift", alpha: float, fdr: float | None) -> str:
     """Return how many documents a file has, how many are new, and which are odd."""
-    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < found.n_documents else ""
+    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < scores.n_documents else ""
     odd = f"a p of at most {alpha:g} is odd"
     if fdr is not None:
         of_all = f"on average at most {100 * fdr:.3g} % of them false alarms"
-        odd = f"{count(found.n_odd, 'document')} called odd (--fdr: {of_all})"
-    return f"{count(found.n_documents, 'document')}{new}; {odd}."
+        odd = f"{count(scores.n_odd, 'document')} called odd (--fdr: {of_all})"
+    return f"{count(scores.n_documents, 'document')}{new}; {odd}."
 
 
 def learned(model: "Model") -> str:

@@ -45,6 +45,7 @@ def _fallback(error: UnicodeError) -> tuple[str, int]:
 
 
 def _plain(character: str) -> str:
+    """Return a similar ASCII character, or a question mark."""
     is_corner = "\u2500" <= character <= "\u257f"  # any box-drawing character
     return _PLAIN.get(character, "+" if is_corner else "?")
 

@@ -64,6 +64,6 @@ def _terminate(process: "subprocess.Popen[Any]") -> None:
 
     with suppress(psutil.Error):
         server = psutil.Process(process.pid)
-        for each in (*server.children(recursive=True), server):
+        for member in (*server.children(recursive=True), server):
             with suppress(psutil.Error):
-                each.terminate()
+                member.terminate()

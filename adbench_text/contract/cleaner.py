@@ -106,11 +106,11 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         if self.language is None:
             return [WordSpan(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
         if self.cleans_as_papers:
-            kept = english_words(text)
+            words = english_words(text)
         else:
-            kept = (all_word_spans if self.all_words else word_spans)(text, standard(self.language))
+            words = (all_word_spans if self.all_words else word_spans)(text, standard(self.language))
         spans, begin = [], 0
-        for word, start, end in kept:
+        for word, start, end in words:
             spans.append(WordSpan(begin, begin + len(word), start, end))
             begin += len(word) + 1
         return spans

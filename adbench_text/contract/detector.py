@@ -172,6 +172,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
+        """Return the names of the hyper-parameters, sorted."""
         # scikit-learn reads only the __init__ of a class; ours pass shared parameters as **shared
         names: set[str] = set()
         for kind in cls.__mro__:
@@ -306,6 +307,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return self.reasons([texts[place] for place in places])
 
     def _texts_of_training(self) -> list[str]:
+        """Return the training documents; raise an error if it is not fitted, or was loaded without them."""
         self._check_is_fitted()
         if self._training_texts is None:
             raise InvalidValueError(f"This {type(self).__name__} was loaded without its training documents.")
@@ -393,6 +395,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return "_training_texts" in self.__dict__
 
     def _check_is_fitted(self) -> None:
+        """Raise NotFittedError if it is not fitted."""
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
@@ -409,12 +412,13 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
         """Set the attributes that `learned` returned with the same hyper-parameters; return the detector."""
-        left_out = self._not_learned()
+        left_out = self._not_learned()  # again, because a file may hold other names
         self.__dict__.update({name: value for name, value in learned.items() if name not in left_out})
-        self._training_texts = None
+        self._training_texts = None  # fitted, but without scores of training documents
         return self
 
     def _not_learned(self) -> set[str]:
+        """Return the names of the attributes that `learned` leaves out."""
         of_training = "_training_texts", "_known_labels", "_is_odd"
         return {*of_training, "observer", *self.not_saved, *self.get_params(deep=False)}
 

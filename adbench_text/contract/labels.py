@@ -21,7 +21,10 @@ class KnownLabels(NamedTuple):
     is_fine: Mask | None = None  #: (n_train,), documents that are known to be normal; None without any
 
     def fit(self, detector: Any, texts: Sequence[str], kept: Mask | None = None) -> Any:
-        """Fit a detector on the training documents that are kept, and on the labels if it takes them."""
+        """Fit a detector on the training documents that are kept, and on the labels if it takes them.
+
+        Without `kept`, all are kept. Return what ``fit`` returns: the detector.
+        """
         kept = np.ones(len(texts), dtype=np.bool_) if kept is None else kept
         learned = list(compress(texts, kept))
         if not getattr(detector, "takes_labels", False) or (not self.odd and self.is_fine is None):

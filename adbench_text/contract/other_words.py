@@ -40,6 +40,7 @@ class OtherWords:
         return np.asarray((m + _WEIGHT * frequency) / (counts.sum() + _WEIGHT))
 
     def _terms(self, characters: int | None) -> tuple[Vocabulary, NDArray[np.float64]]:
+        """Return the terms (words, or their character n-grams) and their counts; n-grams are kept."""
         if characters is None:
             return self._words, self._counts
         if characters not in self._parts:

@@ -102,10 +102,10 @@ def plain_reasons(reasons: Iterable[Any]) -> list[str]:
     >>> plain_reasons(["41 % digits", 3])
     ['41 % digits', '3']
     """
-    found = [] if isinstance(reasons, str) else [*reasons]
-    if isinstance(reasons, str) or any(not isinstance(each, str | Real) for each in found):
+    listed = [] if isinstance(reasons, str) else [*reasons]
+    if isinstance(reasons, str) or any(not isinstance(reason, str | Real) for reason in listed):
         raise TypeError(f"the reasons of a document must be a list of texts, got {reasons!r:.60}")
-    return [*map(str, found)]
+    return [*map(str, listed)]
 
 
 def original_words(

@@ -115,6 +115,7 @@ class VectorDetector(TextDetector):
 
     @property
     def _encoding(self) -> Encoding:
+        """The encoder's name, settings and seed."""
         named = {name.removeprefix("encoder_"): getattr(self, name) for name in VectorDetector.ranges}
         return Encoding(named.pop("encoder"), seed=self.random_state or 0, **named)
 

@@ -48,11 +48,11 @@ class _Labelled(NamedTuple):
         """Return the documents of some classes."""
         places = [place for place, name in enumerate(self.names) if name in names]
         return _Labelled(
-            [self.rows[place] for place in places],
-            [self.names[place] for place in places],
-            [self.texts[place] for place in places],
-            [self.families[place] for place in places],
-            None if self.is_test is None else self.is_test[places],
+            rows=[self.rows[place] for place in places],
+            names=[self.names[place] for place in places],
+            texts=[self.texts[place] for place in places],
+            families=[self.families[place] for place in places],
+            is_test=None if self.is_test is None else self.is_test[places],
         )
 
 
@@ -72,6 +72,8 @@ class _Classes(NamedTuple):
 
 
 class _Content(NamedTuple):
+    """The classes, the documents of both parts as written, and notes for people."""
+
     classes: _Classes
     train: Documents
     test: Documents
@@ -155,6 +157,7 @@ class ClassFiles(Dataset):
 
     @cached_property
     def _content(self) -> _Content:
+        """The documents, which are read at the first access."""
         as_written = bool(self.odd_words)  # their places count in the text as written
         file = DocumentFile(self.path, self.text, "", as_written=as_written, **self.reading)
         label = self._label_column(file)
@@ -169,26 +172,27 @@ class ClassFiles(Dataset):
         except DataError as error:  # a note may say why: the name of a class means a missing value
             raise DataError(" ".join([str(error), *file.late_notes, *on_names])) from error
         number_of = {name: number for number, name in enumerate(classes.names)}
-        kept = labelled.of_classes(number_of.keys())
-        labels = np.array([number_of[name] for name in kept.names], dtype=np.int64)
-        is_test = kept.is_test
+        measured = labelled.of_classes(number_of.keys())
+        labels = np.array([number_of[name] for name in measured.names], dtype=np.int64)
+        is_test = measured.is_test
         if is_test is None:
             is_untrained = np.isin(labels, [number_of[name] for name in classes.untrained])
-            is_test = _drawn(labels, kept.families) | is_untrained
-        words = self._odd_words(table, written, kept.rows) if self.odd_words else ()
-        every = Documents([written[row] for row in kept.rows], labels, words)
+            is_test = _drawn(labels, measured.families) | is_untrained
+        words = self._odd_words(table, written, measured.rows) if self.odd_words else ()
+        every = Documents([written[row] for row in measured.rows], labels, words)
         train, test = (every.take(np.flatnonzero(chosen)) for chosen in (~is_test, is_test))
         notes = [
             f"read as {file.description}",
             *notes,
             *self._on_words(test),
             *_on_classes(classes, test),
-            *_near_copies(kept),
+            *_near_copies(measured),
             *(note.rstrip(".") for note in (*file.notes, *file.late_notes, *on_names)),
         ]
         return _Content(classes, train, test, "; ".join(notes))
 
     def _label_column(self, file: DocumentFile) -> str:
+        """Return the column of the classes; raise an error if a column is missing or cannot be guessed."""
         for column in (self.label, self.split, self.odd_words):
             if column is not None and column not in file.columns:
                 raise UnknownNameError("column", column, file.columns)
@@ -211,42 +215,44 @@ class ClassFiles(Dataset):
     ) -> tuple[_Labelled, list[str]]:
         """Return the documents that have a class and words, and notes on their split."""
         clean = Cleaner(self.language)
-        found = [
+        used = [
             (row, _printable(name), text)
             for row, name in enumerate(names)
             if name and (text := clean(written[row]))
         ]
-        n_unused, n_labelled = len(table) - len(found), len(found)
+        n_unused, n_labelled = len(table) - len(used), len(used)
         values = table.values(self.split) if self.split else table.splits
         parts = [str(value or "").strip().lower() for value in values]
         is_drawn, split = False, f"split by the column {self.split!r}"
         if self.split is None:
-            is_drawn = not {parts[row] for row, *_ in found} >= _SPLITS
+            is_drawn = not {parts[row] for row, *_ in used} >= _SPLITS
             split = (
                 f"{100 * _TRAIN_SHARE:g} % of the different texts of each class for training, drawn with "
                 f"seed {_SEED}"
                 if is_drawn
                 else "split as published, into train and test"
             )
-            found = [each for each in found if is_drawn or parts[each[0]] in _SPLITS]
+            used = [(row, name, text) for row, name, text in used if is_drawn or parts[row] in _SPLITS]
         else:
-            found = [each for each in found if parts[each[0]] not in _LEFT_OUT]
-        rows, texts = [row for row, *_ in found], [text for *_, text in found]
+            used = [(row, name, text) for row, name, text in used if parts[row] not in _LEFT_OUT]
+        rows, texts = [row for row, *_ in used], [text for *_, text in used]
         is_test = None if is_drawn else np.array([self._is_test(table, parts, row) for row in rows], np.bool_)
         notes = [f"classes of the column {label!r}, {split}"]
         if self.language != "en":
             notes.append(f"cleaned for the language {self.language!r}")
         if n_unused:
             notes.append(f"documents left out, because they have no class or no words: {n_unused:,}")
-        if len(found) < n_labelled:
-            notes.append(f"documents left out, of other splits: {n_labelled - len(found):,}")
+        if len(used) < n_labelled:
+            notes.append(f"documents left out, of other splits: {n_labelled - len(used):,}")
         classes_of = defaultdict[str, set[str]](set)
-        for _, name, text in found:
+        for _, name, text in used:
             classes_of[text].add(name)
-        if n_several := sum(len(each) > 1 for each in classes_of.values()):
+        if n_several := sum(len(of_text) > 1 for of_text in classes_of.values()):
             notes.append(f"texts with several classes, both normal and odd: {n_several:,}")
-        classes = [name for _, name, _ in found]
-        return _Labelled(rows, classes, texts, _families(classes, texts), is_test), notes
+        classes = [name for _, name, _ in used]
+        families = _families(classes, texts)
+        labelled = _Labelled(rows=rows, names=classes, texts=texts, families=families, is_test=is_test)
+        return labelled, notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
         """Return whether a document is for testing."""
@@ -292,17 +298,23 @@ class ClassFiles(Dataset):
             )
         untrained = measured - (large if is_drawn else trained)  # a small class is not drawn for training
         small, untested = tested - measured, sizes.keys() - tested
-        return _Classes(*map(sorted, (measured, normal, untrained, small, untested)))
+        return _Classes(
+            names=sorted(measured),
+            normal=sorted(normal),
+            untrained=sorted(untrained),
+            small=sorted(small),
+            untested=sorted(untested),
+        )
 
     def _odd_words(self, table: DocumentTable, texts: list[str], rows: list[int]) -> list[OddWords | None]:
         """Return the odd words of some documents; None for a row without this information."""
         column = str(self.odd_words)
         values = table.values(column)
-        found: list[OddWords | None] = []
+        of_rows: list[OddWords | None] = []
         for row in rows:
             value = values[row]
             if not value:
-                found.append(None)
+                of_rows.append(None)
                 continue
             try:
                 pairs = json.loads(value)
@@ -316,8 +328,8 @@ class ClassFiles(Dataset):
                 words.check(texts[row])
             except ValueError as error:
                 raise DataError(f"{table.place(row)}: {column!r}: {error}.") from error
-            found.append(words)
-        return found
+            of_rows.append(words)
+        return of_rows
 
     def _on_words(self, test: Documents) -> list[str]:
         """Return a note on the odd words of test documents."""
@@ -334,11 +346,11 @@ def _families(names: Sequence[str], texts: Sequence[str]) -> list[int]:
     class may be too small. If the higher similarity `SHARED` makes more classes large enough, it is used for
     all classes.
     """
-    found: list[int] = numbered_families(texts).tolist()
-    if _large(_sizes(names, texts)) > _large(_sizes(names, found)):
+    loose: list[int] = numbered_families(texts).tolist()
+    if _large(_sizes(names, texts)) > _large(_sizes(names, loose)):  # more classes are large
         strict: list[int] = numbered_families(texts, SHARED).tolist()
-        return strict if _large(_sizes(names, strict)) > _large(_sizes(names, found)) else found
-    return found
+        return strict if _large(_sizes(names, strict)) > _large(_sizes(names, loose)) else loose
+    return loose
 
 
 def _sizes(names: Sequence[str], different: Sequence[Any]) -> Counter[str]:
@@ -396,4 +408,5 @@ def _near_copies(documents: _Labelled) -> list[str]:
 
 
 def _printable(name: str) -> str:
+    """Return a name in one line, safe to print."""
     return name if name.isprintable() else one_line(name)

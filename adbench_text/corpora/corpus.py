@@ -139,6 +139,7 @@ class Corpus:
         has_folds = self.redraw is not None and self.redraw.folds > 0
 
         def some(documents: Documents) -> NDArray[np.int64]:
+            """Return the rows of at most `limit` documents of each class, in order."""
             if has_folds and len(documents):
                 of_classes = [np.flatnonzero(documents.labels == label) for label in range(len(self.classes))]
                 places = np.random.default_rng(0).permutation(len(of_classes[0]))[:limit]
@@ -181,11 +182,15 @@ class Corpus:
 
 
 def _short(name: str) -> str:
+    """Return the name of a class, cut if it is long."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
-    """Load a cleaned corpus; the cache has it under the version of its data and of its code."""
+    """Load a cleaned corpus, from the cache or from its sources, and write it to the cache.
+
+    The cache has it under the version of its data and of its code.
+    """
     import pandas as pd
 
     edition = edition_of(dataset)
@@ -231,12 +236,12 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
     train, test = (Documents(map(_sound, part["cleaned"]), part["label"].to_numpy()) for part in parts)
     written_train, written_test = map(_written, parts)
     return Corpus(
-        dataset.name,
-        tuple(dataset.classes),
-        train,
-        test,
-        edition.name,
-        edition.is_published,
+        name=dataset.name,
+        classes=tuple(dataset.classes),
+        train=train,
+        test=test,
+        edition=edition.name,
+        is_published=edition.is_published,
         n_empty=len(documents) - len(with_words),
         n_mended=sum(map(_is_broken, with_words["text"])),
         written_train=written_train,
@@ -253,7 +258,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
 
 def _written(part: "pd.DataFrame") -> Documents:
     """Return the documents of a part as written, with their marked words."""
-    marks = [each and OddWords(*each) for each in map(json.loads, part["words"])]
+    marks = [fields and OddWords(*fields) for fields in map(json.loads, part["words"])]
     return Documents(map(_sound, part["text"]), part["label"].to_numpy(), marks if any(marks) else ())
 
 

@@ -77,6 +77,7 @@ class Split:
 
 
 def _texts(documents: Documents, rows: NDArray[np.int64]) -> list[str]:
+    """Return the texts of some documents, in the order of the rows."""
     return [documents.texts[row] for row in rows.tolist()]
 
 
@@ -185,7 +186,7 @@ def _shuffled(split: Split, seed: int) -> Split:
 def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
     """Return a split with known outliers; a larger draw contains the outliers of a smaller one.
 
-    After cleaning, no known outlier equals a test document.
+    They stay in the pool. After cleaning, no known outlier equals a test document.
     """
     rows, n, name = split.pool_rows, key.known, key.known_from
     texts, clean = split.training.texts, cleaner_of(corpus) if corpus.is_raw else str
@@ -207,6 +208,7 @@ def _with_known(split: Split, corpus: Corpus, key: SplitKey) -> Split:
 
 
 def _is_outlier(corpus: Corpus, documents: Documents, inliers: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which documents are not in an inlier class."""
     labels = [corpus.classes.index(name) for name in inliers]
     return ~np.isin(documents.labels, labels)
 
@@ -219,7 +221,15 @@ def divided(corpus: Corpus, inliers: Sequence[str]) -> Split:
     is_outlier = _is_outlier(corpus, corpus.train, inliers)
     train, pool = map(np.flatnonzero, (~is_outlier, is_outlier))
     outlier, places = _is_outlier(corpus, corpus.test, inliers), np.arange(len(corpus.test))
-    return Split(corpus.train, corpus.test, train, np.zeros(len(train), np.bool_), places, outlier, pool)
+    return Split(
+        training=corpus.train,
+        testing=corpus.test,
+        train_rows=train,
+        train_outlier=np.zeros(len(train), np.bool_),
+        places=places,
+        outlier=outlier,
+        pool_rows=pool,
+    )
 
 
 def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
@@ -238,22 +248,39 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
             )
         tested = redraw.is_tested(corpus.test.labels, seed)
         places, train, pool = map(np.flatnonzero, (tested, ~tested & ~outlier, ~tested & outlier))
-        clean = np.zeros(len(train), np.bool_)
-        return Split(corpus.test, corpus.test, train, clean, places, outlier[places], pool)
+        return _from_test_part(corpus, outlier, train=train, places=places, pool=pool)
     if redraw.n_of_class is not None:
-        kept = ~outlier
+        is_tested = ~outlier
         for label in set(corpus.test.labels[outlier].tolist()):
             rows = np.flatnonzero(corpus.test.labels == label)
-            kept[np.random.RandomState(seed).permutation(rows)[: redraw.n_of_class]] = True
-        return restricted(divided(corpus, inliers), np.flatnonzero(kept))
+            is_tested[np.random.RandomState(seed).permutation(rows)[: redraw.n_of_class]] = True
+        return restricted(divided(corpus, inliers), np.flatnonzero(is_tested))
     rng = np.random.default_rng(seed)
     normal = np.flatnonzero(~outlier)
     drawn, odd = redraw.training(normal, rng), rng.permutation(np.flatnonzero(outlier))
     n_odd = min(len(odd), redraw.n_outliers or len(odd))  # a limit may leave fewer
     places = np.sort(np.concatenate([np.setdiff1d(normal, drawn), odd[:n_odd]]))
-    train, pool = np.sort(drawn), np.sort(odd[n_odd:])
-    clean = np.zeros(len(train), np.bool_)
-    return Split(corpus.test, corpus.test, train, clean, places, outlier[places], pool)
+    return _from_test_part(corpus, outlier, train=np.sort(drawn), places=places, pool=np.sort(odd[n_odd:]))
+
+
+def _from_test_part(
+    corpus: Corpus,
+    outlier: NDArray[np.bool_],
+    *,
+    train: NDArray[np.int64],
+    places: NDArray[np.int64],
+    pool: NDArray[np.int64],
+) -> Split:
+    """Return a split with documents of the test part only; `outlier` says which of this part are outliers."""
+    return Split(
+        training=corpus.test,
+        testing=corpus.test,
+        train_rows=train,
+        train_outlier=np.zeros(len(train), np.bool_),
+        places=places,
+        outlier=outlier[places],
+        pool_rows=pool,
+    )
 
 
 def restricted(split: Split, rows: NDArray[np.int64]) -> Split:
@@ -308,9 +335,9 @@ def thinned(
             f"{name} {share:g} keeps no outlier, because there are only {n_inliers:,} inliers. Choose a "
             "higher share."
         )
-    kept = ~outlier
-    kept[np.random.default_rng(seed).permutation(places)[:n]] = True
-    return np.flatnonzero(kept)
+    is_left = ~outlier
+    is_left[np.random.default_rng(seed).permutation(places)[:n]] = True
+    return np.flatnonzero(is_left)
 
 
 def contaminate(split: Split, contamination: float, seed: int) -> Split:

@@ -50,12 +50,12 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
             yield function(chunk)
         else:
             return
-    with _workers(jobs) as (workers, n):
+    with _workers(jobs) as (workers, n_at_once):
         shared = workers.share((function, own_file.known()), "The detector")
         waiting: deque[Future[Any]] = deque()
         for chunk in chunks:
             waiting.append(workers.submit(_call, shared, chunk))
-            while waiting and (waiting[0].done() or len(waiting) > _AHEAD * n):
+            while waiting and (waiting[0].done() or len(waiting) > _AHEAD * n_at_once):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -82,6 +82,7 @@ _lock = Lock()
 
 
 def _call(shared: tuple[Callable[[Any], Any], dict[str, Path]], chunk: Any) -> Any:
+    """Call the function with a chunk in a worker, which first learns where the files of the user are."""
     function, files = shared
     own_file.make_known(files)
     with _lock:  # a Dask worker has several threads, and detectors are not thread-safe

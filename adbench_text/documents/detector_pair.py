@@ -40,10 +40,13 @@ class DetectorPair:
     def of(
         cls, words: OwnDetector, by: str | None, *, language: str, clean: bool, n_folds: int, seed: int
     ) -> Self:
-        """Return a detector of words with the detector of form and the cleaner that an order needs."""
-        form = _form_beside(words, by, language, seed)
+        """Return a detector of words with the detector of form and the cleaner that an order needs.
+
+        If `by` is None, there is a list by words and a list by form.
+        """
+        form = _form_for(words, by, language, seed)
         cleaner = Cleaner(language if clean and not words.detector.reads_raw else None)
-        return cls(words, form, cleaner, n_folds, seed)
+        return cls(words, form, cleaner=cleaner, n_folds=n_folds, seed=seed)
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -66,7 +69,10 @@ class DetectorPair:
         *,
         for_others: bool,
     ) -> LeftOut:
-        """Fit the detector of words on cleaned documents; return their left-out scores."""
+        """Fit the detector of words on cleaned documents; return their left-out scores.
+
+        Without `for_others`, the detector may stay unfitted: only left-out documents have scores then.
+        """
         if others is not None:
             self.words.detector.others = others
         return _learn(self.words, texts, self.n_folds, self.seed, known, for_others=for_others)
@@ -97,7 +103,7 @@ class DetectorPair:
             return self.words.detector.decision_function(cleaned)
 
 
-def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
+def _form_for(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
     """Return the detector of form that an order needs, or None if it needs none.
 
     If `by` is None, there is a list by words and a list by form. A detector that reads raw text ranks by form

@@ -100,24 +100,24 @@ class DocumentScores:
 
     def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> dict[int, Explanation]:
         """Explain by row why documents are odd by their words in their parts."""
-        found: dict[int, Explanation] = {}
+        by_row: dict[int, Explanation] = {}
         for scores in self.of_words:
             own, shift = documents[scores.part.has(documents["row"])], scores.centre - self.centre
-            for row, each in zip(own["row"], scores.explain(own, raw), strict=True):
-                words = (
-                    [word._replace(score=word.score - shift) for word in each.words] if shift else each.words
-                )
-                found[row] = each._replace(words=words)
-        return found
+            for row, explanation in zip(own["row"], scores.explain(own, raw), strict=True):
+                words = explanation.words
+                if shift:
+                    words = [word._replace(score=word.score - shift) for word in words]
+                by_row[row] = explanation._replace(words=words)
+        return by_row
 
     def reasons(self, raw: "pd.Series[str]") -> dict[int, list[str]]:
         """Return by row the facts that make documents odd by their form in their parts."""
-        found: dict[int, list[str]] = {}
+        by_row: dict[int, list[str]] = {}
         for scores in self.of_parts:
             if scores.form is not None:
                 own = raw[scores.part.has(raw.index)]
-                found |= zip(own.index, scores.form.reasons(own), strict=True)
-        return found
+                by_row |= zip(own.index, scores.form.reasons(own), strict=True)
+        return by_row
 
     def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
         """Return which documents of a list are like documents marked odd."""

@@ -49,11 +49,11 @@ def shows_no_words(text: str, cleaned: str) -> bool:
 def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str = _UNKNOWN) -> list[str]:
     """Return at most `n` different words in lower case: the highest scores above `least`."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
-    found: dict[str, str] = {}  # two spellings of a word count once
+    by_fold: dict[str, str] = {}  # two spellings of a word count once
     for word in strongest:
         written = in_lower_case(word.token, language)
-        found.setdefault(folds_of(standard(language)).fold(written), written)
-    return [*found.values()][:n]
+        by_fold.setdefault(folds_of(standard(language)).fold(written), written)
+    return [*by_fold.values()][:n]
 
 
 def asked(
@@ -90,18 +90,18 @@ def explain(
     The reasons are the words with scores above `least`, or that a document has no words, such as ``"??"``.
     Only for the other documents, `reasons` is called.
     """
-    cleaned = texts.map(cleaner)
+    cleaned_texts = texts.map(cleaner)
     try:
-        scored = token_scores(cleaned)
+        scored = token_scores(cleaned_texts)
     except DetectorError:  # the detector has no scores of words
         scored = [[] for _ in texts]
     explanations = []
-    for text, left, tokens in zip(texts, cleaned, scored, strict=True):
+    for text, cleaned, tokens in zip(texts, cleaned_texts, scored, strict=True):
         words = original_words(text, cleaner.spans(text), tokens)
         why = odd_words(words, least, N_WHY, cleaner.language or _UNKNOWN)
-        explanations.append(Explanation(words, [NO_WORDS] if shows_no_words(text, left) else why, []))
-    unexplained = [number for number, each in enumerate(explanations) if not each.why]
+        explanations.append(Explanation(words, [NO_WORDS] if shows_no_words(text, cleaned) else why, []))
+    unexplained = [number for number, explanation in enumerate(explanations) if not explanation.why]
     if unexplained:
-        for number, facts in zip(unexplained, reasons(cleaned.iloc[unexplained]), strict=True):
+        for number, facts in zip(unexplained, reasons(cleaned_texts.iloc[unexplained]), strict=True):
             explanations[number] = explanations[number]._replace(why=list(facts[:N_WHY]))
     return explanations

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from adbench_text import own_file
 from adbench_text.calibration import joined, p_values_within, p_without_words
@@ -87,60 +88,52 @@ def fit_model(
     >>> model.calibrated_by, len(model.calibration)
     ('leave-one-out', 2)
     """
-    documents, raw_keys = TextSource.of(texts), array("Q")
-    spoken = FoundLanguages.of(documents, jobs, progress) if language == AUTO else None
-    language = spoken.language if spoken else standard(language)
+    documents = TextSource.of(texts)
+    detected = FoundLanguages.of(documents, jobs, progress) if language == AUTO else None
+    language = detected.language if detected else standard(language)
     own = own_detector(detector, preset, settings, language, seed, normal=True)
     _check_can_be_fitted(own, outliers)
     pair = DetectorPair.of(own, None, language=language, clean=clean, n_folds=n_folds, seed=seed)
 
-    def noted() -> Iterator[str]:
-        for text in documents:
-            raw_keys.extend(keys([text]))
-            yield text
-
-    # learn from one document of each family: copies would lower each other's scores, and look too normal
-    surveyor = Surveyor([pair.cleaner], seed, with_sketches=True)
-    facts_of_rows = surveyed(TextSource(noted, documents.take), surveyor, None, jobs, progress)
-    families = Families.of(facts_of_rows, OF_MODEL, shortest=True)
-    whole = np.zeros(len(families.of_rows), dtype=np.int64)
-    found = Survey.by_words(families, whole, sample)
-    rows = found.sample(np.arange(len(found)))
+    survey, raw_keys = _surveyed(documents, pair, sample, jobs, progress)
+    rows = survey.sample(np.arange(len(survey)))
     raw = documents.raw(rows)
-    raw_with_words = raw[found.facts.has_words[rows]]
+    raw_with_words = raw[survey.facts.has_words[rows]]
     cleaned = raw_with_words.map(pair.cleaner)
     progress("learning", 0, None)
     known_odd = _outliers(outliers, pair.cleaner, cleaned)
-    words = pair.learn_words(cleaned, KnownLabels(known_odd), for_others=True)
+    words = pair.learn_words(cleaned, KnownLabels(known_odd), for_others=True)  # a model scores new documents
     form = pair.learn_form(raw)
+    counts = _counts_of(survey)
+    p_wordless = p_without_words(counts["n_empty"], counts["n_documents"])
     facts = {
         "configuration": own.label,
         "language": language,
         "clean": pair.cleaner.language is not None,
         "centre": words.centre,
-        **_facts_of(found),
+        **counts,
+        "p_without_words": p_wordless,
         "median_words": float(median(len(text.split()) for text in raw_with_words)),
         "n_outliers": len(known_odd),
     }
     if own_file.written_in(own.detector.get_params()):
         facts["probes"] = shared_words(cleaned)
-    if spoken:
-        facts["languages"] = spoken.shares(language)
+    if detected:
+        facts["languages"] = detected.shares(language)
     elif other := LanguageCounts.of_some(raw_with_words.tolist()).other_than(language):
         facts["other_language"] = other
-    sizes = found.sizes()
-    sizes = sizes[(sizes > 1) | sizes.index.isin(rows)]
+    sizes = _sizes_of_families(survey, rows)
     return Model(
-        own.detector,
-        own.name,
-        _calibrations(words, form, _single(found, rows), facts["p_without_words"]),
-        words.method,
-        TrainingFacts.of(cleaned.tolist(), source, facts),
-        form.detector if form else None,
-        np.union1d(keys(cleaned, WORDS), np.asarray(raw_keys)),
-        found.facts.sketches[sizes.index],
-        np.asarray(sizes, dtype=np.int64),
-        KnownWords.of(cleaned, calendar_names(language)),
+        detector=own.detector,
+        name=own.name,
+        calibrations=_calibrations(words, form, _single(survey, rows), p_wordless),
+        calibrated_by=words.method,
+        training=TrainingFacts.of(cleaned.tolist(), source, facts),
+        form=form.detector if form else None,
+        known=np.union1d(keys(cleaned, WORDS), raw_keys),
+        sketches=survey.facts.sketches[sizes.index],
+        sizes=np.asarray(sizes, dtype=np.int64),
+        words=KnownWords.of(cleaned, calendar_names(language)),
     )
 
 
@@ -158,33 +151,63 @@ def _check_can_be_fitted(own: OwnDetector, outliers: Collection[str]) -> None:
         )
 
 
+def _surveyed(
+    documents: TextSource, pair: DetectorPair, n_sample: int, jobs: int | str, progress: OnProgress
+) -> tuple[Survey, NDArray[np.uint64]]:
+    """Survey all documents as one group; also return the keys of their raw texts."""
+    raw_keys = array("Q")
+
+    def noted() -> Iterator[str]:
+        """Yield the documents, and note their keys, so that they are read only once."""
+        for text in documents:
+            raw_keys.extend(keys([text]))
+            yield text
+
+    # learn from one document of each family: copies would lower each other's scores, and look too normal
+    surveyor = Surveyor([pair.cleaner], pair.seed, with_sketches=True)
+    facts = surveyed(TextSource(noted, documents.take), surveyor, None, jobs, progress)
+    families = Families.of(facts, OF_MODEL, shortest=True)
+    one_group = np.zeros(len(families.of_rows), dtype=np.int64)
+    return Survey.by_words(families, one_group, n_sample), np.asarray(raw_keys)
+
+
+def _sizes_of_families(survey: Survey, sample: Rows) -> "pd.Series[int]":
+    """Return the sizes of the families that a model keeps, by the row of their representative.
+
+    Single documents outside the sample are left out: a large file may have many of them.
+    """
+    sizes = survey.sizes()
+    return sizes[(sizes > 1) | sizes.index.isin(sample)]
+
+
 def _calibrations(
-    words: LeftOut, form: LeftOut | None, rows: "pd.Index[int]", of_wordless: float
+    words: LeftOut, form: LeftOut | None, rows: "pd.Index[int]", p_wordless: float
 ) -> dict[str, Array]:
-    """Return the sorted scores of some normal documents, by order."""
+    """Return the sorted scores of some normal documents by words, and with `form` by form and by both.
+
+    `p_wordless` is the p by words of a document without words.
+    """
     by_words = words.scores.reindex(rows).to_numpy()  # NaN without words
     scores = {"words": by_words[~np.isnan(by_words)]}
     if form:
         by_form = form.scores[rows].to_numpy()
-        p_words = np.nan_to_num(p_values_within(by_words), nan=of_wordless)
+        p_words = np.nan_to_num(p_values_within(by_words), nan=p_wordless)
         both = joined(p_words, p_values_within(by_form))
         scores |= {"form": by_form, "both": both}
     return {order: np.sort(of_order) for order, of_order in scores.items()}
 
 
-def _facts_of(found: Survey) -> dict[str, Any]:
-    """Return how many documents have words or copies, and the p of a document without words."""
-    has_words = found.facts.has_words
+def _counts_of(survey: Survey) -> dict[str, int]:
+    """Return how many documents there are, and how many have copies or no words."""
+    has_words = survey.facts.has_words
     n_with_words, n_documents = int(has_words.sum()), len(has_words)
-    n_different, n_near_copies = int((found.is_representative & has_words).sum()), int(found.is_near.sum())
-    n_empty = n_documents - n_with_words
+    n_different, n_near_copies = int((survey.is_representative & has_words).sum()), int(survey.is_near.sum())
     return {
         "n_documents": n_documents,
         "n_copies": n_with_words - n_near_copies - n_different,
-        "n_same_words": found.n_same_words,
+        "n_same_words": survey.n_same_words,
         "n_near_copies": n_near_copies,
-        "n_empty": n_empty,
-        "p_without_words": p_without_words(n_empty, n_documents),
+        "n_empty": n_documents - n_with_words,
     }
 
 
@@ -203,13 +226,14 @@ def _outliers(texts: Collection[str], cleaner: Cleaner, normal: "pd.Series[str]"
     return list(odd)
 
 
-def _single(found: Survey, sample: Rows) -> "pd.Index[int]":
+def _single(survey: Survey, sample: Rows) -> "pd.Index[int]":
     """Return the rows of the sample that calibrate the model: unique texts, because a new text is unique.
 
     If most texts have copies, for example in a file that joins two exports, all rows of the sample are
     returned.
     """
-    has_words = found.facts.has_words
-    single = sample[np.bincount(found.representative[found.representative >= 0])[sample] == 1]
+    has_words = survey.facts.has_words
+    sizes = np.bincount(survey.representative[survey.representative >= 0])  # of families, by representative
+    single = sample[sizes[sample] == 1]
     is_enough = has_words[single].sum() >= _LEAST_SINGLE * has_words[sample].sum()
     return pd.Index(single if is_enough else sample)

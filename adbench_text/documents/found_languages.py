@@ -32,14 +32,14 @@ class FoundLanguages:
     @classmethod
     def of(cls, source: Iterable[str], jobs: int | str, progress: OnProgress) -> Self:
         """Detect the language of each document."""
-        found, keys = list[str | None](), bytearray()
+        languages, keys = list[str | None](), bytearray()
         with closing(results_of(_languages_and_keys, in_chunks(source), jobs)) as of_chunks:
-            for languages, of_chunk in of_chunks:
-                found += languages
-                keys += of_chunk.tobytes()
-                progress("finding languages", len(found), None)
+            for languages_of_chunk, keys_of_chunk in of_chunks:
+                languages += languages_of_chunk
+                keys += keys_of_chunk.tobytes()
+                progress("finding languages", len(languages), None)
         _, first = np.unique(np.frombuffer(keys, dtype=np.uint64), return_index=True)
-        return cls(pd.Categorical(found), LanguageCounts.of([found[row] for row in first]))
+        return cls(pd.Categorical(languages), LanguageCounts.of([languages[row] for row in first]))
 
     def numbers(self, languages: Sequence[str]) -> NDArray[np.int64]:
         """Return the number of each document's language; 0 for a language that is not listed."""
@@ -55,11 +55,14 @@ class FoundLanguages:
         return _with_main_first(self.of_different)
 
     def apart_among(self, languages: Sequence[str], families: Families) -> list[str]:
-        """Return the languages that are still ranked separately when near-copies count once."""
+        """Return the languages among these that are ranked separately when near-copies count once.
+
+        If none is left, return the first of these.
+        """
         sizes = families.n_different(self.of_rows.codes.astype(np.int64) + 1)[1:]  # 0: without a language
         different = dict(zip(map(str, self.of_rows.categories), sizes.tolist(), strict=False))
-        found = _with_main_first(LanguageCounts(different, sum(different.values())))
-        return [language for language in found if language in languages] or [*languages[:1]]
+        apart = _with_main_first(LanguageCounts(different, sum(different.values())))
+        return [language for language in apart if language in languages] or [*languages[:1]]
 
     def shares(self, main: str) -> dict[str, float]:
         """Return the shares of the frequent languages, the main language first."""
@@ -94,29 +97,31 @@ class InLanguages:
         progress: OnProgress,
     ) -> Self:
         """Survey all documents. With ``"auto"``, read a document in its own language if that is frequent."""
-        found = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
-        languages, tried = found.apart if found else [standard(language)], list[list[str]]()
+        detected = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
+        languages, tried = detected.apart if detected else [standard(language)], list[list[str]]()
         while True:
             pairs = [*map(pair_for, languages)]
             with_sketches = not keep_copies and not pairs[0].words.detector.reads_raw
             surveyor = Surveyor([pair.cleaner for pair in pairs], pairs[0].seed, with_sketches)
-            pair_of = found.numbers(languages) if found else None
+            pair_of = detected.numbers(languages) if detected else None
             families = Families.of(surveyed(source, surveyor, pair_of, jobs, progress))
             tried.append(languages)
             # near-copies, such as form letters, may make a language look frequent
-            apart = found.apart_among(languages, families) if found else languages
+            apart = detected.apart_among(languages, families) if detected else languages
             if apart in tried:
                 numbers = np.zeros(len(families.of_rows), np.int64) if pair_of is None else pair_of
-                return cls(languages, pairs, numbers, families, found)
+                return cls(languages, pairs, pair_of=numbers, families=families, found=detected)
             languages = apart
 
 
 def _with_main_first(counts: LanguageCounts) -> list[str]:
+    """Return the languages that are ranked separately; the main language, by default English, is first."""
     main = counts.main or _IF_NONE
     return [main, *sorted({*counts.apart} - {main})]
 
 
 def _languages_and_keys(texts: list[str]) -> tuple[list[str | None], NDArray[np.uint64]]:
+    """Return the language of each text, None without enough text, and a key that is equal for equal texts."""
     return languages_of(texts), np.array([text_key(text.strip()) for text in texts], dtype=np.uint64)
 
 

@@ -115,8 +115,7 @@ class Growth:
         """Return the evidence of each word of a new document for a group; 0 for other words."""
         cleaner = self.cleaners[0 if self.cleaner_of is None else self.cleaner_of[row]]
         cleaned, spans = cleaner(text), cleaner.spans(text)
-        found = [cleaned[span.start : span.end] for span in spans]
-        scores = evidence_of(found, group.scores)
+        scores = evidence_of([cleaned[span.start : span.end] for span in spans], group.scores)
         return [
             TokenScore(text[start:end], start, end, score)
             for (_, _, start, end), score in zip(spans, scores, strict=True)
@@ -206,8 +205,8 @@ def growth(
         raise InvalidValueError(f"alpha must be between 0 and 1, got {alpha!r}.")
     first, second = TextSource.of(old), TextSource.of(new)
     n_old = sum(1 for _ in first)
-    read = read_terms(lambda: chain(first, second), language, jobs, progress)
-    both = _Both.of(read, n_old, _numbered(senders, n_old, len(read.keys) - n_old), seed)
+    terms = read_terms(lambda: chain(first, second), language, jobs, progress)
+    both = _Both.of(terms, n_old, _numbered(senders, n_old, len(terms.keys) - n_old), seed)
     n_in_old, n_in_new = int(both.in_old.sum()), int(both.in_new.sum())
     for name, n in (("old", n_in_old), ("new", n_in_new)):
         if n < LEAST:
@@ -227,14 +226,14 @@ def growth(
         words_of_new=float(np.median(n_words[both.in_new])),
         waves=both.waves,
         copy_of=both.copy_of,
-        cleaners=read.cleaners,
-        cleaner_of=None if read.cleaner_of is None else read.cleaner_of[n_old:],
-        languages=read.languages,
+        cleaners=terms.cleaners,
+        cleaner_of=None if terms.cleaner_of is None else terms.cleaner_of[n_old:],
+        languages=terms.languages,
     )
 
 
 def _numbered(senders: tuple[Sequence[Any], Sequence[Any]] | None, n_old: int, n_new: int) -> Rows | None:
-    """Return a number for the sender of each document; an unknown sender has a number of its own."""
+    """Return a number for the sender of each document; each unknown sender has another number."""
     if senders is None:
         return None
     for name, given, n in zip(("old", "new"), senders, (n_old, n_new), strict=True):
@@ -263,34 +262,34 @@ class _Both:
     n_rows_of_old: int
 
     @classmethod
-    def of(cls, read: Terms, n_old: int, sender: Rows | None, seed: int) -> Self:
-        """Choose a random document of each family of near-copies."""
-        n = len(read.keys)
+    def of(cls, terms: Terms, n_old: int, sender: Rows | None, seed: int) -> Self:
+        """Choose a random document of each family of near-copies: the first one in a random order."""
+        n = len(terms.keys)
         shuffled = np.random.default_rng(seed).permutation(n)
-        shuffled = shuffled[(read.keys[shuffled] > 0) & (np.diff(read.has_term.indptr)[shuffled] > 0)]
-        _, first, which = np.unique(read.keys[shuffled], return_index=True, return_inverse=True)
+        shuffled = shuffled[(terms.keys[shuffled] > 0) & (np.diff(terms.has_term.indptr)[shuffled] > 0)]
+        _, first, which = np.unique(terms.keys[shuffled], return_index=True, return_inverse=True)
         order = np.argsort(first)  # different texts, in random order
-        representative = families(read.sketches[shuffled[first[order]]])
+        representative = families(terms.sketches[shuffled[first[order]]])
         number = np.empty(len(order), dtype=np.int64)
         number[order] = np.arange(len(order))
-        kept, place = np.unique(representative, return_inverse=True)
-        rows = shuffled[first[order]][kept]
+        representatives, place = np.unique(representative, return_inverse=True)
+        rows = shuffled[first[order]][representatives]
         place_of = np.full(n, -1)
         place_of[shuffled] = place[number[which]]
         in_old, in_new = (np.zeros(len(rows), dtype=np.bool_) for _ in range(2))
         in_old[place_of[:n_old][place_of[:n_old] >= 0]] = True
         in_new[place_of[n_old:][place_of[n_old:] >= 0]] = True
-        has_term = read.has_term[rows]
+        has_term = terms.has_term[rows]
         is_frequent = np.bincount(has_term.indices, minlength=has_term.shape[1]) >= _LEAST_SET
         return cls(
-            csr_array(has_term[:, is_frequent]),
-            [term for term, is_in in zip(read.terms, is_frequent, strict=True) if is_in],
-            rows >= n_old,
-            in_old,
-            in_new,
-            None if sender is None else sender[rows],
-            place_of,
-            n_old,
+            has_term=csr_array(has_term[:, is_frequent]),
+            terms=[term for term, is_in in zip(terms.terms, is_frequent, strict=True) if is_in],
+            is_new=rows >= n_old,
+            in_old=in_old,
+            in_new=in_new,
+            sender=None if sender is None else sender[rows],
+            place_of=place_of,
+            n_rows_of_old=n_old,
         )
 
     @property
@@ -355,7 +354,7 @@ class _Both:
         ones = np.ones(len(entries), np.float32)
         return csr_array((ones, (entries["set"], entries["place"])), shape=sets.shape)
 
-    def share(self, size: NDArray[Any]) -> NDArray[np.float64]:
+    def expected_share(self, size: NDArray[Any]) -> NDArray[np.float64]:
         """Return the share of new documents that is expected in sets of so many documents."""
         if self.sender is None:
             return np.full(np.shape(size), self.n_new / len(self.is_new))
@@ -376,16 +375,17 @@ class _Both:
         n_old = self.n_counted(members & self.in_old)
         if self.sender is None:
             return n_old * int(self.in_new.sum()) / max(int(self.in_old.sum()), 1)
-        share = float(self.share(np.array([members.sum()]))[0])
+        share = float(self.expected_share(np.array([members.sum()]))[0])
         return n_old * share / max(1 - share, 1e-12)
 
     def group(self, members: Mask, p: float) -> Group:
-        """Describe a group, given its documents of both files."""
+        """Describe a group, given its documents of both files and its adjusted p."""
         is_in = members & self.in_new
         n_with = np.asarray(self.has_term[is_in].sum(axis=0)).ravel()
         n_old_with = np.asarray(self.has_term[self.in_old].sum(axis=0)).ravel()
-        share, of_old = n_with / is_in.sum(), (n_old_with + 0.5) / (self.in_old.sum() + 1)
-        evidence = np.log(np.maximum(share, 1e-12) / of_old)
+        share_in_group = n_with / is_in.sum()
+        share_in_old = (n_old_with + 0.5) / (self.in_old.sum() + 1)  # above 0 for a new word, too
+        evidence = np.log(np.maximum(share_in_group, 1e-12) / share_in_old)
         is_named = (n_with >= max(2, _LEAST_SHARE_OF_WORD * is_in.sum())) & (evidence > _LEAST_EVIDENCE)
         named = np.flatnonzero(is_named)
         named = named[np.argsort(-(n_with * evidence)[named], kind="stable")]
@@ -395,23 +395,24 @@ class _Both:
         of_rows = np.append(rank, np.inf)[self.place_of[self.n_rows_of_old :]]  # the last place is for -1
         rows = np.flatnonzero(np.isfinite(of_rows))
         return Group(
-            self.n_counted(is_in),
-            self.expected(members),
-            p,
-            [self.terms[term] for term in named[:_N_WORDS]],
-            rows[np.argsort(of_rows[rows], kind="stable")],
-            {self.terms[term]: float(evidence[term]) for term in named},
+            n=self.n_counted(is_in),
+            expected=self.expected(members),
+            p=p,
+            words=[self.terms[term] for term in named[:_N_WORDS]],
+            rows=rows[np.argsort(of_rows[rows], kind="stable")],
+            scores={self.terms[term]: float(evidence[term]) for term in named},
         )
 
 
 def _of_length_1(vectors: Any) -> Any:
+    """Return vectors (rows) scaled to the length 1."""
     from sklearn.preprocessing import normalize
 
     return normalize(vectors)
 
 
 def _clusters(both: _Both, seed: int) -> "csr_array[Any]":
-    """Return the clusters of documents, fine and coarse ones: ones of shape (n_clusters, n_documents)."""
+    """Return the clusters of documents, coarse and fine ones: ones of shape (n_clusters, n_documents)."""
     from sklearn.cluster import MiniBatchKMeans
 
     n, sets = len(both.is_new), list[Any]()
@@ -435,25 +436,28 @@ class _Kind:
 
     sets: "csr_array[Any]"  # ones, of shape (n_sets, n_documents)
     counted: "csr_array[Any]"  # the same, with one document of each sender
-    share: NDArray[np.float64]  # expected share of new documents in each set
+    expected_share: NDArray[np.float64]  # of new documents in each set
     smallest: NDArray[np.float64] | None  # None if the files cannot be mixed
 
     @classmethod
     def of(cls, sets: Any, both: _Both, seed: int) -> Self:
-        """Mix the files at random, and keep the smallest p of each time."""
+        """Return the sets that are large enough. Mix the files at random, and note the smallest p each time.
+
+        With senders, the files are not mixed.
+        """
         sets = csr_array(sets)
         counted = both.counted(sets)
-        is_kept = np.asarray(counted.sum(axis=1)).ravel() >= _LEAST_SET
-        sets, counted = csr_array(sets[is_kept]), csr_array(counted[is_kept])
-        expected = both.share(np.asarray(sets.sum(axis=1)).ravel())
+        is_large = np.asarray(counted.sum(axis=1)).ravel() >= _LEAST_SET
+        sets, counted = csr_array(sets[is_large]), csr_array(counted[is_large])
+        expected_share = both.expected_share(np.asarray(sets.sum(axis=1)).ravel())
         if both.sender is not None:
-            return cls(sets, counted, expected, None)
+            return cls(sets, counted, expected_share, None)
         n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
         # among sets of the same size, the one with the most new documents has the smallest p
         order = np.argsort(size, kind="stable")
         sizes, first = np.unique(size[order], return_index=True)
         in_order = counted[order]
-        draw, share = np.random.default_rng(seed), both.n_new / n
+        draw, share_of_new = np.random.default_rng(seed), both.n_new / n
         smallest = list[NDArray[np.float64]]()
         step = max(_AT_A_TIME // n, 1)
         for begin in range(0, _N_TIMES, step):
@@ -462,9 +466,9 @@ class _Kind:
                 column[draw.choice(n, both.n_new, replace=False)] = 1
             if len(sizes):
                 most = np.maximum.reduceat(np.asarray(in_order @ labels), first, axis=0)
-                smallest.append(_p(most, sizes[:, None], share).min(axis=0))
+                smallest.append(_p(most, sizes[:, None], share_of_new).min(axis=0))
         of_times = np.sort(np.concatenate([np.empty(0), *smallest]))
-        return cls(sets, counted, expected, of_times)
+        return cls(sets, counted, expected_share, of_times)
 
     def p(self, is_new: Mask, rest: Mask) -> NDArray[np.float64]:
         """Return the p of each set among the documents that are left."""
@@ -472,7 +476,7 @@ class _Kind:
         size = self.counted @ rest.astype(np.float32)
         # earlier groups took more new documents than they gained, so the share among the rest is too small
         of_rest = (is_new & rest).sum() / max(rest.sum(), 1) if self.smallest is not None else 0.0
-        p = _p(n_new, size, np.maximum(self.share, of_rest))
+        p = _p(n_new, size, np.maximum(self.expected_share, of_rest))
         p[n_new < _LEAST_SET] = 1.0
         return p
 
@@ -497,17 +501,16 @@ def _grown(kinds: Sequence[_Kind], is_new: Mask, alpha: float) -> Iterator[tuple
     while True:
         of_kinds = [kind.p(is_new, rest) for kind in kinds]
         adjusted = [2 * kind.adjusted(p) for kind, p in zip(kinds, of_kinds, strict=True)]
-        best = min(
+        best_adjusted, _, number = min(
             (
-                (a.min(), p.min(), number)
-                for number, (a, p) in enumerate(zip(adjusted, of_kinds, strict=True))
+                (p_adjusted.min(), p.min(), number)
+                for number, (p_adjusted, p) in enumerate(zip(adjusted, of_kinds, strict=True))
                 if len(p)
             ),
             default=(1.0, 1.0, 0),
         )
-        if best[0] > alpha:
+        if best_adjusted > alpha:
             return
-        number = best[2]
         strongest = _places(kinds[number].sets, int(of_kinds[number].argmin()))
         members = np.zeros(len(is_new), dtype=np.bool_)
         members[strongest[rest[strongest]]] = True
@@ -517,21 +520,24 @@ def _grown(kinds: Sequence[_Kind], is_new: Mask, alpha: float) -> Iterator[tuple
             for place in np.flatnonzero(values <= alpha).tolist()
         ]
         _join(members, [places[rest[places]] for places in significant], is_new)
-        yield members, min(float(best[0]), 1.0)
+        yield members, min(float(best_adjusted), 1.0)
         rest &= ~members
 
 
 def _join(members: Mask, sets: Sequence[Rows], is_new: Mask) -> None:
-    """Add the sets whose new documents are mostly members to a group, until none is left.
+    """Add the sets whose new documents are mostly members to a group, until no more set joins.
+
+    This changes `members`.
 
     `sets` are places of documents. A set does not join if it would dilute the group: new documents must stay
     well above the expected number.
     """
     n_new, n_old = int((members & is_new).sum()), int((members & ~is_new).sum())
-    of_file = is_new.sum() / max((~is_new).sum(), 1)
+    ratio_of_files = is_new.sum() / max((~is_new).sum(), 1)
 
     def ratio(n_new: int, n_old: int) -> float:
-        return float(n_new / ((n_old + 0.5) * of_file))
+        """Return how many new documents there are, divided by the expected number."""
+        return float(n_new / ((n_old + 0.5) * ratio_of_files))
 
     least = min(ratio(n_new, n_old), max(_LEAST_RATIO, ratio(n_new, n_old) / _MOST_DILUTED))
     waiting, n = list(sets), -1

@@ -1,7 +1,7 @@
 """Fit the detectors of a part on its sample, and keep the scores and explanations that lists need."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +52,11 @@ class Learner:
 
     def __call__(self, sample: Sample) -> PartScores:
         """Return the scores of a part whose documents are all in its sample."""
-        learned = self.learned(sample)
+        learned = self.learn(sample)
         raw = pd.concat([sample.words, sample.raw_marked[~sample.raw_marked.index.isin(sample.words.index)]])
-        return self.kept(sample, learned, learned.scores, raw.loc.__getitem__)
+        return self.part_scores(sample, learned, learned.scores, raw.loc.__getitem__)
 
-    def learned(self, sample: Sample) -> Learned:
+    def learn(self, sample: Sample) -> Learned:
         """Fit the detectors of a part, and score the documents that they learn from."""
         others = self.others[sample.part.language]
         part = sample.part
@@ -69,7 +69,13 @@ class Learner:
         evidence, known = None, NOTHING_KNOWN
         if len(sample.marked):
             before = part.pair.copy().learn_words(normal, known, others, for_others=True)
-            evidence = MarkEvidence(sample.marked == ODD, sample.raw_marked, part.pair.cleaner, before, form)
+            evidence = MarkEvidence(
+                is_odd=sample.marked == ODD,
+                raw=sample.raw_marked,
+                cleaner=part.pair.cleaner,
+                before=before,
+                of_form=form,
+            )
             normal = normal.drop(evidence.odd_rows, errors="ignore")
             known = evidence.known(normal)
         for_others = sample.scores_others or evidence is not None
@@ -80,7 +86,7 @@ class Learner:
             scores = pd.concat([scores, odd])
         return Learned(words, form, evidence, scores)
 
-    def kept(
+    def part_scores(
         self,
         sample: Sample,
         learned: Learned,
@@ -93,10 +99,28 @@ class Learner:
         """
         words, evidence = learned.words, learned.evidence
         if words is None:
-            return PartScores(sample.part, scores, pd.Series(dtype=float), "", 0.0, None, learned.form, None)
-        of_words = sample.part, scores, words.scores, words.method, words.centre
+            return PartScores(
+                part=sample.part,
+                words=scores,
+                learned_from=pd.Series(dtype=float),
+                method="",
+                centre=0.0,
+                detail=None,
+                form=learned.form,
+                evidence=None,
+            )
+        of_words = PartScores(
+            part=sample.part,
+            words=scores,
+            learned_from=words.scores,
+            method=words.method,
+            centre=words.centre,
+            detail=words,
+            form=learned.form,
+            evidence=evidence,
+        )
         if sample.is_joint:
-            return PartScores(*of_words, words, learned.form, evidence)
+            return of_words
         p = self._p(scores)
         n_odd = self.rule.n_odd(p)
         listed = p.head(n_odd if sample.has_enough else self.rule.n_listed(n_odd))
@@ -105,7 +129,7 @@ class Learner:
         is_like = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
         explanations = dict(zip(listed.index, explained, strict=True))
         detail = Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
-        return PartScores(*of_words, detail, learned.form, None)
+        return replace(of_words, detail=detail, evidence=None)
 
     def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
         """Return the sorted p, by row, of the documents that may be in the list by words."""

@@ -88,8 +88,7 @@ class LeftOut:
             # the detector has learned these documents itself; asked by place, it leaves out each of them
             has_learned = fold >= 0 and detector.leaves_out_self
             places = self._texts.index.get_indexer(own.index).tolist() if has_learned else None
-            found = asked(detector, method, own.tolist(), places)
-            answers |= zip(own.index, found, strict=True)
+            answers |= zip(own.index, asked(detector, method, own.tolist(), places), strict=True)
         return [answers[label] for label in texts.index]
 
 
@@ -120,8 +119,14 @@ def left_out(
             fitted = known.fit(of_fold, texts.tolist(), fold_of != fold)
             scores[fold_of == fold] = fitted.decision_function(texts[fold_of == fold].tolist())
             detectors.append(fitted)
-    of_texts = pd.Series(scores, texts.index)
-    return LeftOut(of_texts, method, detector, texts, detectors, pd.Series(fold_of, texts.index))
+    return LeftOut(
+        scores=pd.Series(scores, texts.index),
+        method=method,
+        detector=detector,
+        _texts=texts,
+        _detectors=detectors,
+        _fold_of=pd.Series(fold_of, texts.index),
+    )
 
 
 def on_robust_scale(scores: NDArray[np.float64], learned: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -52,9 +52,9 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     )
 
 
-def _with_copies(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return documents with the columns ``copy_of`` and ``n_copies``."""
-    rows, representative = table["row"], table[name]
+def _with_copies(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return documents with the columns ``copy_of`` and ``n_copies``; `column` has the representatives."""
+    rows, representative = table["row"], table[column]
     n_copies = np.bincount(representative, minlength=len(table))[rows] - 1
     copy_of = representative.astype("Int64").where(representative != rows)
     return table.assign(copy_of=copy_of, n_copies=np.maximum(n_copies, 0))
@@ -63,12 +63,15 @@ def _with_copies(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
     """Return documents ranked by the p of an order, with their copies in this order.
 
-    Documents without p come last, sorted by their p by form.
+    The columns ``rank`` and ``odd`` are added. Copies have the rank of their representative. Documents
+    without p have no rank and come last, sorted by their p by form.
     """
-    p, name = table[P_OF_ORDER[by]], "representative" if by == "words" else "form_representative"
-    table = _with_copies(table, name)
-    representative = table[name].to_numpy()
-    # the last key counts first; parts may have equal p; a representative comes before its copies
+    p = table[P_OF_ORDER[by]]
+    column = "representative" if by == "words" else "form_representative"
+    table = _with_copies(table, column)
+    representative = table[column].to_numpy()
+    # The last key counts first. Groups and languages have the same values of p, so that documents of several
+    # ones tie; by words, the score on a common scale decides. A representative comes before its copies.
     strength = -table["score"].where(p.notna() & (by == "words"), 0.0)
     keys = (
         table["row"],
@@ -78,9 +81,9 @@ def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
         table["p_form"].where(p.isna()),
         p,
     )
-    order = np.lexsort(keys)
-    ranks = np.cumsum(np.diff(representative[order], prepend=-1) != 0)
-    ranked, p = table.iloc[order].reset_index(drop=True), p.iloc[order].reset_index(drop=True)
+    places = np.lexsort(keys)
+    ranks = np.cumsum(np.diff(representative[places], prepend=-1) != 0)
+    ranked, p = table.iloc[places].reset_index(drop=True), p.iloc[places].reset_index(drop=True)
     return ranked.assign(rank=pd.Series(ranks, dtype="Int64").where(p.notna()), odd=p <= alpha)
 
 
@@ -96,19 +99,19 @@ def _explained(
     documents: pd.DataFrame, by: str, raw: "pd.Series[str]", scores: DocumentScores, *, reads_raw: bool
 ) -> pd.DataFrame:
     """Return the documents of a list with their texts, and explanations by its order."""
-    found = dict.fromkeys(documents["row"], Explanation([], [], []))
+    explanations = dict.fromkeys(documents["row"], Explanation([], [], []))
     documents = documents.assign(text=documents["row"].map(raw))
     if by != "form":
-        found |= scores.explain(documents[documents["p"].notna()], raw)
+        explanations |= scores.explain(documents[documents["p"].notna()], raw)
         # a detector that reads raw documents may have other reasons than words
         is_odd = documents["odd"] & is_by_words(documents, by) & (not reads_raw)
-        found |= {row: found[row].of_odd() for row in documents["row"][is_odd]}
+        explanations |= {row: explanations[row].of_odd() for row in documents["row"][is_odd]}
     if by != "words" and scores.has_form:
-        for row, facts in scores.reasons(raw[[*found]]).items():
-            found[row] = found[row]._replace(why_form=facts[:N_WHY])
+        for row, facts in scores.reasons(raw[[*explanations]]).items():
+            explanations[row] = explanations[row]._replace(why_form=facts[:N_WHY])
     for row in documents["row"][scores.is_like_marked(documents)]:
-        found[row] = found[row]._replace(why=[LIKE_MARKED, *found[row].why])
-    columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
+        explanations[row] = explanations[row]._replace(why=[LIKE_MARKED, *explanations[row].why])
+    columns = pd.DataFrame([*explanations.values()], documents.index, Explanation._fields, dtype=object)
     return documents.assign(**columns)
 
 

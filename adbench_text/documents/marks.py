@@ -95,17 +95,18 @@ class MarkEvidence:
         return self.before.p_values(self._with_words(raw)).reindex(raw.index)
 
     def _with_words(self, raw: "pd.Series[str]") -> "pd.Series[str]":
+        """Return the documents that have words, cleaned."""
         cleaned = raw.map(self.cleaner)
         return cleaned[cleaned.map(str.strip) != ""]
 
 
 def weight_of_form(evidence: Sequence[MarkEvidence]) -> float:
     """Return the weight of form relative to words by all marks; 1 without marks or without form."""
-    known = [each for each in evidence if each.of_form is not None]
-    if not known:
+    with_form = [of_part for of_part in evidence if of_part.of_form is not None]
+    if not with_form:
         return 1.0
-    words, form = map(np.concatenate, zip(*(each.p_before() for each in known), strict=True))
-    return form_weight(words, form, np.concatenate([each.is_odd.to_numpy() for each in known]))
+    p_words, p_form = map(np.concatenate, zip(*(of_part.p_before() for of_part in with_form), strict=True))
+    return form_weight(p_words, p_form, np.concatenate([of_part.is_odd.to_numpy() for of_part in with_form]))
 
 
 class NamedDocuments(Protocol):
@@ -142,51 +143,51 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
     Raise DataError if the file cannot be read, a column is missing, a mark is wrong, or identifier, row and
     text contradict each other.
     """
-    names, text = documents.id_titles, documents.text_title
+    titles, text_title = documents.id_titles, documents.text_title
     try:
         table = _table(path)
     except (OSError, ValueError) as error:  # errors of pandas' parser are ValueErrors
         reason = getattr(error, "strerror", None) or one_line(str(error))
         raise DataError(f"{path} cannot be read as a CSV of marks: {reason}") from error
-    name = next((name for name in names if name in table), None)
-    if MARK not in table or name is None:
-        hint = " Is one of them the identifier? Give --id." if names == (_ROW,) and MARK in table else ""
+    title = next((title for title in titles if title in table), None)
+    if MARK not in table or title is None:
+        hint = " Is one of them the identifier? Give --id." if titles == (_ROW,) and MARK in table else ""
         raise DataError(
-            f"{path} needs the columns {MARK!r} and {' or '.join(map(repr, names))}, as in a table written "
+            f"{path} needs the columns {MARK!r} and {' or '.join(map(repr, titles))}, as in a table written "
             f"by odd; it has {', '.join(map(repr, table.columns))}.{hint}"
         )
     marks: dict[int, Mark] = {}
     marked = table.assign(mark=table[MARK].str.strip().str.lower()).query(f"{MARK} != ''")
-    rows = marked[_ROW] if _ROW in marked and name != _ROW else [""] * len(marked)
-    written = marked[text] if text in marked else [""] * len(marked)
-    known_by_row: dict[int, str] = {}
-    find = row_named if name == _ROW != names[0] else documents.row_of
-    for own, mark, cell, beginning in zip(marked[name], marked[MARK], rows, written, strict=True):
-        row, there = find(own), row_named(cell)
+    rows = marked[_ROW] if _ROW in marked and title != _ROW else [""] * len(marked)
+    texts = marked[text_title] if text_title in marked else [""] * len(marked)
+    texts_of_rows: dict[int, str] = {}  # of documents that only the column `row` identifies
+    find = row_named if title == _ROW != titles[0] else documents.row_of
+    for name, mark, row_cell, text in zip(marked[title], marked[MARK], rows, texts, strict=True):
+        row, stated_row = find(name), row_named(row_cell)
         if (
             row is None
-            and there is not None
-            and _may_be_saved_from(own, documents.id(there) if there < len(documents) else "")
+            and stated_row is not None
+            and _may_be_saved_from(name, documents.id(stated_row) if stated_row < len(documents) else "")
         ):
-            row, there = there, None
-            known_by_row[row] = beginning
-        elif row is not None and name == _ROW:
-            known_by_row[row] = beginning
+            row, stated_row = stated_row, None
+            texts_of_rows[row] = text
+        elif row is not None and title == _ROW:
+            texts_of_rows[row] = text
         wrong = ""
         if mark not in MARKS:
             wrong = f"has the mark {mark!r}; a mark is odd, fine or empty"
-        elif _REPLACED in own:
+        elif _REPLACED in name:
             wrong = f"is marked {mark}, but the file is not in UTF-8; save it so"
         elif row is None:
             wrong = f"is marked {mark}, but there is no such document"
-        elif there not in (None, row):
-            wrong = f"is row {row:,}, but its column {_ROW!r} says {there:,}. Delete the wrong column"
+        elif stated_row not in (None, row):
+            wrong = f"is row {row:,}, but its column {_ROW!r} says {stated_row:,}. Delete the wrong column"
         elif marks.setdefault(row, mark) != mark:
             wrong = "is marked odd and fine"
         if wrong:
-            raise DataError(f"{path}: {name} {own!r} {wrong}.")
-    for row, beginning in known_by_row.items():
-        _check_text(path, row, beginning, documents)
+            raise DataError(f"{path}: {title} {name!r} {wrong}.")
+    for row, text in texts_of_rows.items():
+        _check_text(path, row, text, documents)
     return marks
 
 
@@ -194,11 +195,12 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
     """Raise DataError if a row does not exist or has another text than `given`."""
     if row >= len(documents):
         raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
-    found = documents.text(row)
-    pair = _NO_ASCII.sub("", given.lower()), _NO_ASCII.sub("", found.lower())
-    if given and not pair[0].startswith(pair[1][:_N_COMPARED]) and not pair[1].startswith(pair[0]):
+    document = documents.text(row)
+    given_ascii, document_ascii = (_NO_ASCII.sub("", text.lower()) for text in (given, document))
+    is_same = given_ascii.startswith(document_ascii[:_N_COMPARED]) or document_ascii.startswith(given_ascii)
+    if given and not is_same:
         raise DataError(
-            f"{path}: row {row:,} has the text {given[:40]!r}, but the document there is {found[:40]!r}. "
+            f"{path}: row {row:,} has the text {given[:40]!r}, but the document there is {document[:40]!r}. "
             "Is it the table of another file?"
         )
 

@@ -59,6 +59,8 @@ Rows = NDArray[np.int64]
 
 
 class _Counted(NamedTuple):
+    """Counts of words, as log2(1 + c): a row for each document, a column for each word."""
+
     counts: "csr_array[Any]"
     words: list[str]
 
@@ -82,9 +84,9 @@ class Fits(NamedTuple):
     #: evidence for that group minus evidence for the own group, per word; NaN without words
     difference: Array
 
-    def fill(self, places: Rows, found: "Fits") -> None:
-        """Fill in how some documents fit the groups."""
-        self.best[places], self.difference[places] = found
+    def fill(self, places: Rows, of_some: "Fits") -> None:
+        """Fill in how the documents at some places fit the groups."""
+        self.best[places], self.difference[places] = of_some
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class GroupWords:
 
     @cached_property
     def _totals(self) -> Array:
+        """The sum of the counts of all words, for each group."""
         return np.asarray(self.counts.sum(axis=0), np.float64)
 
     @cached_property
@@ -111,10 +114,15 @@ class GroupWords:
         )
 
     def _unknown(self, totals: Array) -> Array:
+        """Return the evidence of an unknown word for groups, given their totals."""
         return np.asarray(np.log(self.smoothing / (totals + self.smoothing * len(self.number_of))))
 
     def evidence(self, counts: "csr_array[Any]", own: Rows) -> tuple[Array, Array]:
-        """Return E of all groups, and E of the own group without the document, given counts of words."""
+        """Return E of all groups, and E of the own group without the document.
+
+        `counts` has log2(1 + c) of the words of each document, and `own` the number of its group. E is a
+        bonus for each known word, plus the evidence of an unknown word times the length.
+        """
         lengths = np.asarray(counts.sum(axis=1), np.float64)
         of_groups = (counts @ self._bonus).toarray() + lengths[:, None] * self._unknown(self._totals)
         entries = np.bincount(
@@ -160,17 +168,17 @@ class GroupWords:
         base = self._unknown(self._totals[other]) - self._unknown(self._totals[own] - lengths)
         of_other, left = self._of_groups(counts, other), self._left(counts, own)
         scores = np.log1p(of_other / self.smoothing) - np.log1p(left / self.smoothing) + base[_rows(counts)]
-        found = list[list[TokenScore]]()
+        of_texts = list[list[TokenScore]]()
         for text, begin, end in zip(cleaned, counts.indptr[:-1], counts.indptr[1:], strict=True):
             entries = counts.indices[begin:end].tolist(), scores[begin:end].tolist()
             score_of = dict(zip(*entries, strict=True))
-            found.append(
+            of_texts.append(
                 [
                     TokenScore(*word, score_of.get(self.number_of.get(word.word, -1), 0.0))
                     for word in word_positions(text)
                 ]
             )
-        return found
+        return of_texts
 
 
 @dataclass(frozen=True)
@@ -244,8 +252,8 @@ class InGroups:
 
     def with_columns(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return documents with the columns ``group``, ``fits`` and ``misfit``."""
-        found: dict[str, pd.Series[Any]] = {"fits": self.misfiled.fits, "misfit": self.misfiled.misfit}
-        columns = {name: of_rows[table["row"]].to_numpy() for name, of_rows in found.items()}
+        by_row: dict[str, pd.Series[Any]] = {"fits": self.misfiled.fits, "misfit": self.misfiled.misfit}
+        columns = {name: of_rows[table["row"]].to_numpy() for name, of_rows in by_row.items()}
         return self.with_group(table).assign(**columns)
 
 
@@ -264,6 +272,7 @@ def misfiled_documents(
     words. Small groups are not compared. A document without a group may fit a group, but no document is said
     to fit the documents without a group.
     """
+    # all small groups have the last number, and no name
     names, of_row = np.array([*groups.names, None], dtype=object), groups.of_rows
     representative, cleaner = parts.by_words.representative, parts.parts[0].pair.cleaner
     compared_for = np.where(representative < 0, table["row"], representative)
@@ -272,20 +281,28 @@ def misfiled_documents(
     fits, misfit = (pd.Series(None, table["row"], dtype=dtype) for dtype in (object, np.float64))
     listed = pd.DataFrame({"row": rows[:0], "group": [], "fits": [], "misfit": []})
     if len(groups.names) < 2:
-        return Misfiled(fits, misfit, 0, 0, 0, listed.assign(text=[], words=[], why=[]))
+        return Misfiled(
+            fits=fits,
+            misfit=misfit,
+            n_better=0,
+            n_compared=0,
+            n_by_chance=0,
+            listed=listed.assign(text=[], words=[], why=[]),
+        )
     is_target = np.array([name != "" for name in groups.names])
-    words, found = find_misfiled(source, rows, of_row[rows], is_target, cleaner, jobs, progress)
-    is_better = found.difference > 0
-    fits[rows[is_better]] = names[found.best[is_better]]
-    misfit[rows[is_better]] = found.difference[is_better]
+    words, of_compared = find_misfiled(source, rows, of_row[rows], is_target, cleaner, jobs, progress)
+    best, difference = of_compared
+    is_better = difference > 0
+    fits[rows[is_better]] = names[best[is_better]]
+    misfit[rows[is_better]] = difference[is_better]
     listed = pd.DataFrame(
-        {"row": rows, "group": names[of_row[rows]], "fits": names[found.best], "misfit": found.difference}
+        {"row": rows, "group": names[of_row[rows]], "fits": names[best], "misfit": difference}
     )
     is_unmarked = table["p"].notna() | (table["score"].isna() & (table["mark"] == ""))
     is_listed = is_better & is_unmarked.to_numpy()[rows]
-    order = np.argsort(-found.difference[is_listed], kind="stable")[:n_listed]
-    own, other = of_row[rows][is_listed][order], found.best[is_listed][order]
-    listed = listed[is_listed].iloc[order].reset_index(drop=True)
+    largest_first = np.argsort(-difference[is_listed], kind="stable")[:n_listed]
+    own, other = of_row[rows][is_listed][largest_first], best[is_listed][largest_first]
+    listed = listed[is_listed].iloc[largest_first].reset_index(drop=True)
     raw = source.raw(listed["row"])
     explained = explain(
         raw,
@@ -295,7 +312,7 @@ def misfiled_documents(
         0.0,
     )
     of_words = pd.DataFrame(explained, columns=Explanation._fields, dtype=object)[["words", "why"]]
-    n_compared = int(np.isfinite(found.difference).sum())
+    n_compared = int(np.isfinite(difference).sum())
     return Misfiled(
         fits=fits[compared_for].set_axis(table["row"]),
         misfit=misfit[compared_for].set_axis(table["row"]),
@@ -307,6 +324,7 @@ def misfiled_documents(
 
 
 def _with_all_words(cleaner: Cleaner) -> Cleaner:
+    """Return a cleaner that also keeps stop words."""
     return Cleaner(cleaner.language, all_words=True)
 
 
@@ -345,8 +363,8 @@ def find_misfiled(
     fits.fill(counts.places, words.fits(counts.tried, counts.own))
     n_done, rest = 0, counts.rest
     chunks = _with_groups(source, rows[rest], group_of[rest])
-    with closing(results_of(_Fitter(counter, words), chunks, jobs)) as found:
-        for of_chunk in found:
+    with closing(results_of(_Fitter(counter, words), chunks, jobs)) as of_chunks:
+        for of_chunk in of_chunks:
             fits.fill(rest[n_done : n_done + len(of_chunk.best)], of_chunk)
             n_done += len(of_chunk.best)
             progress("comparing groups", n_done, len(rest))
@@ -354,6 +372,7 @@ def find_misfiled(
 
 
 def _with_groups(source: TextSource, rows: Rows, group_of: Rows) -> Any:
+    """Yield chunks of documents, with the group of each."""
     n_done = 0
     for texts in in_chunks(source.at(rows)):
         yield texts, group_of[n_done : n_done + len(texts)]
@@ -375,6 +394,7 @@ class _Counts:
 
     @cached_property
     def _number_of(self) -> dict[str, int]:
+        """The number of each word: its row in `of_groups`."""
         return {word: number for number, word in enumerate(self.words)}
 
     def of_words(self, is_left: NDArray[np.bool_]) -> Self:
@@ -386,15 +406,25 @@ class _Counts:
     def model(self, is_target: NDArray[np.bool_], smoothing: float) -> GroupWords:
         """Return the counts of the groups, with a smoothing."""
         median = float(np.median(self.tried.sum(axis=1)))
-        return GroupWords(self._number_of, self.of_groups, is_target, median, smoothing)
+        return GroupWords(
+            self._number_of,
+            self.of_groups,
+            is_target=is_target,
+            median_length=median,
+            smoothing=smoothing,
+        )
 
 
 def _most_own(counted: list[_Counts], is_target: NDArray[np.bool_]) -> tuple[_Counts, GroupWords]:
     """Return the words and the smoothing for which most documents fit their own group."""
-    models = [(each, each.model(is_target, smoothing)) for each, smoothing in product(counted, _SMOOTHING)]
-    counts, best = max(
-        models, key=lambda model: (model[1].fits(model[0].tried, model[0].own).difference < 0).mean()
-    )
+    models = [(counts, counts.model(is_target, value)) for counts, value in product(counted, _SMOOTHING)]
+
+    def share_of_own(candidate: tuple[_Counts, GroupWords]) -> float:
+        """Return the share of the tried documents that fit their own group."""
+        counts, model = candidate
+        return float((model.fits(counts.tried, counts.own).difference < 0).mean())
+
+    counts, best = max(models, key=share_of_own)
     by_chance = replace(best, counts=counts.by_chance).fits(counts.tried, counts.own_by_chance)
     return counts, replace(best, share_by_chance=float((by_chance.difference > 0).mean()))
 
@@ -452,4 +482,5 @@ def _renumbered(counts: "csr_array[Any]", numbers: Rows, n_words: int) -> "csr_a
 
 
 def _rows(counts: "csr_array[Any]") -> Rows:
+    """Return the row of each entry of a matrix."""
     return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))

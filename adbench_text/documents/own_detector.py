@@ -96,7 +96,11 @@ def _configured(
 def _preset_for(
     name: str, preset: str, language: str, given: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]]:
-    """Return a preset and its settings for documents of a language."""
+    """Return a preset, with notes, and its settings for documents of a language, given settings of the user.
+
+    In another language than English, a detector may have other settings for a preset. They are known only if
+    it would choose this preset itself, for documents that are all normal or for others.
+    """
     if language != "en":
         for normal in (False, True):
             with suppress(InvalidValueError):  # the detector needs word vectors

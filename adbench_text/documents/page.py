@@ -47,7 +47,8 @@ class PageDocument(NamedTuple):
 def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageDocument]:
     """Return the rows of a table of ranked documents, formatted for the terminal and for a page.
 
-    `p` names the p-value that orders the documents and decides which ones are odd.
+    `p` names the p-value that orders the documents and decides which ones are odd; it is empty without an
+    order.
     """
     shown = []
     for row in table.to_dict("records"):
@@ -60,15 +61,24 @@ def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageD
             facts["nearest"] = str(nearest)
         if row.get("subject"):
             facts["subject"] = ", ".join(row["subject"])
-        parts = row["why"], row["text"], row["words"], facts.get(p, "")
-        is_odd = bool(row["odd"]) if p else None
-        shown.append(PageDocument(str(row["rank"]), row["id"], facts, *parts, is_odd))
+        shown.append(
+            PageDocument(
+                rank=str(row["rank"]),
+                id=row["id"],
+                facts=facts,
+                why=row["why"],
+                text=row["text"],
+                words=row["words"],
+                p=facts.get(p, ""),
+                is_odd=bool(row["odd"]) if p else None,
+            )
+        )
     return shown
 
 
 def documents_of_list(listed: pd.DataFrame, order: str, alpha: float) -> list[PageDocument]:
     """Return the documents of the list of an order, with their reasons. They have the column ``id``."""
-    by_words = is_by_words(listed, order)
+    by_words = is_by_words(listed, order)  # for each document: whether its words, not its form, rank it
     listed = listed.assign(why=listed["why"].where(by_words, listed["why_form"]))
     if order == "both":  # show the order with the smaller p
         listed["by"] = by_words.map({True: "words", False: "form"})

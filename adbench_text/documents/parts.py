@@ -52,8 +52,13 @@ class Parts:
         by_form = in_languages.by_form()
         rows_of = _rows_of(pair_of, len(read.pairs))
         if groups is None:
-            whole = [Part(rows_of[n], pair, pair.orders, n) for n, pair in enumerate(read.pairs)]
-            return cls(whole, in_languages, in_languages, by_form, [None] * len(read.pairs))
+            return cls(
+                parts=[Part(rows_of[n], pair, pair.orders, n) for n, pair in enumerate(read.pairs)],
+                in_languages=in_languages,
+                by_words=in_languages,
+                by_form=by_form,
+                others=[None] * len(read.pairs),
+            )
         number = _numbers(pair_of, groups, families)
         by_words = Survey.by_words(families, number, n_sample)
         parts, others = list[Part](), list[OtherWords]()
@@ -65,7 +70,7 @@ class Parts:
             _, of_parts = np.unique(number[rows], return_inverse=True)
             for places in _rows_of(of_parts, int(of_parts.max(initial=-1)) + 1):
                 parts.append(Part(rows[places], pair.of_words(), ("words",), language))
-        return cls(parts, in_languages, by_words, by_form, others)
+        return cls(parts, in_languages=in_languages, by_words=by_words, by_form=by_form, others=others)
 
     def __len__(self) -> int:
         return len(self.by_words)
@@ -90,17 +95,17 @@ class Parts:
     def rests(self, part: Part) -> list[tuple[Collection[str], Rows]]:
         """Return the rows of a part that are scored but not in its samples, with their orders."""
         if self.by_form is self.by_words:  # a document is read once for both orders
-            found = [(part.orders, self.by_words.rest(part.rows))]
+            rests = [(part.orders, self.by_words.rest(part.rows))]
         else:
             surveys = {"words": self.by_words, "form": self.by_form}
-            found = [((order,), surveys[order].rest(part.rows)) for order in part.orders]
-        return [(orders, rows) for orders, rows in found if len(rows)]
+            rests = [((order,), surveys[order].rest(part.rows)) for order in part.orders]
+        return [(orders, rows) for orders, rows in rests if len(rows)]
 
 
 def _rows_of(number: Rows, n: int) -> list[Rows]:
     """Return for each number from 0 to n - 1 its rows, sorted."""
-    order = np.argsort(number, kind="stable")
-    return np.split(order, np.searchsorted(number[order], np.arange(1, n)))
+    rows = np.argsort(number, kind="stable")
+    return np.split(rows, np.searchsorted(number[rows], np.arange(1, n)))
 
 
 def _numbers(pair_of: Rows, groups: Groups, families: Families) -> Rows:

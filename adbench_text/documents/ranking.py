@@ -133,11 +133,12 @@ class OddDocuments:
         return self.table[name] != self.table["row"]
 
     def __repr__(self) -> str:
-        found = [f"{len(self.table):,} documents by {one_line(self.detector)}"]
+        parts = [f"{len(self.table):,} documents by {one_line(self.detector)}"]
         for order, listed in self.lists.items():
-            rows = [*listed["row"].head(_N_IN_LINE).astype(str), *["…"][: len(listed) > _N_IN_LINE]]
-            found.append(f"{listed['odd'].sum():,} odd by {order}, first rows {', '.join(rows)}")
-        return f"<OddDocuments: {'; '.join(found)}>"
+            rows = listed["row"].head(_N_IN_LINE).astype(str).tolist()
+            rows += ["…"] if len(listed) > _N_IN_LINE else []
+            parts.append(f"{listed['odd'].sum():,} odd by {order}, first rows {', '.join(rows)}")
+        return f"<OddDocuments: {'; '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         from adbench_text.documents.page import documents_of_list, notebook_of_documents

@@ -12,10 +12,10 @@ class ListRule:
     With groups, words are ranked within a group and form within the file, so that no list joins both.
     """
 
-    by: str | None
+    by: str | None  # the order of the only list; None for a list of each order
     alpha: float
     top: int
-    max_copies: int | None
+    max_copies: int | None  # None for any number
     has_groups: bool = False
 
     def is_joint(self, *, has_marks: bool) -> bool:

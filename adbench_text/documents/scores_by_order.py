@@ -25,6 +25,7 @@ def is_by_words(table: pd.DataFrame, order: str) -> "pd.Series[bool]":
 
 
 def _scores(texts: Sequence[str], score: ScoreFunction) -> Array:
+    """Return the scores of texts; NaN for an empty one, which the detector does not get."""
     scores = np.full(len(texts), np.nan)
     if rows := [row for row, text in enumerate(texts) if text.strip()]:
         scores[rows] = score([texts[row] for row in rows])

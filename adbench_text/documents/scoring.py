@@ -46,17 +46,19 @@ def score_documents(
     learner = Learner(parts.others, rule, unranked, frozenset(_crowded(representative, rule).tolist()))
     arrays = {order: np.full(len(parts), np.nan) for order in parts.orders}
     of_parts = list[PartScores]()
-    samples = _Samples(source, parts, marked, source.raw(marked.index), rule, of_parts)
+    samples = _Samples(
+        source, parts, marked=marked, raw_marked=source.raw(marked.index), rule=rule, done=of_parts
+    )
     rests = [parts.rests(part) for part in parts.parts]
     _check_batch(parts, rests)
     progress("learning", 0, None)
-    small, n_done = [], 0
+    small, n_done = [], 0  # parts whose documents are all in their samples
     for part, of_part in zip(parts.parts, rests, strict=True):
         if not of_part:
             small.append(part)
             continue
         sample = samples.of(part, scores_others=True)  # jobs share the documents of a large part
-        learned = learner.learned(sample)
+        learned = learner.learn(sample)
         _fill(arrays, learned.scores, learned.form)
         for orders, rows in of_part:
             if learned.words is not None or "words" not in orders:
@@ -65,9 +67,9 @@ def score_documents(
         if learned.words is not None:
             scores = pd.Series(arrays["words"][part.rows], part.rows).dropna()
         # the original part has no fitted detectors
-        of_parts.append(replace(learner.kept(sample, learned, scores, source.raw), part=part))
-    with closing(results_of(learner, map(samples.of, small), jobs)) as kept:
-        for part, scores_of_part in zip(small, kept, strict=True):
+        of_parts.append(replace(learner.part_scores(sample, learned, scores, source.raw), part=part))
+    with closing(results_of(learner, map(samples.of, small), jobs)) as of_small:
+        for part, scores_of_part in zip(small, of_small, strict=True):
             of_parts.append(replace(scores_of_part, part=part))
             _fill(arrays, scores_of_part.words, scores_of_part.form)
             n_done += len(part.rows)
@@ -92,7 +94,7 @@ class _Samples:
     done: Sequence[PartScores]  # scores of earlier parts
 
     def of(self, part: Part, *, scores_others: bool = False) -> Sample:
-        """Return the sample of a part."""
+        """Return the sample of a part, with unfitted detectors: the copy goes to a worker process."""
         words = form = pd.Series(dtype=object)
         marked = self.marked[:0]
         if "words" in part.orders:
@@ -104,7 +106,11 @@ class _Samples:
         is_joint = {*part.orders} == {"words", "form"} and self.rule.is_joint(has_marks=len(self.marked) > 0)
         own = replace(part, pair=part.pair.copy())
         return Sample(
-            *(own, words, form, marked, self.raw_marked[marked.index]),
+            part=own,
+            words=words,
+            form=form,
+            marked=marked,
+            raw_marked=self.raw_marked[marked.index],
             scores_others=scores_others,
             is_joint=is_joint,
             has_enough=sum(scores.n_odd for scores in self.done) >= self.rule.n_listed(0),
@@ -132,6 +138,7 @@ def _check_batch(parts: Parts, rests: Sequence[Sequence[object]]) -> None:
 
 
 def _fill(arrays: Mapping[str, Array], words: "pd.Series[float]", form: LeftOut | None) -> None:
+    """Fill the scores of a part by words and by form into the arrays of all documents."""
     if len(words):
         arrays["words"][words.index] = words
     if form is not None:

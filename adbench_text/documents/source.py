@@ -21,8 +21,8 @@ _AT_A_TIME = 10_000  # documents to take at a time
 class TextSource:
     """Documents by row, from 0 on."""
 
-    read: Callable[[], Iterable[str]]
-    take: Callable[[Sequence[int]], Iterable[str]]
+    read: Callable[[], Iterable[str]]  # all documents, from the first one each time
+    take: Callable[[Sequence[int]], Iterable[str]]  # the documents of some rows
 
     @classmethod
     def of(cls, texts: "Texts | TextSource | DocumentTable") -> "Self | TextSource":

@@ -51,8 +51,8 @@ class Surveyor:
 
     def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> Facts:
         """Return the facts about texts. A chunk has texts and, for each text, the number of its cleaner."""
-        texts, numbers = chunk
-        cleaners = [self.cleaners[number] for number in numbers]
+        texts, cleaner_numbers = chunk
+        cleaners = [self.cleaners[number] for number in cleaner_numbers]
         words = (cleaner(text) for cleaner, text in zip(cleaners, texts, strict=True))
         cleaned = [own if own and not own.isspace() else "" for own in words]
         keys = [
@@ -60,11 +60,11 @@ class Surveyor:
             for text, own in zip(texts, cleaned, strict=True)
         ]
         return Facts(
-            np.array(keys, dtype=np.uint64),
-            np.array(list(map(self._raw_key, texts, cleaned, keys, cleaners)), dtype=np.uint64),
-            np.array([bool(own) for own in cleaned]),
-            sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
-            np.array(list(map(len, cleaned)), dtype=np.uint32),
+            keys=np.array(keys, dtype=np.uint64),
+            raw_keys=np.array(list(map(self._raw_key, texts, cleaned, keys, cleaners)), dtype=np.uint64),
+            has_words=np.array([bool(own) for own in cleaned]),
+            sketches=sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
+            lengths=np.array(list(map(len, cleaned)), dtype=np.uint32),
         )
 
     def _raw_key(self, text: str, cleaned: str, key: int, cleaner: Cleaner) -> int:
@@ -73,6 +73,7 @@ class Surveyor:
         return key if is_written_so else self._key(text.strip(), _AS_WRITTEN)
 
     def _key(self, text: str, kind: bytes = b"") -> int:
+        """Return the seeded key of a text, 0 if it is empty; keys of different kinds differ."""
         return text_key(text, kind, self.seed) if text else 0
 
 
@@ -84,25 +85,26 @@ def surveyed(
     progress: OnProgress,
 ) -> Facts:
     """Survey all documents, given the number of the cleaner for each; None for the first cleaner."""
-    kept: list[bytearray] = [bytearray() for _ in Facts._fields]
+    columns: list[bytearray] = [bytearray() for _ in Facts._fields]
     with closing(results_of(surveyor, _with_cleaners(source, cleaner_of), jobs)) as of_chunks:
         for facts in of_chunks:
-            for content, values in zip(kept, facts, strict=True):
+            for content, values in zip(columns, facts, strict=True):
                 content += values.tobytes()
-            progress("reading", len(kept[2]), None)  # `has_words` has one byte for each document
-    keys, raw_keys, has_words, all_sketches, lengths = kept
+            progress("reading", len(columns[2]), None)  # `has_words` has one byte for each document
+    keys, raw_keys, has_words, all_sketches, lengths = columns
     return Facts(
-        np.frombuffer(keys, dtype=np.uint64),
-        np.frombuffer(raw_keys, dtype=np.uint64),
-        np.frombuffer(has_words, dtype=np.bool_),
-        np.frombuffer(all_sketches, dtype=np.uint8).reshape(-1, N_HASHES),
-        np.frombuffer(lengths, dtype=np.uint32),
+        keys=np.frombuffer(keys, dtype=np.uint64),
+        raw_keys=np.frombuffer(raw_keys, dtype=np.uint64),
+        has_words=np.frombuffer(has_words, dtype=np.bool_),
+        sketches=np.frombuffer(all_sketches, dtype=np.uint8).reshape(-1, N_HASHES),
+        lengths=np.frombuffer(lengths, dtype=np.uint32),
     )
 
 
 def _with_cleaners(
     source: TextSource, cleaner_of: NDArray[np.int64] | None
 ) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield chunks of documents, with the number of the cleaner of each."""
     begin = 0
     for texts in in_chunks(source):
         end = begin + len(texts)
@@ -129,7 +131,7 @@ class Families:
         place = family = np.arange(len(different))
         if len(facts.sketches):
             lengths = facts.lengths[first] if shortest else place
-            order = np.argsort(lengths, kind="stable")
+            order = np.argsort(lengths, kind="stable")  # the first one of a family represents it
             place, family = np.empty_like(order), np.empty_like(order)
             place[order] = np.arange(len(order))
             family[order] = families(facts.sketches[first[order]], shared)
@@ -162,7 +164,13 @@ class Survey:
         Whole(2).check("sample", n_sample)
         representative = _first_rows(part, families.of_rows, families.place)
         representative[families.facts.keys == 0] = -1
-        return cls(families.facts, part, families.facts.keys, representative, n_sample)
+        return cls(
+            facts=families.facts,
+            part=part,
+            keys=families.facts.keys,
+            representative=representative,
+            n_sample=n_sample,
+        )
 
     def by_form(self) -> Self:
         """Return which documents are scored by form.
@@ -209,18 +217,18 @@ class Survey:
         return int((is_copy & ~self.is_duplicate).sum())
 
     def sample(self, rows: Rows) -> Rows:
-        """Return the sample of a part, sorted by key: documents with words, then documents without.
+        """Return the sample of a part (`rows`), sorted by key: documents with words, then documents without.
 
         So the detector learns the same whatever the order of the file.
         """
         keys = self.keys[rows]
         largest = np.unique(keys[keys > 0])[: self.n_sample].max(initial=0)
-        found = rows[self.is_representative[rows] & (keys <= largest)]
-        sample: Rows = found[np.lexsort((self.keys[found], ~self.facts.has_words[found]))]
+        in_sample = rows[self.is_representative[rows] & (keys <= largest)]
+        sample: Rows = in_sample[np.lexsort((self.keys[in_sample], ~self.facts.has_words[in_sample]))]
         return sample
 
     def rest(self, rows: Rows) -> Rows:
-        """Return the representatives of a part outside its sample, sorted."""
+        """Return the representatives of a part (`rows`, sorted) outside its sample, sorted."""
         is_rest = self.is_representative[rows]
         is_rest[np.searchsorted(rows, self.sample(rows))] = False
         rest: Rows = rows[is_rest]
@@ -228,16 +236,16 @@ class Survey:
 
     def sizes(self) -> "pd.Series[int]":
         """Return the size of each family, by the row of its representative, sorted by key."""
-        found = pd.Series(self.representative[self.representative >= 0]).value_counts()
-        return found.iloc[np.argsort(self.keys[found.index])]
+        sizes = pd.Series(self.representative[self.representative >= 0]).value_counts()
+        return sizes.iloc[np.argsort(self.keys[sizes.index])]
 
 
 def _first_rows(part: Rows, kind: NDArray[Any], place: Rows | None = None) -> Rows:
     """Return for each row the first row of the same part and kind, sorted by place and row."""
     keys = (kind, part) if place is None else (place, kind, part)
-    order = np.lexsort(keys)
-    is_first = np.ones(len(order), dtype=np.bool_)
-    is_first[1:] = (np.diff(part[order]) != 0) | (kind[order][1:] != kind[order][:-1])
-    first = np.empty(len(order), dtype=np.int64)
-    first[order] = order[is_first][np.cumsum(is_first) - 1]
+    rows = np.lexsort(keys)  # the last key counts first
+    is_first = np.ones(len(rows), dtype=np.bool_)
+    is_first[1:] = (np.diff(part[rows]) != 0) | (kind[rows][1:] != kind[rows][:-1])
+    first = np.empty(len(rows), dtype=np.int64)
+    first[rows] = rows[is_first][np.cumsum(is_first) - 1]
     return first

@@ -54,8 +54,9 @@ class _Reader:
     cleaners: Sequence[Cleaner]
 
     def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> _Chunk:
-        texts, numbers = chunk
-        cleaned = [self.cleaners[n](text) for text, n in zip(texts, numbers, strict=True)]
+        """Return the terms of texts. A chunk has texts and, for each text, the number of its cleaner."""
+        texts, cleaner_numbers = chunk
+        cleaned = [self.cleaners[n](text) for text, n in zip(texts, cleaner_numbers, strict=True)]
         number_of: dict[str, int] = {}
         of_texts = [
             sorted({number_of.setdefault(term, len(number_of)) for term in terms_of(text)})
@@ -74,9 +75,9 @@ def read_terms(
 ) -> Terms:
     """Read all documents; `texts` returns them. Names of months and days are no terms."""
     if language == AUTO:
-        found = FoundLanguages.of(texts(), jobs, progress)
-        languages, numbers = found.apart, found.numbers(found.apart)
-        shares = found.shares(found.language)
+        detected = FoundLanguages.of(texts(), jobs, progress)
+        languages, numbers = detected.apart, detected.numbers(detected.apart)
+        shares = detected.shares(detected.language)
     else:
         languages, numbers, shares = [standard(language)], None, dict[str, float]()
     cleaners = [Cleaner(language, all_words=language in _IN_PAIRS) for language in languages]
@@ -86,10 +87,10 @@ def read_terms(
     keys, of_copies, matrices, n_done = bytearray(), bytearray(), list[Any](), 0
     with closing(results_of(reader, _with_numbers(texts(), numbers), jobs)) as chunks:
         for chunk in chunks:
-            is_kept = np.array([term not in left_out for term in chunk.terms], dtype=np.bool_)
-            kept = [term for term in chunk.terms if term not in left_out]
-            places = np.array([number_of.setdefault(term, len(number_of)) for term in kept], dtype=np.int32)
-            matrix = chunk.has_term[:, is_kept]
+            is_term = np.array([term not in left_out for term in chunk.terms], dtype=np.bool_)
+            terms = [term for term in chunk.terms if term not in left_out]
+            places = np.array([number_of.setdefault(term, len(number_of)) for term in terms], dtype=np.int32)
+            matrix = chunk.has_term[:, is_term]
             entries = matrix.data, places[matrix.indices], matrix.indptr
             matrices.append(csr_array(entries, shape=(len(chunk.keys), len(number_of))))
             keys += chunk.keys.tobytes()
@@ -99,25 +100,25 @@ def read_terms(
     for matrix in matrices:
         matrix.resize(matrix.shape[0], len(number_of))
     return Terms(
-        np.frombuffer(keys, dtype=np.uint64),
-        np.frombuffer(of_copies, dtype=np.uint8).reshape(-1, N_HASHES),
-        stacked(matrices, len(number_of)),
-        [*number_of],
-        cleaners,
-        numbers,
-        shares,
+        keys=np.frombuffer(keys, dtype=np.uint64),
+        sketches=np.frombuffer(of_copies, dtype=np.uint8).reshape(-1, N_HASHES),
+        has_term=stacked(matrices, len(number_of)),
+        terms=[*number_of],
+        cleaners=cleaners,
+        cleaner_of=numbers,
+        languages=shares,
     )
 
 
-def evidence_of(words_: Sequence[str], scores: Mapping[str, float]) -> list[float]:
+def evidence_of(words: Sequence[str], scores: Mapping[str, float]) -> list[float]:
     """Return the largest evidence among the terms that each word of a document is in."""
-    found = [max(scores.get(term, 0.0) for term in [word, *terms_of(word)]) for word in words_]
-    for place, pair in enumerate(map("".join, pairwise(words_))):
+    evidence = [max(scores.get(term, 0.0) for term in [word, *terms_of(word)]) for word in words]
+    for place, pair in enumerate(map("".join, pairwise(words))):
         if len(pair) == 2:  # Chinese characters
-            found[place : place + 2] = [
-                max(score, scores.get(pair, 0.0)) for score in found[place : place + 2]
+            evidence[place : place + 2] = [
+                max(score, scores.get(pair, 0.0)) for score in evidence[place : place + 2]
             ]
-    return found
+    return evidence
 
 
 def _with_numbers(documents: Iterable[str], numbers: Rows | None) -> Iterator[tuple[list[str], list[int]]]:

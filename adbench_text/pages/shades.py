@@ -33,7 +33,7 @@ class Scale:
     centre: float  #: a word above it is red, a word below it is blue
     odd: float  #: distance from the centre with the deepest red; 0 without red words
     typical: float  #: distance from the centre with the deepest blue; often larger than `odd`
-    digits: int  #: decimals to print, so that the larger distance has three significant digits
+    digits: int  #: decimals to print, so that the end farther from 0 has three significant digits
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
@@ -116,6 +116,7 @@ def page(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
+    """Return Jinja's environment, with the filters and values that the templates use."""
     environment = Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
@@ -124,7 +125,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"no_formula": no_formula, "printable": printable, "referenced": _referenced}
+    environment.filters |= {"no_formula": no_formula, "printable": printable, "referenced": _attribute_value}
     environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
     return environment
 
@@ -134,14 +135,20 @@ def _shown(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _referenced(text: str) -> str:
-    """Return an attribute for a script; unprintable characters become references to characters."""
-    text = escape(text)
-    if printable(text) == text:
-        return text
-    return "".join(each if printable(each) == each else f"&#{ord(each)};" for each in text)
+def _attribute_value(text: str) -> str:
+    """Return a text as the value of an HTML attribute from which a script reads it back unchanged.
+
+    Unprintable characters become references to characters.
+    """
+    escaped = escape(text)
+    if printable(escaped) == escaped:
+        return escaped
+    return "".join(
+        character if printable(character) == character else f"&#{ord(character)};" for character in escaped
+    )
 
 
 def _source(name: str) -> str:
+    """Return the text of a template; see `page` for its name."""
     package, _, file = name.partition("/")
     return files(package).joinpath(file).read_text(encoding="utf-8")

@@ -102,8 +102,8 @@ class DetectorChoice:
             return given
         defaults = parameters(detector)  # a default that is given explicitly makes no new configuration
         return [
-            {name: value for name, value in each.items() if not _is_equal(value, defaults.get(name))}
-            for each in given
+            {name: value for name, value in settings.items() if not _is_equal(value, defaults.get(name))}
+            for settings in given
         ]
 
     def configuration(self) -> dict[str, Any]:
@@ -131,7 +131,10 @@ def split_list(text: str) -> list[str]:
     """
     parts, depth = [""], 0
     for character in text:
-        depth += (character in "([") - (character in ")]")
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
         if character == "," and depth == 0:
             parts.append("")
         else:
@@ -215,14 +218,15 @@ def english_knowledge(detector: "TextDetector", given: Container[str] = ()) -> l
 
     An encoder may know many languages, so it is left out.
     """
-    found: dict[str, None] = {}
-    is_of_others = hasattr(detector, "build_members")
-    for member in detector.build_members() if is_of_others else [detector]:
+    english: dict[str, None] = {}
+    has_members = hasattr(detector, "build_members")
+    for member in detector.build_members() if has_members else [detector]:
         used, params, defaults = member.resources(), member.get_params(), member.default_params()
-        for resource, (param, what) in _ENGLISH.items():
+        for resource, (param, name) in _ENGLISH.items():
             is_default = params.get(param) == defaults.get(param) and param not in given
-            found |= {what: None} if resource in used and is_default else {}
-    return list(found)
+            if resource in used and is_default:
+                english[name] = None
+    return list(english)
 
 
 def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
@@ -288,6 +292,7 @@ def _text_of_object(value: Any) -> str:
 
 
 def _is_equal(value: Any, other: Any) -> bool:
+    """Return whether two values of a setting are the same: 1 is 1.0, but not "1"."""
     same_type = type(canonical(value)) is type(canonical(other))
     return same_type and text_of_value(value) == text_of_value(other)
 

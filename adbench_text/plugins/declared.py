@@ -89,6 +89,7 @@ def _read(owner: Any, name: str, member: str) -> Any:
 
 
 def _check(name: str, member: str, values: Range, value: Any) -> None:
+    """Raise PluginError if a member of the detector `name` has a value that is not one of `values`."""
     try:
         values.check(member, value)
     except InvalidValueError as error:

@@ -64,6 +64,7 @@ def digests(documents: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _lines(texts: Iterable[str]) -> str:
+    """Return texts as JSON lines, with their numbers as ids."""
     return "".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in enumerate(texts))
 
 
@@ -76,6 +77,7 @@ class Exported(NamedTuple):
 
     @property
     def _file(self) -> Path:
+        """The file of scores; raise DetectorError if it does not exist."""
         if not (self.folder / _SCORES).exists():
             raise DetectorError(f"{self.folder} has no {_SCORES}. Write it, and run the same again.")
         return self.folder / _SCORES
@@ -99,10 +101,10 @@ def splits(folder: Path) -> Iterator[Exported]:
     for place in sorted({path.parent for name in (_SPLIT, _SCORES) for path in folder.rglob(name)}):
         try:
             facts = json.loads(content_of(place / _SPLIT))
-            found = facts.pop("digests")
-            if missing := {"train", "known", "test"} - {*found}:
+            of_parts = facts.pop("digests")
+            if missing := {"train", "known", "test"} - {*of_parts}:
                 raise KeyError(min(missing))
-            yield Exported(place, {str(name): str(fact) for name, fact in facts.items()}, found)
+            yield Exported(place, {str(name): str(fact) for name, fact in facts.items()}, of_parts)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidValueError(
                 f"adbench-text export has not written the folder {place} ({message_of(error)}). "
@@ -168,14 +170,14 @@ class GivenScores(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if the folder has no scores, or if a file of scores is wrong."""
         super().check_params()
-        found = [split for split in splits(Path(self.folder)) if (split.folder / _SCORES).exists()]
-        if not found:
+        with_scores = [split for split in splits(Path(self.folder)) if (split.folder / _SCORES).exists()]
+        if not with_scores:
             raise InvalidValueError(
                 f"{self.folder} has no {_SCORES}. Run adbench-text export --to {self.folder}, and write one "
                 "in the folder of each test.jsonl, with the columns id and score."
             )
-        for split in found:
-            split.scores()
+        for split in with_scores:
+            split.scores()  # raises the error
 
     def resources(self) -> dict[str, str]:
         """Return the digest of all scores and of the descriptions of their splits."""
@@ -184,11 +186,15 @@ class GivenScores(TextDetector):
         return {"scores": digest([file_digest(file) for file in files])}
 
     def _fit(self, texts: list[str]) -> None:
-        drawn = str(self.random_state), digest(sorted(texts)), digest(sorted(self._known_labels.odd))
+        """Find the exported splits with this seed, these training texts and these known outliers.
+
+        They may still differ in their test texts.
+        """
+        wanted = str(self.random_state), digest(sorted(texts)), digest(sorted(self._known_labels.odd))
         self._splits = [
             split
             for split in splits(Path(self.folder))
-            if (split.facts.get("seed"), split.digests["train"], split.digests["known"]) == drawn
+            if (split.facts.get("seed"), split.digests["train"], split.digests["known"]) == wanted
         ]
         if not self._splits:
             raise DetectorError(
@@ -197,12 +203,14 @@ class GivenScores(TextDetector):
             )
 
     def _score(self, texts: list[str]) -> Scores:
+        """Return the scores of the split with these test texts, in the order of the texts."""
         of_test = digest(sorted(texts))
         same = [split for split in self._splits if split.digests["test"] == of_test]
         if not same:
             raise DetectorError(f"{self.folder} has scores of other test documents than this split has.")
         if len(same) > 1:
             raise DetectorError(f"{same[0].folder} and {same[1].folder} are the same split; remove one.")
+        # the last one is taken first: copies get their scores in the order of their ids
         waiting = {text: scores[::-1] for text, scores in same[0].scores().items()}
         try:
             return np.array([waiting[digest([text])].pop() for text in texts])

@@ -72,6 +72,7 @@ def adapted(kind: Any) -> type[TextDetector]:
 
 
 def _is_pyod(kind: Any) -> bool:
+    """Return whether a class is a detector of PyOD, or inherits from one."""
     return any(base.__module__ == _PYOD for base in getattr(kind, "__mro__", ()))
 
 
@@ -82,6 +83,7 @@ def _takes_a_matrix(kind: Any) -> bool:
 
 @cache
 def _adapter(kind: Any) -> type["Foreign"]:
+    """Return the class that adapts detectors of a class, or of a function that returns a detector."""
     members: dict[str, Any] = {
         "__module__": kind.__module__,
         "__doc__": kind.__doc__,
@@ -105,7 +107,7 @@ def _method(name: str) -> Any:
     def call(detector: "Foreign", *arguments: Any) -> Any:
         own = getattr(detector.wrapped, name, None)
         # copies, because the detector may change its input
-        copies = [list(each) if isinstance(each, Sequence) else each for each in arguments]
+        copies = [list(value) if isinstance(value, Sequence) else value for value in arguments]
         return own(*copies) if callable(own) else inherited(detector, *arguments)
 
     return call
@@ -151,9 +153,9 @@ class Foreign(TextDetector):
     @classmethod
     def default_params(cls) -> dict[str, Any]:
         """Return the hyper-parameters by name, with their defaults."""
-        made = cls.kind()  # an error names the hyper-parameter that has no default value
+        detector = cls.kind()  # an error names the hyper-parameter that has no default value
         if hasattr(cls.kind, "get_params"):
-            return dict(made.get_params())
+            return dict(detector.get_params())
         return {p.name: p.default for p in inspect.signature(cls.kind).parameters.values()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -217,6 +219,7 @@ class Foreign(TextDetector):
         return super().restore(learned)
 
     def _fit(self, texts: list[str]) -> None:
+        """Fit the wrapped detector, with the observer and the known labels if it takes them."""
         # an attribute `observer` that is None means that the wrapped detector accepts an observer
         is_watched = getattr(self.wrapped, "observer", self) is None
         if is_watched:
@@ -230,5 +233,6 @@ class Foreign(TextDetector):
                 self.ran_on_ = {str(name): str(value) for name, value in self.wrapped.ran_on_.items()}
 
     def _score(self, texts: list[str]) -> Scores:
+        """Return the scores of the wrapped detector; higher is more abnormal."""
         scores: Scores = self.wrapped.decision_function(list(texts))
         return -check_scores(scores, len(texts)) if self.is_turned else scores

@@ -176,6 +176,7 @@ class PyODDetector(VectorDetector):
         return self.wrapped.__module__ in _SUPERVISED
 
     def _fit_vectors(self, X: Matrix) -> None:
+        """Fit a new detector of PyOD; a supervised one also gets vectors of known outliers, as class 1."""
         shared: Mapping[str, Any] = {
             "contamination": self.contamination,
             "random_state": self.random_state,

@@ -93,10 +93,12 @@ def plugins(kind: str) -> dict[str, Plugin]:
 
 
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plugin]:
+    """Return the plug-ins of one of our files, which is parsed; a plug-in has the problem of its file."""
     module = f"adbench_text.{kind}.{name}"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
     load = partial(importlib.import_module, module)
-    file = Plugin(kind, name, "", load, module, f"{module} (adbench-text)")
+    place = f"{module} (adbench-text)"
+    file = Plugin(kind, name, summary="", load=load, module=module, place=place)
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
@@ -144,24 +146,34 @@ def _members(family: Plugin) -> list[Plugin]:
 
 
 def _first_line(node: ast.Module | ast.ClassDef) -> str:
+    """Return the first line of the docstring of a file or class, empty without one."""
     return (ast.get_docstring(node) or "").partition("\n")[0]
 
 
 def _declared_name(node: ast.ClassDef) -> object:
     """Return the literal ``name`` that a class declares, or None."""
-    for each in node.body:
-        if isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(each.value, ast.Constant):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+    for statement in node.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Constant):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if any(isinstance(target, ast.Name) and target.id == "name" for target in targets):
-                return each.value.value
+                return statement.value.value
     return None
 
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
+    """Return the plug-in of another package."""
     distribution = point.dist.name if point.dist else "unknown package"
     load: Callable[[], Any] = lambda: _foreign(kind, point.load, point.value)  # noqa: E731
     place = f"{point.value} ({distribution})"
-    return Plugin(kind, point.name, f"from {distribution}", load, point.module, place, package=distribution)
+    return Plugin(
+        kind,
+        point.name,
+        summary=f"from {distribution}",
+        load=load,
+        module=point.module,
+        place=place,
+        package=distribution,
+    )
 
 
 def with_files(text: str) -> str:
@@ -173,8 +185,9 @@ def with_files(text: str) -> str:
 
 
 def _from_own_file(kind: str, name: str, path: Path) -> Plugin:
+    """Return the plug-in of a file of the user; `name` is ``mine.py:Mine``."""
     load = partial(_foreign, kind, partial(own_file.load, path, name.partition(":")[2]), name)
-    return Plugin(kind, name, "in a file", load, path.stem, str(path), package="")
+    return Plugin(kind, name, summary="in a file", load=load, module=path.stem, place=str(path), package="")
 
 
 def find(kind: str, name: str) -> Plugin | None:
@@ -184,15 +197,15 @@ def find(kind: str, name: str) -> Plugin | None:
     """
     if kind == "detectors" and name in (paths := own_file.known()):
         return _from_own_file(kind, name, paths[name])
-    found = plugins(kind)
-    return found.get(name) or (found.get(name.partition(":")[0]) if kind == "datasets" else None)
+    by_name = plugins(kind)
+    return by_name.get(name) or (by_name.get(name.partition(":")[0]) if kind == "datasets" else None)
 
 
 def load_from_file(kind: str, text: str) -> tuple[str, Any]:
     """Return the name, such as ``mine.py:first_100``, and the object that a text of the user names."""
-    if (found := own_file.WRITTEN.fullmatch(text)) is None:
+    if (written := own_file.WRITTEN.fullmatch(text)) is None:
         raise InvalidValueError(f"Expected ./FILE.py:NAME, got {text!r}.")
-    plugin = _from_own_file(kind, *own_file.name_and_path(found))
+    plugin = _from_own_file(kind, *own_file.name_and_path(written))
     return plugin.name, _load(plugin)
 
 
@@ -202,15 +215,15 @@ def loaded_files() -> list[str]:
 
 
 def _foreign(kind: str, load: Callable[[], Any], value: str) -> Any:
-    """Load an object from another package or a file, and check its kind."""
+    """Load an object from another package or a file, and check its kind; `value` names it in an error."""
     loaded = load()
     if kind == "datasets":
         from adbench_text.contract.dataset import Dataset
 
-        made = loaded() if inspect.isclass(loaded) else loaded
-        if not isinstance(made, Dataset):
+        dataset = loaded() if inspect.isclass(loaded) else loaded
+        if not isinstance(dataset, Dataset):
             raise TypeError(f"{value} is not a subclass of adbench_text.contract.dataset.Dataset")
-        return made
+        return dataset
     if kind == "metrics":
         if not callable(loaded):
             raise TypeError(f"{value} is not a function")
@@ -231,8 +244,8 @@ def module_of(kind: str, name: str) -> str:
 def name_of(detector: type) -> str:
     """Return the name of the plug-in of a detector's class, or else the name of the class."""
     place = detector.__module__, detector.__name__
-    found = (p.name for p in plugins("detectors").values() if (p.module, p.class_name) == place)
-    return next(found, detector.__name__)
+    own_names = (p.name for p in plugins("detectors").values() if (p.module, p.class_name) == place)
+    return next(own_names, detector.__name__)
 
 
 def names(kind: str) -> list[str]:
@@ -256,7 +269,10 @@ def listing(kind: str) -> list[Plugin]:
 
 
 def load(kind: str, name: str) -> Any:
-    """Load the plug-in with this name: a detector class or a dataset."""
+    """Load the plug-in with this name: a detector class or a dataset.
+
+    Raise UnknownNameError if no plug-in has this name, PluginError if it cannot be loaded.
+    """
     plugin = _found(kind, name)
     if plugin.problem:
         raise PluginError(plugin.problem)
@@ -264,6 +280,7 @@ def load(kind: str, name: str) -> Any:
 
 
 def _found(kind: str, name: str) -> Plugin:
+    """Return the plug-in with this name; raise UnknownNameError if no plug-in has it."""
     plugin = find(kind, name)
     if plugin is None:
         raise UnknownNameError(kind.removesuffix("s"), name, plugins(kind))
@@ -279,6 +296,11 @@ def has_loaded_others() -> bool:
 
 
 def _load(plugin: Plugin) -> Any:
+    """Load a plug-in; raise PluginError if this fails.
+
+    The code of others is noted (see `has_loaded_others`), and cannot change the state of this process, such
+    as its random generators or environment.
+    """
     if not plugin.is_foreign:
         return _load_checked(plugin)
     metrics.library()  # a plug-in that patches the library of metrics is loaded after it
@@ -288,6 +310,7 @@ def _load(plugin: Plugin) -> Any:
 
 
 def _load_checked(plugin: Plugin) -> Any:
+    """Load a plug-in; turn every error into a PluginError that says what to do."""
     try:
         return plugin.load()
     except PluginError:
@@ -350,24 +373,27 @@ def variants(text: str) -> list[str]:
 
 
 def dataset(name: str) -> Any:
-    """Return the dataset with this name; see `load`."""
+    """Return the dataset with this name, or a variant of one; see `load`.
+
+    Raise an error if it states wrong facts, such as classes that are not texts.
+    """
     if name in _added:
         return _added[name]
     from adbench_text.contract.dataset import check_facts
 
     loaded = load("datasets", name)
-    module, given = loaded.__module__, []
+    module, arguments = loaded.__module__, []
     if name not in plugins("datasets"):  # a variant
-        of, _, variant = name.partition(":")
+        base, _, variant = name.partition(":")
         if not loaded.variants:
             raise UnknownNameError("dataset", name, plugins("datasets"))
         if variant not in loaded.variants:
-            raise UnknownNameError(f"variant of {of}", variant, loaded.variants)
-        loaded, given = loaded if inspect.isclass(loaded) else type(loaded), [variant]
+            raise UnknownNameError(f"variant of {base}", variant, loaded.variants)
+        loaded, arguments = loaded if inspect.isclass(loaded) else type(loaded), [variant]
     with as_plugin_error(f"The dataset {name!r} cannot be used", module):
-        made: Any = loaded(*given) if inspect.isclass(loaded) else loaded
-        for text in (made.name, *made.classes):
+        usable: Any = loaded(*arguments) if inspect.isclass(loaded) else loaded
+        for text in (usable.name, *usable.classes):
             if not isinstance(text, str) or not text.strip() or not text.isprintable():
                 raise ValueError(f"its name and its classes must be printable texts, got {text!r:.80}")
-        check_facts(made)
-    return made
+        check_facts(usable)
+    return usable

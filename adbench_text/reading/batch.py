@@ -103,6 +103,7 @@ class ColumnStrings:
         return self._without_missing(batch, array) if name in self.texts and self.is_table else array
 
     def _without_missing(self, batch: Batch, texts: "pa.Array") -> "pa.Array":
+        """Return texts where words such as NULL are missing values, which are counted as losses."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -114,6 +115,7 @@ class ColumnStrings:
         return pc.if_else(is_missing, pa.scalar(None, pa.string()), texts)
 
     def _strings(self, batch: Batch, name: str) -> "pa.Array | None":
+        """Return the values of a column as strings; words such as NULL stay."""
         import pyarrow as pa
 
         values = batch.columns[name]
@@ -132,50 +134,55 @@ class ColumnStrings:
 
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
-        of = values.type
+        kind = values.type
         try:
-            if pa.types.is_string(of) or pa.types.is_large_string(of):
+            if pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 values.validate(full=True)
                 return values.cast(pa.string())
-            if pa.types.is_binary(of) or pa.types.is_large_binary(of):
+            if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
                 return values.cast(pa.string())
         except pa.ArrowException:  # not UTF-8: another encoding, or a column that is not needed
             return [self._decoded(each) for each in values.cast(pa.large_binary()).to_pylist()]
         try:
-            found: list[Any] = values.to_pylist()
+            listed: list[Any] = values.to_pylist()
         except (OverflowError, ValueError):  # Python has no years after 9999
-            width = pa.int32() if of.bit_width == 32 else pa.int64()
-            found = values.cast(width).cast(pa.string()).to_pylist()
-        return found
+            width = pa.int32() if kind.bit_width == 32 else pa.int64()
+            listed = values.cast(width).cast(pa.string()).to_pylist()
+        return listed
 
     def _decoded(self, value: bytes | None) -> str | bytes | None:
+        """Return the text of some bytes; if they are not in the encoding, return the bytes."""
         try:
             return value if value is None else value.decode(self.options.encoding)
         except UnicodeDecodeError:
             return value
 
     def _mixed(self, batch: Batch, name: str, values: Sequence[Any]) -> "pa.Array | None":
-        """Return values of several types as strings."""
+        """Return values of several types as strings; None to leave the column out."""
         import pyarrow as pa
 
         is_text, is_kept = name in self.texts, name in self.kept
-        found: list[str | None] = []
+        strings: list[str | None] = []
         for index, value in enumerate(values):
             if isinstance(value, str):
                 text = without_surrogates(value)
                 if text != value:
                     self.losses.add("surrogates", batch.place(index))
-                found.append(text)
+                strings.append(text)
             elif is_text:
-                found.append(self._no_text(batch, index, name, value))
+                strings.append(self._no_text(batch, index, name, value))
             elif isinstance(value, list | dict) and not is_kept:
                 self.losses.note(f"Left out the column {name!r}, which holds lists or objects.")
                 return None
             else:
-                found.append(as_string(value))
-        return pa.array(found, pa.string())
+                strings.append(as_string(value))
+        return pa.array(strings, pa.string())
 
     def _no_text(self, batch: Batch, index: int, name: str, value: Any) -> str | None:
+        """Return the text to read for a value of another type, None if it is missing.
+
+        Raise DataError unless reading goes on after unreadable input.
+        """
         if as_string(value) is None:
             return None
         if self.options.goes_on:

@@ -36,11 +36,14 @@ class Chats:
     is_found: bool = False  # whether the file has conversations; known after `looked_at`
 
     def looked_at(self, values: _Values) -> _Values:
-        """Return the same values, after the first ones have shown whether they are conversations."""
+        """Set `is_found` by the first values, and return all values.
+
+        The first value decides that is not a conversation without turns. Only values up to it are read ahead.
+        """
         ahead = []
-        for value in values:
-            ahead.append(value)
-            if _turns_of(value[0]) != []:  # a conversation without turns shows nothing
+        for row, line in values:
+            ahead.append((row, line))
+            if _turns_of(row) != []:  # a conversation without turns shows nothing; None is another row
                 break
         self.is_found = bool(ahead) and self._is_chat(ahead[-1][0])
         return chain(ahead, values)
@@ -57,7 +60,7 @@ class Chats:
 
     def rows(self, values: _Values) -> Iterator[tuple[Mapping[str, Any], int]]:
         """Yield an object for each turn, with the line where its conversation begins."""
-        wanted = {_role(each).lower(): each for each in self.options.role}
+        wanted = {_role(name).lower(): name for name in self.options.role}  # empty for all roles
         roles, last = dict[str, None](), 0
         for row, line in values:
             last = max(line, last + 1)  # several conversations may be in one line
@@ -101,22 +104,25 @@ class Chats:
         )
 
     def _facts(self, row: Mapping[str, Any], number: int) -> tuple[str, dict[str, Any]]:
-        """Return the identifier of a conversation, and its fields that are copied to each turn."""
-        named = next((name for name in _IDS if _is_name(row.get(name))), None)
+        """Return the identifier of a conversation, and its fields that are copied to each turn.
+
+        Without an identifier, `number` identifies the conversation in its file.
+        """
+        id_name = next((name for name in _IDS if _is_name(row.get(name))), None)
         place = f"{self.name}:{number}" if self.is_part else str(number)
         others = {}
         for name, value in row.items():
-            if name in (*_OURS, *_LISTS, named):
+            if name in (*_OURS, *_LISTS, id_name):
                 continue
             if isinstance(value, list | dict):
                 self.losses.note(f"Left out the column {name!r}, which holds lists or objects.")
             else:
                 others[name] = value
-        return (place if named is None else str(row[named])), others
+        return (place if id_name is None else str(row[id_name])), others
 
 
 def _turns_of(row: Any) -> list[Any] | None:
-    """Return the list of turns of a row, or None."""
+    """Return the list of turns of a row, which may be empty; None if the row is no conversation."""
     if not isinstance(row, dict):
         return None
     return next((row[name] for name in _LISTS if isinstance(row.get(name), list)), None)
@@ -138,10 +144,12 @@ def _form_of(turn: Any) -> tuple[str, str] | None:
 
 
 def _is_name(value: Any) -> bool:
+    """Return whether a value can identify a conversation."""
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
 def _role(name: str) -> str:
+    """Return the name of a role, as OpenAI and Anthropic call it."""
     return _ROLES.get(name.lower(), name)
 
 

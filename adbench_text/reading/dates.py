@@ -62,40 +62,41 @@ def last_period(values: Sequence[str | None], column: str, place: Callable[[int]
             else f"{column!r} has a date in {len(rows):,} of {count(len(values), 'document')}."
         )
     known = [date for date in dates if date is not None]
-    with_zone = sum(date.tzinfo is not None for date in known)
-    if 0 < with_zone < len(known):
+    n_with_zone = sum(date.tzinfo is not None for date in known)
+    if 0 < n_with_zone < len(known):
         notes.append(
-            f"{count(len(known) - with_zone, 'date')} of {column!r} without a time zone count as UTC, like "
+            f"{count(len(known) - n_with_zone, 'date')} of {column!r} without a time zone count as UTC, like "
             "the others."
         )
     utc = [(date.astimezone(UTC) if date.tzinfo else date).replace(tzinfo=None) for date in known]
     stamps = pd.DatetimeIndex(pd.Series(utc).astype("datetime64[us]"))
     divided = {name: stamps.to_period(unit) for name, unit in _UNITS.items()}
     divided = {name: periods for name, periods in divided.items() if periods.nunique() > 1}
-    zone = " (UTC)" if with_zone else ""
+    zone = " (UTC)" if n_with_zone else ""
     if not divided:
         day = _named(stamps.max().to_period("D"), "day")
         raise InvalidValueError(f"All documents are of one day, {day}{zone}: nothing is before it.")
     sizes = {name: int((periods == periods.max()).sum()) for name, periods in divided.items()}
     enough = [name for name, n in sizes.items() if n >= _ENOUGH]
-    name = enough[0] if enough else max(reversed(sizes), key=sizes.__getitem__)
-    periods, is_new = divided[name], np.asarray(divided[name] == divided[name].max())
+    # of equal sizes, the longer period
+    unit = enough[0] if enough else max(reversed(sizes), key=sizes.__getitem__)
+    periods, is_new = divided[unit], np.asarray(divided[unit] == divided[unit].max())
     n_periods = (periods.max() - periods.min()).n
-    if sizes[name] < LEAST:
-        last, n_last = place(int(rows[np.argmax(stamps)])), count(sizes[name], "document")
+    if sizes[unit] < LEAST:
+        last, n_last = place(int(rows[np.argmax(stamps)])), count(sizes[unit], "document")
         raise InvalidValueError(
-            f"The last {name}, {_named(periods.max(), name)}{zone}, has {n_last} ({last}), and {LEAST} are "
+            f"The last {unit}, {_named(periods.max(), unit)}{zone}, has {n_last} ({last}), and {LEAST} are "
             "needed. If this date is wrong, mend it; or give two files."
         )
     n_empty = n_periods + 1 - periods.nunique()
     n_old, n_new = (count(int(each.sum()), "document") for each in (~is_new, is_new))
     summary = (
-        f"NEW is the last {name}, {_named(periods.max(), name)}{zone}: {n_new}. "
-        f"OLD is the {count(n_periods, name)} before it: {n_old}."
+        f"NEW is the last {unit}, {_named(periods.max(), unit)}{zone}: {n_new}. "
+        f"OLD is the {count(n_periods, unit)} before it: {n_old}."
     )
     if n_empty:
         notes.append(
-            f"{count(n_empty, name)} between the first and the last one {_has(n_empty)} no documents."
+            f"{count(n_empty, unit)} between the first and the last one {_has(n_empty)} no documents."
         )
     return LastPeriod(rows[~is_new], rows[is_new], summary, notes)
 
@@ -123,13 +124,14 @@ def date_of(value: str) -> datetime | None:
 
 
 def _parsed(form: str, text: str) -> datetime:
+    """Return the date of a text in a format of `datetime.strptime`; raise ValueError for another text."""
     return datetime.strptime(text, form)
 
 
-def _known(read: Callable[[str], datetime], text: str) -> datetime | None:
+def _known(parse: Callable[[str], datetime], text: str) -> datetime | None:
     """Return the date of a text, or None if it is no date, or has no time in UTC."""
     try:
-        date = read(text)
+        date = parse(text)
         date.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -142,7 +144,7 @@ def _unread(
     column: str,
     place: Callable[[int], str],
 ) -> list[str]:
-    """Return notes on documents without a date."""
+    """Return notes on documents without a date; a note on wrong dates comes first."""
     unread = [row for row, date in enumerate(dates) if date is None]
     empty = [row for row in unread if not (values[row] or "").strip() or (values[row] or "") in MISSING]
     wrong = sorted({*unread} - {*empty})
@@ -160,9 +162,10 @@ def _unread(
     return notes
 
 
-def _named(period: object, name: str) -> str:
-    start, end = (f"{getattr(period, each):%Y-%m-%d}" for each in ("start_time", "end_time"))
-    return {"day": start, "week": f"{start} to {end}", "month": start[:-3]}[name]
+def _named(period: object, unit: str) -> str:
+    """Return the name of a period of pandas: ``"2026-11-29"``, or ``"2026-11"`` for a month."""
+    start, end = (f"{getattr(period, name):%Y-%m-%d}" for name in ("start_time", "end_time"))
+    return {"day": start, "week": f"{start} to {end}", "month": start[:-3]}[unit]
 
 
 def _has(n: int) -> str:

@@ -78,9 +78,11 @@ def unpacked(stream: BinaryIO, name: str) -> Any:
 def only_member(archive: zipfile.ZipFile, name: str) -> str:
     """Return the name of the only file in a ZIP archive; raise DataError if there is not exactly one."""
     members = [
-        each
-        for each in archive.namelist()
-        if not each.endswith("/") and not each.startswith("__MACOSX/") and not Path(each).name.startswith(".")
+        member
+        for member in archive.namelist()
+        if not member.endswith("/")
+        and not member.startswith("__MACOSX/")
+        and not Path(member).name.startswith(".")
     ]
     if "[Content_Types].xml" in members:
         raise DataError(
@@ -97,6 +99,9 @@ class Lines:
 
     A line ends with a line feed. With `any_end`, or in a file without any line feed, it may also end with a
     carriage return. Bytes that are not in the encoding, and NUL, raise an error with the number of the line.
+
+    Look at the first lines (`ahead`, `first_line`), and skip some of them, before the lines are taken: by an
+    iteration, `groups` or `blocks`, once.
     """
 
     def __init__(
@@ -127,7 +132,7 @@ class Lines:
         self.any_end = any_end
         self.n_skipped = 0  # lines skipped at the start; line numbers count them
         self._decoded_blocks = self._decode()
-        self._first = ""
+        self._first = ""  # text that is decoded but not taken yet
         self._failure: DataError | None = None  # raised after the first lines
         self._n_to_skip = options.skip_lines or 0
 
@@ -136,7 +141,7 @@ class Lines:
         self._n_to_skip += n
 
     def _skip(self) -> None:
-        """Leave out lines of the text that is decoded; decode more of it where it is too short."""
+        """Drop the lines to skip from `_first`; decode more text where it is too short."""
         while self._n_to_skip:
             lines = list(io.StringIO(self._first, self._newline(self._first) or ""))
             n = min(max(len(lines) - 1, 0), self._n_to_skip)  # the last line may go on in the next block
@@ -203,6 +208,7 @@ class Lines:
         return self._counted() if self.is_pipe else chain.from_iterable(self.groups())
 
     def _counted(self) -> Iterator[str]:
+        """Yield the lines of a pipe, and count those that have come, for `is_waiting`."""
         for lines in self.groups():
             self._n_there = len(lines)
             for line in lines:
@@ -282,6 +288,7 @@ class Lines:
             )
 
     def _without_nul(self, text: str) -> tuple[str, DataError | None]:
+        """Return a text before its first NUL, and the error; with --errors replace, U+FFFD for each NUL."""
         before = text[: text.index("\0")]
         if not self._goes_on:
             return before, DataError(

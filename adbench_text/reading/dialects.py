@@ -56,6 +56,7 @@ class Dialect(NamedTuple):
         raw: list[str] = []
 
         def noted() -> Iterator[str]:
+            """Yield the lines, and note them in `raw` until the reader has a row."""
             for line in lines:
                 raw.append(line)
                 yield line
@@ -86,7 +87,7 @@ class Dialect(NamedTuple):
         begin, *others = (line.split(self.delimiter)[0].strip(' "') for line in lines)
         is_full = [line.count(self.delimiter) == n - 1 for line in lines[1:]]
         return (all(is_full) and len(lines) >= _MANY_ROWS) or any(
-            are_alike(each, begin) for each, full in zip(others, is_full, strict=True) if full
+            are_alike(other, begin) for other, full in zip(others, is_full, strict=True) if full
         )
 
 
@@ -117,21 +118,29 @@ def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
     spaces = bool(lines) and all(map(str.isspace, following))
     spaces = spaces and all(line.partition(delimiter)[2].startswith(" ") for line in lines)
     return Dialect(
-        delimiter, quotes, spaces, quotes and any(map(_ESCAPED.search, sample)), is_sure=is_sure, stray=stray
+        delimiter=delimiter,
+        quotes=quotes,
+        spaces=spaces,
+        escapes=quotes and any(map(_ESCAPED.search, sample)),
+        is_sure=is_sure,
+        stray=stray,
     )
 
 
 def likely_delimiter(sample: list[str], *, quotes: bool = True) -> str:
-    """Return the delimiter for which the rows of a sample have as many fields as its first row."""
-    found = []
+    """Return the delimiter for which the rows of a sample have as many fields as its first row.
+
+    A sample with one column has a comma, or `NONE` if a comma is in its texts.
+    """
+    candidates = []
     for delimiter in DELIMITERS:
         widths = [len(fields) for fields in Dialect(delimiter, quotes).reader(sample) if fields]
         if widths and widths[0] > 1:
             others = widths[1:]
             share = sum(width in (widths[0], widths[0] + 1) for width in others) / max(len(others), 1)
-            found.append((share if others else 1.0, widths[0], -DELIMITERS.index(delimiter), delimiter))
-    if found:
-        return max(found)[-1]
+            candidates.append((share if others else 1.0, widths[0], -DELIMITERS.index(delimiter), delimiter))
+    if candidates:
+        return max(candidates)[-1]
     widths = [len(fields) for fields in Dialect(",", quotes).reader(sample) if fields]
     return NONE if max(widths, default=1) > 1 else ","
 
@@ -149,7 +158,8 @@ def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
     n = next((len(fields) for fields in plain.reader(sample) if fields), 1)
     if '"' in sample[0] or (n > 1 and any(len(fields) != n for fields in plain.reader(sample) if fields)):
         return True, 0
-    n_rows, n_in_quotes, n_several, number, strays = 0, 0, 0, 1, list[int]()
+    n_rows = n_in_quotes = n_several = 0  # rows; with a field in quotes; of several lines
+    number, strays = 1, list[int]()  # of the line, and of lines where a stray quote joins rows
     for _, lines in quoted.rows(sample):
         fault, is_long = quoted.fault(lines), len(lines) > 1
         if quoted.joins(lines, n):
@@ -159,11 +169,12 @@ def _quotes(sample: list[str], delimiter: str) -> tuple[bool, int]:
             is_blank_inside = is_long and any(map(str.isspace, lines))
             if '""' in lines[0] or is_blank_inside or (not is_long and len(fields) > n):
                 return True, 0
-            n_several += is_long
-            n_in_quotes += any(map(_is_in_quotes, fields))
+            n_several += 1 if is_long else 0
+            n_in_quotes += 1 if any(map(_is_in_quotes, fields)) else 0
         n_rows, number = n_rows + 1, number + len(lines)
     is_sure = 2 * n_in_quotes >= n_rows
-    return is_sure, strays[0] if strays and not is_sure and len(strays) > _OFTEN * n_several else 0
+    are_characters = bool(strays) and not is_sure and len(strays) > _OFTEN * n_several
+    return is_sure, strays[0] if are_characters else 0
 
 
 def _tabs_are_quoted(sample: list[str]) -> bool:
@@ -189,4 +200,5 @@ def _tabs_are_quoted(sample: list[str]) -> bool:
 
 
 def _is_in_quotes(field: str) -> bool:
+    """Return whether a field begins and ends with a quote."""
     return len(field) > 1 and field[0] == field[-1] == '"'

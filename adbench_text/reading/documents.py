@@ -77,7 +77,8 @@ class DocumentFile:
         likely_id: str | None = None,
         **options: Any,
     ) -> None:
-        given = [*map(without_surrogates, filter(None, [text] if isinstance(text, str) else text or ()))]
+        names_of_text = [text] if isinstance(text, str) else text or ()
+        given = [*map(without_surrogates, filter(None, names_of_text))]
         id, self.group_column = id and without_surrogates(id), group and without_surrogates(group)
         others = [*filter(None, [id, self.group_column])]
         self._source = source = source_of(path, [*given, *others], ReadOptions(**options))
@@ -174,7 +175,7 @@ class DocumentFile:
         """Yield documents in batches as they are read. A batch of a pipe has the documents that have come."""
         begin = 0
         for rows, _ in self._strings(()):
-            table = DocumentTable(rows, self.text_columns, self.id_column, (), begin)
+            table = DocumentTable(rows, self.text_columns, self.id_column, pieces=(), begin=begin)
             yield [*map(Document, table.ids, table.texts())]
             begin += len(table)
 
@@ -194,19 +195,25 @@ class DocumentFile:
         If `columns` is None, all columns are kept for up to `most` rows. `progress` receives the number of
         documents read.
         """
-        kept, pieces, n = _Kept(), [], 0
+        store, pieces, n_read = _BatchStore(), [], 0
         with _without_collection():
             for rows, batch in self._strings(columns, most):
-                kept.add(rows)
-                pieces.append(_Piece(n, replace(batch, columns={})))
-                n += rows.num_rows
-                progress(n)
-        return DocumentTable(kept.table(), self.text_columns, self.id_column, pieces, 0, kept.folder)
+                store.add(rows)
+                pieces.append(_Piece(n_read, replace(batch, columns={})))
+                n_read += rows.num_rows
+                progress(n_read)
+        return DocumentTable(
+            store.table(), self.text_columns, self.id_column, pieces=pieces, folder=store.folder
+        )
 
     def _strings(
         self, others: Collection[str] | None, most: float = float("inf")
     ) -> "Iterator[tuple[pa.RecordBatch, Batch]]":
-        """Yield rows with columns of strings, and the batch that they come from."""
+        """Yield rows with columns of strings, and the batch that they come from.
+
+        `others` are columns besides text, identifiers and groups; None for all columns of the first `most`
+        rows.
+        """
         import pyarrow as pa
 
         if self._is_read:
@@ -215,17 +222,22 @@ class DocumentFile:
         needed = [*filter(None, [*self.text_columns, self.id_column, self.group_column, *(others or ())])]
         source = self._source
         strings = ColumnStrings(
-            self.text_columns, others or (), source.options, source.losses, source.is_table
+            texts=self.text_columns,
+            kept=others or (),
+            options=source.options,
+            losses=source.losses,
+            is_table=source.is_table,
         )
         unescaped = Unescaped(source.losses, source.is_table)
         reading = self._reading or self._source.batches(None if others is None else needed)
-        n = 0
+        n_read = 0
         for batch in map(_with_clean_names, reading):
             if lacking := self._lacking(batch):
                 self._source.skip_part(batch.part, lacking)
                 continue
-            n += len(batch)
-            names = needed if others is not None or n > most else dict.fromkeys([*needed, *batch.columns])
+            n_read += len(batch)
+            has_all = others is None and n_read <= most
+            names = dict.fromkeys([*needed, *batch.columns]) if has_all else needed
             arrays = {}
             for name in names:
                 if name not in batch.columns:
@@ -250,8 +262,10 @@ class DocumentFile:
 
 
 class _Piece(NamedTuple):
+    """Rows of a table that come from one batch, which names their places."""
+
     begin: int  # the first row
-    batch: Batch
+    batch: Batch  # without its columns
 
 
 @dataclass
@@ -289,11 +303,11 @@ class DocumentTable:
         number_of = np.searchsorted(ends, wanted, side="right")
         order = np.argsort(number_of, kind="stable")
         numbers, first = np.unique(number_of[order], return_index=True)
-        found = np.empty(len(wanted), dtype=object)
+        texts = np.empty(len(wanted), dtype=object)
         for number, places in zip(numbers, np.split(order, first)[1:], strict=True):
             taken = batches[number].take(wanted[places] - (ends[number] - batches[number].num_rows))
-            found[places] = [*DocumentTable(taken, self.text_columns, None, ()).texts()]
-        return iter(found.tolist())
+            texts[places] = [*DocumentTable(taken, self.text_columns, None, ()).texts()]
+        return iter(texts.tolist())
 
     @cached_property
     def _batches(self) -> "tuple[list[pa.RecordBatch], NDArray[np.int64]]":
@@ -336,13 +350,13 @@ def table_of(texts: Iterable[str]) -> DocumentTable:
     """Return a table of some texts."""
     import pyarrow as pa
 
-    kept, remaining = _Kept(), iter(texts)
+    store, remaining = _BatchStore(), iter(texts)
     while batch := [*islice(remaining, MOST_ROWS)]:
-        kept.add(pa.RecordBatch.from_arrays([pa.array(batch, pa.string())], [TEXT]))
-    return DocumentTable(kept.table(), [TEXT], None, (), 0, kept.folder)
+        store.add(pa.RecordBatch.from_arrays([pa.array(batch, pa.string())], [TEXT]))
+    return DocumentTable(store.table(), [TEXT], id_column=None, pieces=(), folder=store.folder)
 
 
-class _Kept:
+class _BatchStore:
     """Keeps record batches in memory, or above some size in temporary files."""
 
     def __init__(self) -> None:
@@ -369,6 +383,7 @@ class _Kept:
         return pa.concat_tables([*parts, *self._batches], promote_options="default")
 
     def _write(self) -> None:
+        """Move the batches from memory to another temporary file."""
         import pyarrow as pa
 
         self.folder = self.folder or TemporaryDirectory(
@@ -397,6 +412,7 @@ def _without_collection() -> Iterator[None]:
 
 @contextmanager
 def _disk_errors() -> Iterator[None]:
+    """Turn errors of the system into DataError with advice."""
     try:
         yield
     except OSError as error:
@@ -407,6 +423,7 @@ def _disk_errors() -> Iterator[None]:
 
 
 def _chunks(column: Any) -> list[Any]:
+    """Return the chunks of a column; a column of a record batch is one chunk."""
     return getattr(column, "chunks", [column])
 
 
@@ -421,6 +438,7 @@ def _with_clean_names(batch: Batch) -> Batch:
 
 
 def _check_lengths(texts: "pa.Array", batch: Batch) -> None:
+    """Raise DataError if a document of a batch is too long."""
     import pyarrow.compute as pc
 
     if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST:
@@ -437,8 +455,8 @@ def named(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
     for name in wanted:
         if name in columns:
             return name
-        if len(found := [each for each in columns if each.strip().lower() == name]) == 1:
-            return found[0]
+        if len(alike := [column for column in columns if column.strip().lower() == name]) == 1:
+            return alike[0]
     return None
 
 
@@ -464,5 +482,5 @@ def _n_words(column: str, first: Sequence[Batch]) -> float:
         of_batch = batch.columns.get(column, ())
         some = of_batch[: _N_LOOKED_AT - len(values)]
         values += some.to_pylist() if hasattr(some, "to_pylist") else some
-    texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in values]
-    return sum(len(each.split()) for each in texts if isinstance(each, str)) / max(len(values), 1)
+    texts = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in values]
+    return sum(len(text.split()) for text in texts if isinstance(text, str)) / max(len(values), 1)

@@ -54,12 +54,13 @@ class Unescaped:
             texts = self._of_database(texts, pc.match_substring(texts, "\\"), batch)
         return texts
 
-    def _of_database(self, texts: "pa.Array", has_some: "pa.Array", batch: Batch) -> "pa.Array":
+    def _of_database(self, texts: "pa.Array", has_backslash: "pa.Array", batch: Batch) -> "pa.Array":
+        """Return texts without the escapes of a database, or unchanged once a backslash is no escape."""
         import pyarrow.compute as pc
 
-        some = texts.filter(has_some)
-        is_escaped = pc.match_substring_regex(some, _OF_DATABASES)
-        is_other = pc.match_substring_regex(some, _NO_BREAK)
+        with_backslash = texts.filter(has_backslash)
+        is_escaped = pc.match_substring_regex(with_backslash, _OF_DATABASES)
+        is_other = pc.match_substring_regex(with_backslash, _NO_BREAK)
         self._may_be_database = pc.all(is_escaped).as_py() and not pc.any(is_other).as_py()
         if not self._may_be_database:
             return texts
@@ -118,10 +119,13 @@ def _entities(text: str) -> str:
     return text
 
 
-def _entity(found: re.Match[str]) -> str:
-    is_known = found[0][1] == "#" or found[0][1:] in html5
-    return unescape(found[0]) if is_known else found[0]
+def _entity(match: re.Match[str]) -> str:
+    """Return the character of an entity; an entity that HTML does not have stays."""
+    entity = match[0]
+    is_known = entity[1] == "#" or entity[1:] in html5
+    return unescape(entity) if is_known else entity
 
 
 def _without_backslashes(text: str) -> str:
-    return _ESCAPES.sub(lambda found: _ESCAPED.get(found[1], found[1]), text)
+    """Replace the escapes of a database in a text by characters."""
+    return _ESCAPES.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), text)

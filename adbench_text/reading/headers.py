@@ -33,7 +33,8 @@ def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collectio
     The header is the first row with the `wanted` columns, or otherwise the first row that is not a title. The
     delimiter is the one for which the rows below have as many fields as the header.
     """
-    found = []
+    # by delimiter: whether the header has the wanted columns, how well the rows fit, and the number of lines
+    candidates = []
     for delimiter in options.delimiter or DELIMITERS:
         quotes = delimiter != "\t" if options.quotes is None else options.quotes
         rows, sizes = [], []
@@ -45,11 +46,11 @@ def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collectio
         ]
         if any(has_wanted):
             n = has_wanted.index(True)
-            found.append((True, 1.0, -n, sum(sizes[:n])))
+            candidates.append((True, 1.0, -n, sum(sizes[:n])))
         elif judged := _titles(rows):
             share, n = judged
-            found.append((False, share, len(rows[n]), sum(sizes[:n])))
-    return max(found)[-1] if found else 0
+            candidates.append((False, share, len(rows[n]), sum(sizes[:n])))
+    return max(candidates)[-1] if candidates else 0
 
 
 def _titles(rows: Sequence[Sequence[str]]) -> tuple[float, int] | None:
@@ -158,15 +159,17 @@ def _n_typed(names: Sequence[str], below: Sequence[Sequence[str]]) -> int:
     for name, column in zip(names, columns, strict=False):
         first, *values = filter(_is_there, map(str.strip, (name, *column))) if _is_there(name) else [""]
         if len(values) >= _N_COMPARED and not _are_typed([first, values[0]]):
-            n_typed += _are_typed(values)
+            n_typed += 1 if _are_typed(values) else 0
     return n_typed
 
 
 def _is_there(value: str) -> bool:
+    """Return whether a cell has a value: no dash, and no word for a missing value."""
     return not _NOTHING.fullmatch(value) and value.strip() not in MISSING
 
 
 def _are_typed(values: Sequence[str]) -> bool:
+    """Return whether all values are numbers, dates or addresses, or codes that differ only in digits."""
     if all(map(_NO_NAME.fullmatch, values)):
         return True
     is_code = any(map(str.isdigit, values[0])) and " " not in values[0]
@@ -198,6 +201,7 @@ def _has_units(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _letters(text: str) -> str:
+    """Return the letters and digits of a text without case, to compare names of columns."""
     return _NO_LETTER.sub("", text).casefold()
 
 

@@ -28,8 +28,9 @@ class HubData:
     """The rows of a data set. `classes` has the names of classes by column and number."""
 
     def __init__(self, path: str) -> None:
+        self.name = path
         loaded = _load(path)
-        self.name, self._splits = path, loaded if isinstance(loaded, dict) else {"train": loaded}
+        self._splits = loaded if isinstance(loaded, dict) else {"train": loaded}
         first = next(iter(self._splits.values()))
         classes = {name: each for name, each in first.features.items() if hasattr(each, "int2str")}
         self.classes = {name: dict(enumerate(each.names)) for name, each in classes.items()}
@@ -47,11 +48,16 @@ class HubData:
                 for name in self.classes.keys() & values.keys():
                     values[name] = [self.classes[name].get(each) for each in values[name].to_pylist()]
                 numbers = range(number, number + len(rows))
-                yield Batch(values, numbers, f"{self.name}, {split}", "row", split)
+                part = f"{self.name}, {split}"
+                yield Batch(values, numbers, part=part, unit="row", split=split)
                 number += len(rows)
 
 
 def _load(path: str) -> Any:
+    """Return the data set that ``hf:...`` names: one table, or a dict of splits.
+
+    Raise PluginError without the library, DataError if the data set cannot be loaded.
+    """
     try:
         datasets: Any = import_module("datasets")  # mypy would find the folder of our checkout
         load_dataset, load_from_disk, config = datasets.load_dataset, datasets.load_from_disk, datasets.config

@@ -65,6 +65,7 @@ def _is_value(line: str) -> bool:
 
 
 def _of_lines(lines: Lines, name: str, options: ReadOptions, losses: Losses) -> Iterator[tuple[Any, int]]:
+    """Yield the value of each line, and the number of the line."""
     for number, line in enumerate(lines, start=1 + lines.n_skipped):
         if line.isspace():
             continue
@@ -125,17 +126,17 @@ def _rows(
     if first is None:
         return
     value, _ = first
-    inner = _lists_of_texts(value)
-    held = _held(value) or inner
-    second = next(values, None) if held else None
-    if second is None and held:
+    lists_of_texts = _lists_of_texts(value)
+    inner = _lists_and_objects(value) or lists_of_texts
+    second = next(values, None) if inner else None
+    if second is None and inner:
         raise DataError(
-            f"{name} is one object without a text; it holds {listing(map(repr, held), _FEW)}. JSON must be "
+            f"{name} is one object without a text; it holds {listing(map(repr, inner), _FEW)}. JSON must be "
             "one object per line, an array of objects, or one object after the other. With pandas, write it "
             "with orient='records'."
         )
-    if inner:
-        names = listing(map(repr, inner), _FEW)
+    if lists_of_texts:
+        names = listing(map(repr, lists_of_texts), _FEW)
         losses.note(
             f"Each object of {name} is a row, but its lists {names} have more text. To read these, write "
             "their objects one a line."
@@ -147,6 +148,7 @@ def _rows(
 def _row(
     value: Any, number: int, name: str, options: ReadOptions, losses: Losses
 ) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield the object of a value; none if the value cannot be a row and such rows are skipped."""
     if isinstance(value, dict):
         yield value, number
     elif isinstance(value, str):
@@ -164,9 +166,8 @@ def _lists_of_texts(value: Any) -> list[str]:
     """Return the names of the lists in an object that have at least as many words as the object itself."""
     if not isinstance(value, dict):
         return []
-    lists = {key: each for key, each in value.items() if isinstance(each, list)}
-    of_lists = {key: sum(map(_n_words, each)) for key, each in lists.items()}
-    return [key for key, n in of_lists.items() if n >= max(_n_words(value), 1)]
+    n_words = {key: sum(map(_n_words, items)) for key, items in value.items() if isinstance(items, list)}
+    return [key for key, n in n_words.items() if n >= max(_n_words(value), 1)]
 
 
 def _n_words(value: Any) -> int:
@@ -176,14 +177,13 @@ def _n_words(value: Any) -> int:
     return sum(n for n in numbers if n > 1)
 
 
-def _held(value: Any) -> list[str]:
+def _lists_and_objects(value: Any) -> list[str]:
     """Return the names of the lists and objects in an object, or nothing if the object may be a row."""
     if not isinstance(value, dict) or isinstance(value.get(TEXT), str):
         return []
     texts = [each for each in value.values() if isinstance(each, str)]
-    has_rows = any(
-        isinstance(each, list) and any(isinstance(row, dict) for row in each) for each in value.values()
-    )
+    lists = [each for each in value.values() if isinstance(each, list)]
+    has_rows = any(isinstance(row, dict) for rows in lists for row in rows)
     if any(" " in text for text in texts) or (texts and not has_rows):
         return []
     return [key for key, each in value.items() if isinstance(each, list | dict)]

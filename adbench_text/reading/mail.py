@@ -59,6 +59,7 @@ class _Policy(EmailPolicy):
     """Parses the headers of a mail. A header that cannot be parsed is empty."""
 
     def header_fetch_parse(self, name: str, value: str) -> Any:
+        """Return a parsed header; one that takes too long to parse is cut or empty."""
         if name.lower() == "subject":
             value = value[:_LONGEST_SUBJECT]
         else:
@@ -126,6 +127,7 @@ def html_text(page: str) -> str:
 
 
 def _unescaped(text: str) -> str:
+    """Replace the entities of a page by characters."""
     return unescape(_MANY_DIGITS.sub("\ufffd", text))
 
 

@@ -200,13 +200,13 @@ class Losses:
     others: dict[str, str] = field(default_factory=dict)  # other notes, by kind
 
     def add(self, kind: str, place: str, n: int = 1, value: str = "") -> None:
-        """Count a loss."""
+        """Count `n` losses of a kind at a place; `value` is the lost value, for a sentence that names it."""
         self.numbers[kind] += n
         self.values.setdefault(kind, {})[value] = None
         self.first.setdefault(kind, place)
 
     def note(self, sentence: str, kind: str = "") -> None:
-        """Add a note, unless there is one of the same kind."""
+        """Add a note, unless there is one of the same kind; without a kind, unless it is there already."""
         self.others.setdefault(kind or sentence, sentence)
 
     @property
@@ -214,8 +214,8 @@ class Losses:
         """One sentence for each kind."""
         sentences = [*self.others.values()]
         for kind, n in self.numbers.items():
-            one, several, what = _SENTENCES[kind]
-            what = what.format(values=listing(self.values[kind]))
-            where = self.first[kind] if n == 1 else f"first: {self.first[kind]}"
-            sentences.append(f"{one if n == 1 else several.format(n=n)} {what} ({where}).")
+            one, several, end = _SENTENCES[kind]
+            beginning = one if n == 1 else several.format(n=n)
+            place = self.first[kind] if n == 1 else f"first: {self.first[kind]}"
+            sentences.append(f"{beginning} {end.format(values=listing(self.values[kind]))} ({place}).")
         return sentences

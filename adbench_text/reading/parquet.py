@@ -19,8 +19,8 @@ def batches(stream: Any, name: str, only: Collection[str] | None, doubled: set[s
     try:
         with ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False) as table:
             names = table.schema_arrow.names
-            doubled |= {each for each, n in Counter(names).items() if n > 1}
-            chosen = None if only is None else [each for each in names if each in only]
+            doubled |= {column for column, n in Counter(names).items() if n > 1}
+            chosen = None if only is None else [column for column in names if column in only]
             for batch in table.iter_batches(batch_size=MOST_ROWS, columns=chosen):
                 columns: dict[str, Any] = {}
                 for place, column in enumerate(batch.schema.names):

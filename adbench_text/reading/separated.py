@@ -45,8 +45,8 @@ class SeparatedFile:
     ) -> None:
         self._lines, self._name, self._options, self._losses = lines, name, options, losses
         sample = lines.ahead()[:_N_LOOKED_AT]
-        if sample and (said := _EXCEL.fullmatch(sample[0])):
-            options = replace(options, delimiter=options.delimiter or said[1])
+        if sample and (stated := _EXCEL.fullmatch(sample[0])):
+            options = replace(options, delimiter=options.delimiter or stated[1])
             sample = self._skipped(1, sample)
         may_have_titles = options.header and options.skip_lines is None
         if may_have_titles and (n := n_lines_above(sample, options, wanted)):
@@ -143,10 +143,9 @@ class SeparatedFile:
             # fast path: each row is one line and has all fields
             is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
             if not is_usual or (n == 1 and any(map(_is_spaces, rows))) or self._repeated in rows:
-                for found in in_sizes(self._looked_at(raw, before), repeat(len(raw))):
-                    yield self._batch(
-                        [fields for fields, _ in found], array("q", [number for _, number in found])
-                    )
+                for checked in in_sizes(self._checked(raw, before), repeat(len(raw))):
+                    numbers = array("q", [number for _, number in checked])
+                    yield self._batch([fields for fields, _ in checked], numbers)
             else:
                 yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
             before = self._line_number()
@@ -155,10 +154,12 @@ class SeparatedFile:
             self._losses.add("merged", self._likely.first["merged"], self._likely.numbers["merged"])
 
     def _batch(self, rows: list[list[str]], numbers: Sequence[int]) -> Batch:
+        """Return complete rows, and the numbers of their first lines, as a batch."""
         columns = dict(zip(self.names, zip(*rows, strict=True), strict=True))
         return Batch(columns, numbers, self._name)
 
     def _noted(self) -> Iterator[list[str]]:
+        """Yield the lines for the reader, and note them until `_taken` returns them."""
         for lines in self._lines.groups():
             self._raw += lines
             yield lines
@@ -178,8 +179,11 @@ class SeparatedFile:
         del self._raw[:n]
         return taken
 
-    def _looked_at(self, lines: list[str], before: int) -> Iterator[tuple[list[str], int]]:
-        """Check each row in some lines; yield its fields and the number of its first line."""
+    def _checked(self, lines: list[str], before: int) -> Iterator[tuple[list[str], int]]:
+        """Check each row in some lines; yield its fields and the number of its first line.
+
+        `before` is the number of the line before them.
+        """
         n = len(self.names)
         for fields, raw in self.dialect.rows(lines):
             number = before + 1
@@ -253,6 +257,7 @@ def _is_blank(fields: Sequence[str], line: str) -> bool:
 
 
 def _is_spaces(fields: Sequence[str]) -> bool:
+    """Return whether a row has only one field, of spaces and tabs."""
     return len(fields) == 1 and bool(fields[0]) and not fields[0].strip(" \t")
 
 

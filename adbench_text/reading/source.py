@@ -112,6 +112,7 @@ class Source:
             self.losses.note(f"{self.name} has no chats, so --role is not used.")
 
     def _part(self, name: str, file: Path, only: Collection[str] | None) -> Iterator[Batch]:
+        """Yield the rows of a file, with the columns in the names of its folders."""
         with named_errors(file), file.open("rb") as stream:
             partition = _partition(Path(name))
             for batch in self._parsed(stream, name, only):
@@ -129,6 +130,7 @@ class Source:
             self.losses.add("no part", str(error).rstrip("."))
 
     def _parsed(self, stream: BinaryIO, name: str, only: Collection[str] | None) -> Iterator[Batch]:
+        """Yield the rows of a stream; set what is known after rows are read, such as `description`."""
         kind = self.kind
         if kind == "parquet":
             self.description = "Parquet"
@@ -139,9 +141,8 @@ class Source:
             yield from mail.batches(unpacked(stream, name), name, self.losses)
             return
         if kind == spreadsheets.KIND:
-            sheet = spreadsheets.SheetFile(
-                stream, name, self.options, self.losses, self.text or self.options.likely
-            )
+            wanted = self.text or self.options.likely
+            sheet = spreadsheets.SheetFile(stream, name, self.options, self.losses, wanted=wanted)
             self.doubled |= sheet.doubled
             self.description = sheet.description
             self.correcting = "--sheet, --skip-lines and --no-header"
@@ -161,7 +162,9 @@ class Source:
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
             self.description = f"JSON, {encoding}"
-            chat = chats.Chats(name, self.options, self.losses, self.chosen, len(self.files) > 1)
+            chat = chats.Chats(
+                name, self.options, self.losses, chosen=self.chosen, is_part=len(self.files) > 1
+            )
             batches = json_rows.batches(lines, name, self.options, self.losses, sizes, chat)
             first = next(batches, None)  # shows whether the rows are conversations
             if chat.is_found:
@@ -175,7 +178,7 @@ class Source:
         else:
             wanted = self.text or self.options.likely
             table = separated.SeparatedFile(
-                lines, name, replace(self.options, kind=kind), self.losses, wanted
+                lines, name, replace(self.options, kind=kind), self.losses, wanted=wanted
             )
             is_named = self.text or (wanted and {*wanted} <= {*table.names})
             if self.options.header and not is_named:
@@ -213,7 +216,7 @@ class Source:
             except DataError as error:
                 self.losses.add("no file", str(error).rstrip("."))
                 continue
-            n_read, n_mails = n_read + 1, n_mails + is_mail
+            n_read, n_mails = n_read + 1, n_mails + (1 if is_mail else 0)
             yield batch_of([{"file": name, **row}], [1], name)
         mails = f", {n_mails:,} of them mails" if n_mails else ""
         self.description = f"{n_read:,} files, a document each{mails}, {self.options.encoding.upper()}"
@@ -260,12 +263,13 @@ def source_of(path: str, text: Collection[str], options: ReadOptions) -> Source:
 
 
 def _of_pipe(name: str, pipe: BinaryIO, options: ReadOptions, text: Collection[str]) -> Source:
+    """Return the source of a pipe; formats with their contents at the end are read into memory."""
     if options.kind == "folder":
         raise DataError(f"{name} cannot be read as {options.kind}; save it to a file.")
     if options.kind in ("parquet", spreadsheets.KIND):
         from io import BytesIO
 
-        pipe = BytesIO(pipe.read())  # these formats have their table of contents at the end
+        pipe = BytesIO(pipe.read())
     return Source(name, options, text, pipe=pipe)
 
 
@@ -275,15 +279,16 @@ def _of_folder(path: str, folder: Path, options: ReadOptions, text: Collection[s
     names = _files_of_folder(folder, source.notes)
     data = [name for name in names if not any(part.startswith("_") for part in name.parts)]  # without Spark's
     kinds = {name: kind_of_name(name.name) for name in data}
-    found = set(kinds.values())
+    different = set(kinds.values())
     kind = options.kind
     if kind is None:
-        kind = found.pop() if len(found) == 1 and found <= set(_TABLES) else "folder"
+        (only_kind,) = different if len(different) == 1 else (None,)
+        kind = only_kind if only_kind in _TABLES else "folder"
         n_tables = sum(each in _TABLES for each in kinds.values())
         if kind == "folder" and n_tables:
             source.notes.append(
                 f"Each file of {path} is one document, also {count(n_tables, 'table')}. To read their rows, "
-                f"give --format {next(each for each in _TABLES if each in found)}."
+                f"give --format {next(each for each in _TABLES if each in different)}."
             )
     chosen = names
     if kind != "folder":
@@ -304,6 +309,10 @@ def kind_of_name(name: str) -> str | None:
 
 
 def _kind_of(file: Path) -> str:
+    """Return the format of a file by its suffix, or by the suffix of the only file in a ZIP archive.
+
+    Raise an error if the suffix shows no format.
+    """
     kind = kind_of_name(file.name)
     if kind is None and zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
@@ -332,6 +341,7 @@ def _kind_of_lines(lines: Lines, text: Collection[str], options: ReadOptions) ->
 
 
 def _plain(lines: Lines, name: str, sizes: Iterator[int]) -> Iterator[Batch]:
+    """Yield the lines in batches, each a document."""
     number = 1 + lines.n_skipped
     for taken in in_sizes(iter(lines), sizes, lines.is_waiting if lines.is_pipe else None):
         texts = [line.rstrip("\r\n") for line in taken]

@@ -32,7 +32,7 @@ _Row = tuple[int, list[str]]  # the number of a row in the sheet, and its cells
 
 
 class SheetFile:
-    """The rows of the only sheet of a spreadsheet that has rows, or of the sheet of ``--sheet``.
+    """The rows of the sheet that ``--sheet`` names; without it, of the only sheet that has rows.
 
     The constructor reads the header, or names the columns. The header is the first row with the `wanted`
     columns; without them it is guessed, as in a CSV.
@@ -48,18 +48,24 @@ class SheetFile:
         advice: str = "give --sheet with one of them",
     ) -> None:
         self._name, self._losses = name, losses
-        title, rows = _rows_of(stream, name, options.sheet, advice)
-        skipped = options.skip_lines or 0
-        rows = dropwhile(lambda row: row[0] <= skipped or not any(row[1]), rows)
+        title, every_row = _rows_of(stream, name, options.sheet, advice)
+        n_skipped = options.skip_lines or 0
+
+        def is_skipped(row: _Row) -> bool:
+            number, cells = row
+            return number <= n_skipped or not any(cells)
+
+        rows = dropwhile(is_skipped, every_row)
         header = "header" if options.header else "no header"
         self.description = f"spreadsheet, {f'sheet {title!r}, ' if title is not None else ''}{header}"
         ahead = [*islice(rows, _N_LOOKED_AT)]
-        self._repeated: list[str] | None = None
+        self._repeated: list[str] | None = None  # the header; rows that repeat it are left out
         self.doubled: set[str] = set()  # names of several columns
         if options.header and ahead:
             ahead = self._below_header(ahead, options, wanted)
         else:
-            self.names = [f"column{number}" for number in range(len(ahead[0][1]) if ahead else 0)]
+            first_cells = ahead[0][1] if ahead else []
+            self.names = [f"column{number}" for number in range(len(first_cells))]
         self._ahead, self._rest = ahead, rows
 
     def _below_header(self, ahead: list[_Row], options: ReadOptions, wanted: Collection[str]) -> list[_Row]:
@@ -72,7 +78,7 @@ class SheetFile:
                 "title",
             )
             ahead = ahead[n:]
-        header, ahead = ahead[0][1], ahead[1:]
+        (_, header), *ahead = ahead
         self.doubled = {name for name, n in Counter(header).items() if name and n > 1}
         self.names = as_in_pandas(header)
         below = [cells for _, cells in ahead if any(cells)]
@@ -121,14 +127,15 @@ def table(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the names of the columns and the rows of a small spreadsheet with one sheet that has rows."""
     with path.open("rb") as stream:
         options = ReadOptions(skip_lines=0)
-        found = SheetFile(stream, str(path), options, Losses(), advice="save it with one of them")
-        return found.names, [cells for _, cells in found.rows()]
+        sheet = SheetFile(stream, str(path), options, Losses(), advice="save it with one of them")
+        return sheet.names, [cells for _, cells in sheet.rows()]
 
 
 def _as_line(row: _Row) -> str:
     """Return a row as one line of CSV, for functions that look at the lines of a file."""
+    _, cells = row
     stream = StringIO()
-    csv.writer(stream).writerow([" ".join(cell.splitlines()) for cell in row[1]])
+    csv.writer(stream).writerow([" ".join(cell.splitlines()) for cell in cells])
     return stream.getvalue()
 
 
@@ -141,21 +148,23 @@ def _rows_of(
     """
     from python_calamine import CalamineError, PasswordError
 
+    if not stream.read(1):
+        raise DataError(f"{name} is empty.")
     try:
         if zipfile.is_zipfile(stream):
             _check_size(stream, name)
         stream.seek(0)
         book = _book_of(stream)
-        found = _chosen(book, name, wanted, advice)
+        chosen = _chosen(book, name, wanted, advice)
     except PasswordError as error:
         raise DataError(f"{name} has a password; save it without one.") from error
     except (CalamineError, ValueError) as error:
         packed = " Unpack it first." if name.lower().endswith(PACKED_SUFFIXES) else ""
         reason = one_line(str(error)).rstrip(".")
         raise DataError(f"{name} is not a spreadsheet, or is damaged: {reason}.{packed}") from error
-    if found is None:
+    if chosen is None:
         return None, iter(())
-    sheet, n_rows, n_columns = found
+    sheet, n_rows, n_columns = chosen
     rows = islice(sheet.iter_rows() if n_rows else iter(()), n_rows)
     return sheet.name, ((n, [*map(shown, row[:n_columns])]) for n, row in enumerate(rows, start=1))
 
@@ -178,8 +187,8 @@ def _chosen(
     """Return the sheet to read, with the numbers of its rows and columns; None if no sheet has rows."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
-    sheets = [each for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
-    titles = [each.name for each in sheets]
+    sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+    titles = [sheet.name for sheet in sheets]
     if wanted is not None:
         title = wanted
         if title not in titles and title.isdecimal() and 0 < int(title[:9]) <= len(titles):
@@ -189,8 +198,9 @@ def _chosen(
         return _with_extent(book.get_sheet_by_name(title))
     # a hidden sheet often has the choices of a list; it is read if nothing else has rows
     for is_visible in (True, False):
-        some = [each.name for each in sheets if (each.visible == SheetVisibleEnum.Visible) == is_visible]
-        filled = [each for title in some if (each := _with_extent(book.get_sheet_by_name(title)))[1]]
+        some = [sheet.name for sheet in sheets if (sheet.visible == SheetVisibleEnum.Visible) == is_visible]
+        with_extents = [_with_extent(book.get_sheet_by_name(title)) for title in some]
+        filled = [(sheet, n_rows, n_columns) for sheet, n_rows, n_columns in with_extents if n_rows]
         if len(filled) > 1:
             listed = _listed([sheet.name for sheet, *_ in filled])
             raise DataError(f"{name} has rows in {len(filled)} sheets: {listed}; {advice}.")
@@ -200,6 +210,7 @@ def _chosen(
 
 
 def _listed(titles: Sequence[str]) -> str:
+    """Return the titles of sheets as text."""
     return ", ".join(map(repr, titles))
 
 

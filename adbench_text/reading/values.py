@@ -67,8 +67,9 @@ def _meaning(value: str) -> str:
     ('2024-03-01', '2024-03-01T09:00')
     """
     text = " ".join(unicodedata.normalize("NFC", value).split())
-    if found := _NUMBER.fullmatch(text):
-        return f"{found[1]}.{found[2]}" if found[2].strip("0") else found[1]
-    if found := _MIDNIGHT.fullmatch(text):
-        return found[1]
+    if number := _NUMBER.fullmatch(text):
+        whole, decimals = number.groups()
+        return f"{whole}.{decimals}" if decimals.strip("0") else whole
+    if midnight := _MIDNIGHT.fullmatch(text):
+        return midnight[1]
     return text.casefold() if text.casefold() in ("true", "false") else text

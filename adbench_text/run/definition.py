@@ -32,7 +32,10 @@ def build_detector(cell: Cell) -> "TextDetector":
 
 
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return everything that determines the result of a cell; equal definitions have equal results."""
+    """Return everything that determines the result of a cell; equal definitions have equal results.
+
+    `identity` comes from `identified`; without it, the detector is built and identified here.
+    """
     record = cell.columns() | {"dataset_digest": corpus.digest}
     if identity is None:
         identity = identified(declared(build_detector(cell), cell.detector), cell)
@@ -82,6 +85,7 @@ def _accepted_value(value: str) -> str:
 
 
 def _digest(text: str) -> str:
+    """Return a short digest of a text."""
     return hashlib.sha256(utf8(text)).hexdigest()[:8]
 
 

@@ -128,6 +128,7 @@ class _Steps(Progress):
         self._last = 0.0
 
     def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Report a step, unless the last one was reported a moment ago."""
         if time.monotonic() - self._last >= _STEP_SECONDS:
             self._last = time.monotonic()
             notify((cell, step, steps, dict(losses)))
@@ -168,21 +169,21 @@ class Dask:
             was_empty = False
 
             def submit(cell: Cell) -> "Future[Result]":
+                """Run a cell on the cluster."""
                 is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
                 return cluster.submit(
-                    *(
-                        _scored_on_cluster,
-                        cell,
-                        corpora[cell.split.dataset],
-                        work.definitions[cell],
-                        work.limits,
-                    ),
+                    _scored_on_cluster,
+                    cell,
+                    corpora[cell.split.dataset],
+                    work.definitions[cell],
+                    work.limits,
                     gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands also share the GPU
                 )
 
             def sizes() -> tuple[int, int]:
+                """Return the sizes of the cluster; report once that it has no worker."""
                 nonlocal was_empty
-                n = cluster.size()
+                n = cluster.size()  # also updates `n_gpus`
                 if not n and not was_empty:
                     work.progress.message(f"waiting for a worker of {cluster.address}")
                 was_empty = not n
@@ -214,7 +215,10 @@ _checked: set[frozenset[tuple[str, str]]] = set()  # definitions, without the co
 
 
 def _check_definition(cell: Cell, corpus: Corpus, expected: Mapping[str, str]) -> None:
-    """Raise AdbenchTextError if this worker of a cluster would not compute the same as the client."""
+    """Raise AdbenchTextError if this worker of a cluster would not compute the same as the client.
+
+    A definition is checked once: its cells on other splits have the same detector.
+    """
     of_split = {"inlier", "contamination", "seed", *AXES}
     key = frozenset((name, value) for name, value in expected.items() if name not in of_split)
     with _lock:

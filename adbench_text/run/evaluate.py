@@ -74,12 +74,12 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
         return Result(
             cell,
             started,
-            costs,
-            scores,
-            word_scores(detector, corpus, split),
-            training.curves,
-            _ran_on(detector),
-            examples_of(detector, corpus, split, scores),
+            metrics=costs,
+            scores=scores,
+            word_scores=word_scores(detector, corpus, split),
+            curves=training.curves,
+            ran_on=_ran_on(detector),
+            examples=examples_of(detector, corpus, split, scores),
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
         module = ""  # our errors need no file and line: their messages are for the user
@@ -87,7 +87,9 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, is_oracle: 
             module = detector.implementation.__module__
         reason = described(error, module)
         return Result(
-            *(cell, started, costs),
+            cell,
+            started,
+            metrics=costs,
             curves=training.curves if training else {},
             ran_on=_ran_on(detector),
             reason=reason,

@@ -78,7 +78,17 @@ def completed(
         check_token_scores(tokens, text)
         label = corpus.classes[corpus.test.labels[document]]
         outlier, score = bool(split.outlier[place]), float(scores[place])
-        examples.append(Example(why, document, label, outlier, score, text, tokens))
+        examples.append(
+            Example(
+                why=why,
+                document=document,
+                label=label,
+                outlier=outlier,
+                score=score,
+                text=text,
+                tokens=tokens,
+            )
+        )
     return examples
 
 
@@ -99,15 +109,15 @@ def from_json(text: str) -> list[Example]:
     try:
         return [
             Example(
-                str(each["why"]),
-                int(each["document"]),
-                str(each["label"]),
-                bool(each["outlier"]),
-                float(each["score"]),
-                str(each["text"]),
-                plain_token_scores(each["tokens"]),
+                why=str(fields["why"]),
+                document=int(fields["document"]),
+                label=str(fields["label"]),
+                outlier=bool(fields["outlier"]),
+                score=float(fields["score"]),
+                text=str(fields["text"]),
+                tokens=plain_token_scores(fields["tokens"]),
             )
-            for each in json.loads(text)
+            for fields in json.loads(text)
         ]
     except (AttributeError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a list of examples: {error}") from error

@@ -112,6 +112,7 @@ def _curve(named: tuple[Any, Any]) -> tuple[str, list[Point]]:
 
 
 def _checked(name: str, value: Any, values: Range) -> Any:
+    """Return a value; raise InvalidValueError, which names it, if it is not one of the allowed `values`."""
     values.check(name, value)
     return value
 

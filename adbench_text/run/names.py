@@ -55,6 +55,7 @@ def _names(
     place: str,
     note: Callable[[str], object],
 ) -> list[str]:
+    """Return the names that one text stands for, see `expand`; a name may be in the list several times."""
     is_own = text.startswith((registry.OWN, registry.GIVEN))
     is_several = text == ALL or "," in text or bool(_PATTERN.search(text))
     if is_own or not is_several or text in lookup():  # the name of another package's plug-in may have a comma
@@ -111,7 +112,7 @@ def choices_of(
 
 
 def _loadable(pattern: str, names: Sequence[str], note: Callable[[str], object]) -> list[str]:
-    """Return the detectors that can be loaded."""
+    """Return the detectors that can be loaded; raise the first PluginError if there is no such detector."""
     errors = {}
     for name in names:
         try:

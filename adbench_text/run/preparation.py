@@ -64,7 +64,7 @@ def prepare(
             continue
         if not known.takes_labels and any(cell.split.known for cell in of_configuration):
             unlabelled[first.detector] = None
-        notes = {f"{first.detector}: {note}" for each in identities.values() for note in _notes(each)}
+        notes = {f"{first.detector}: {note}" for identity in identities.values() for note in _notes(identity)}
         for note in sorted(notes - noted):
             progress.message(note)
         noted |= notes

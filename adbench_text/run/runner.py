@@ -62,16 +62,18 @@ def run_sweep(
 
     @lru_cache(_N_SPLITS)
     def split_of(key: SplitKey) -> Split:
+        """Draw a split again, for the metrics."""
         return draw(corpora[key.dataset], key)
 
     def keep(returned: Result, cell: Cell) -> Result:
+        """Measure the result of a cell, and write it to the journal."""
         corpus = corpora[cell.split.dataset]
         # here, because no detector has run in this process
         result = measured(returned, cell, split_of(cell.split), corpus)
         store.keep(result, definitions[cell], corpus)
         return result
 
-    work = Work(todo, corpora, definitions, progress, limits)
+    work = Work(todo, corpora, definitions=definitions, progress=progress, limits=limits)
     refused: dict[str, str] = {}  # cells whose results the store refused, by id
     log_kept = partial(_log_kept, store, progress, refused)
     results, due = list[Result](), 0.0
@@ -93,15 +95,18 @@ def run_sweep(
 
 
 def _log_kept(store: Any, progress: Progress, refused: dict[str, str]) -> None:
-    """Log the results in the journal; report the results that the store refuses."""
-    found = store.log_kept()
-    for reason in found.values():
+    """Log the results in the journal; report refused results, and add their reasons by cell to `refused`."""
+    reasons = store.log_kept()
+    for reason in reasons.values():
         progress.message(f"A result is not logged: {reason}", "error")
-    refused |= found
+    refused |= reasons
 
 
 def _next_attempt(log_kept: Callable[[], None], progress: Progress, due: float) -> float:
-    """Log the results in the journal if it is time; return the next time: 0 unless the store is lost."""
+    """Log the results in the journal, unless it is before the time `due`; return the next `due`.
+
+    It is 0 if the store answers: then the next result is logged at once.
+    """
     if time.monotonic() < due:
         return due
     try:
@@ -132,7 +137,10 @@ def impossible(splits: Iterable[SplitKey], corpora: Mapping[str, Corpus]) -> dic
 
 
 def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress) -> list[Cell]:
-    """Return the cells that can run; report the others, with one message for each dataset and level."""
+    """Return the cells that can run; report the others, with one message for each dataset and level.
+
+    Raise InvalidValueError if no cell can run.
+    """
     refused = impossible((cell.split for cell in cells), corpora)
     left_out: dict[tuple[str, float], list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -158,6 +166,7 @@ def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
 
 
 def _title(sweep: Sweep, cells: Sequence[Cell]) -> str:
+    """Return the title of a sweep: its detectors, levels, and variants of splits."""
     names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
     keys = [cell.split for cell in cells]
     levels = [percent(level) for level in sorted({key.contamination for key in keys})]

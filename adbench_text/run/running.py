@@ -28,10 +28,10 @@ def finished(
             corpus, is_oracle = work.corpora[cell.split.dataset], work.is_oracle(cell)
             yield keep(scored(cell, corpus, work.progress, is_oracle), cell)
         return
-    waiting, kept = dict.fromkeys(work.cells), deque[Result]()
-    running: dict[Future[Result], tuple[Cell, float]] = {}
+    waiting, ended = dict.fromkeys(work.cells), deque[Result]()
+    running: dict[Future[Result], tuple[Cell, float]] = {}  # with the time when the cell was submitted
     with engine.start(work) as started:
-        while waiting or running or kept:
+        while waiting or running or ended:
             n, n_on_gpu = started.sizes()
             while len(running) < n:
                 is_gpu_free = sum(work.may_use_gpu(cell) for cell, _ in running.values()) < n_on_gpu
@@ -41,15 +41,16 @@ def finished(
                 del waiting[next_cell]
                 work.progress.started(next_cell)
                 running[started.submit(next_cell)] = next_cell, time.time()
-            if kept:  # the next cells are submitted, so no process waits while the caller logs the result
-                yield kept.popleft()
+            if ended:  # the next cells are submitted, so no process waits while the caller logs the result
+                yield ended.popleft()
             elif not running:  # a cluster without workers
                 time.sleep(_LOOK_SECONDS)
             else:
-                for future in [*wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done][:1]:
+                done = wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done
+                for future in [*done][:1]:  # its process gets the next cell before another result is taken
                     cell, began = running.pop(future)
                     try:
                         result = future.result()
                     except CallError as error:
                         result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
-                    kept.append(keep(result, cell))
+                    ended.append(keep(result, cell))

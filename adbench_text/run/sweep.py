@@ -55,7 +55,7 @@ class Sweep:
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
             for inlier, level, seed, *values in product(inliers, levels, self.seeds, *self.axes.values()):
                 axes = dict(zip(self.axes, values, strict=True))
-                key = SplitKey(dataset, inlier, level, seed, protocol, **axes)
+                key = SplitKey(dataset, inlier, contamination=level, seed=seed, protocol=protocol, **axes)
                 check_key(key)
                 if not key.known:
                     key = replace(key, known_from="")
@@ -98,6 +98,7 @@ class Sweep:
             with suppress(PluginError):  # its cells fail later, and the others run
                 built[configuration] = build(cell.detector, cell.settings, cell.split.seed)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
+        # count each configuration of a preset once, although it has a cell for each split
         presets = {
             (*_preset(cell), cell.configuration): _preset(cell) for cell in cells if cell.preset != DEFAULT
         }
@@ -132,6 +133,7 @@ def _configurations(choice: DetectorChoice, dataset: str) -> list[tuple[str, Map
 
 
 def _preset(cell: Cell) -> tuple[str, str, str]:
+    """Return the identity of the preset of a cell on its dataset."""
     return cell.detector, cell.preset, cell.split.dataset
 
 
@@ -149,8 +151,8 @@ def choose(
             raise UnknownNameError(f"parameter of {', '.join(accepted)}", name, names - {"random_state"})
     chosen = []
     for choice in choices:
-        taken = {name: value for name, value in settings.items() if name in accepted[choice.name]}
-        own = {**choice.settings, **taken}
+        fitting = {name: value for name, value in settings.items() if name in accepted[choice.name]}
+        own = {**choice.settings, **fitting}
         if "random_state" in own:
             raise InvalidValueError("random_state is the seed of the cell; use --seed instead of --set.")
         chosen.append(replace(choice, preset=preset or choice.preset, settings=own))

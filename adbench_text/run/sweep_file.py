@@ -87,16 +87,18 @@ def read(path: Path) -> SweepFile:
         others = {name: Option(name).value(given) for name, given in texts.items()}
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: {error}") from error
-    return SweepFile(path, detectors, restrictions, values, others)
+    return SweepFile(path, detectors, only=restrictions, values=values, others=others)
 
 
 def _table(value: Any) -> dict[str, Any]:
+    """Return a table of TOML; raise InvalidValueError for another value."""
     if not isinstance(value, dict):
         raise InvalidValueError(f"Expected a table, got {value!r}.")
     return value
 
 
 def _restriction(table: Mapping[str, Any]) -> dict[str, Texts]:
+    """Return the seeds and datasets of a detector in ``only``; raise InvalidValueError for another key."""
     for key in table:
         check_choice("key of the table 'only'", key, ("seed", "dataset"))
     return {key: _texts(value) for key, value in table.items()}

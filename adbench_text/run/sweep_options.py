@@ -104,10 +104,10 @@ def _choices_of_file(file: SweepFile, note: Note) -> list[DetectorChoice]:
     choices: list[DetectorChoice] = []
     for text in file.detectors:
         only = file.only.get(text, {})
-        seeds = [seed for each in only.get("seed", ()) for seed in parse_seeds(each)]
+        seeds = [seed for range_of_seeds in only.get("seed", ()) for seed in parse_seeds(range_of_seeds)]
         datasets = expand("dataset", only.get("dataset", ()))
         of_text = choices_of([text], note)
-        choices += [replace(each, seeds=tuple(seeds), datasets=tuple(datasets)) for each in of_text]
+        choices += [replace(choice, seeds=tuple(seeds), datasets=tuple(datasets)) for choice in of_text]
     return choices
 
 
@@ -119,19 +119,19 @@ def _chosen(
     A name without a preset or without settings stands for all presets or settings of the detector.
     """
     chosen: list[DetectorChoice] = []
-    for each in named:
-        found = [
+    for given in named:
+        fitting = [
             choice
             for choice in of_sweep
-            if choice.name == each.name
-            and each.preset in (None, choice.chosen)
-            and (not each.settings or each.settings == choice.settings)
+            if choice.name == given.name
+            and given.preset in (None, choice.chosen)
+            and (not given.settings or given.settings == choice.settings)
         ]
-        if each.preset:  # llr:topics is not llr:topics(cap=3), if the sweep has both
-            found = [choice for choice in found if choice.settings == each.settings] or found
-        if of_sweep and not found:
-            note(f"{each.name} is not in the sweep with this preset and settings; it runs as you gave it.")
-        chosen += found or [each]
+        if given.preset:  # llr:topics is not llr:topics(cap=3), if the sweep has both
+            fitting = [choice for choice in fitting if choice.settings == given.settings] or fitting
+        if of_sweep and not fitting:
+            note(f"{given.name} is not in the sweep with this preset and settings; it runs as you gave it.")
+        chosen += fitting or [given]
     return chosen
 
 
@@ -141,7 +141,10 @@ def _given(declared: Iterable[Option], options: Mapping[str, Any]) -> dict[str, 
 
 
 def _with_own(names: Sequence[str], options: Mapping[str, Any]) -> list[str]:
-    """Return the names of datasets; make files and data sets of Hugging Face known as datasets."""
+    """Return the names of datasets; make files and data sets of Hugging Face known as datasets.
+
+    Raise InvalidValueError if options for such documents are given without them.
+    """
     own = [name for name in names if name.startswith((registry.OWN, HUB))]
     reading = changed({option.field: options[option.field] for option in READ_OPTIONS})
     given = {**_given(OF_FILES, options), "reading": reading}

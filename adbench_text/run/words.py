@@ -65,13 +65,13 @@ def marked_words(corpus: Corpus, split: Split) -> MarkedWords:
     if corpus.written_test is None or not corpus.written_test.words:
         return {}
     written = corpus.written_test.take(split.places)
-    found: MarkedWords = {ALIKE: [], AS_PUBLISHED: []}
+    of_editions: MarkedWords = {ALIKE: [], AS_PUBLISHED: []}
     for text, marks, is_outlier in zip(written.texts, written.words, split.outlier, strict=True):
         known = OddWords(()) if marks is None else marks
         odd = known.odd if is_outlier else ()
-        found[ALIKE].append(marked(cut_alike(text), odd) if marks is not None else [])
-        found[AS_PUBLISHED].append(marked(known.published, odd))
-    return {name: documents for name, documents in found.items() if any(documents)}
+        of_editions[ALIKE].append(marked(cut_alike(text), odd) if marks is not None else [])
+        of_editions[AS_PUBLISHED].append(marked(known.published, odd))
+    return {edition: documents for edition, documents in of_editions.items() if any(documents)}
 
 
 def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Scores | None:
@@ -124,15 +124,14 @@ def metrics_of_words(corpus: Corpus, split: Split, scores: Scores | None) -> dic
     rest = check_scores(scores, sum(len(each) for documents in words.values() for each in documents))
     metrics: dict[str, float] = {}
     for edition, documents in words.items():
-        is_odd = np.array([word.is_odd for each in documents for word in each], dtype=np.bool_)
+        is_odd = np.array([word.is_odd for of_document in documents for word in of_document], dtype=np.bool_)
         values, rest = np.split(rest, [len(is_odd)])
         metrics |= _metrics(edition, is_odd, values)
-        lengths = np.array(
-            [len(each) for each in documents if each]
-        )  # a document without words has no highest
+        # a document without words has no highest word
+        lengths = np.array([len(of_document) for of_document in documents if of_document])
         starts = np.cumsum(lengths) - lengths
-        of_documents = np.maximum.reduceat(is_odd, starts), np.maximum.reduceat(values, starts)
-        metrics |= _metrics(f"{edition}{HIGHEST}", *of_documents)
+        has_odd, highest = np.maximum.reduceat(is_odd, starts), np.maximum.reduceat(values, starts)
+        metrics |= _metrics(f"{edition}{HIGHEST}", has_odd, highest)
     return metrics
 
 

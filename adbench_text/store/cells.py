@@ -102,7 +102,7 @@ def row_of(run: Run, store_name: str) -> dict[str, Any]:
 
 
 def table_of(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
-    """Make a table of rows; columns outside `COLUMNS` are numbers."""
+    """Make a table of rows; columns outside `COLUMNS` are numbers, and missing columns are empty."""
     import pandas as pd
 
     table = pd.DataFrame(list(rows))

@@ -163,6 +163,7 @@ def _seconds(text: str) -> float:
 
 
 def _is_list_of_texts(text: str) -> bool:
+    """Return whether a text is a JSON list of texts."""
     try:
         value = json.loads(text)
     except ValueError:

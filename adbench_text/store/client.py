@@ -64,6 +64,7 @@ def check_reachable(uri: str, writes: bool = True) -> None:
 
 
 def _check_server(uri: str) -> None:
+    """Raise TrackingError if no server answers at an address."""
     import requests
 
     try:
@@ -80,6 +81,7 @@ def _check_server(uri: str) -> None:
 
 
 def _check_file(path: Path, writes: bool) -> None:
+    """Raise TrackingError if a SQLite file cannot be used, or belongs to another program."""
     verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
     if not {"?", "%"}.isdisjoint(str(path)):
         reason = "its path has a ? or a %, which mean something else in an address"
@@ -135,7 +137,10 @@ def sqlite_tables(path: Path) -> set[str]:
 
 
 class StoreClient:
-    """MLflow's client; its errors become our errors, in one line."""
+    """MLflow's client: it has the methods of `MlflowClient`, and raises our errors, in one line.
+
+    Once the store is lost, each further call raises the same error at once, until `try_again`.
+    """
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -144,6 +149,7 @@ class StoreClient:
         self._client = self._attempt(self._connect)
 
     def _connect(self) -> Any:
+        """Return MLflow's client, made quiet and impatient; create the database if it does not exist."""
         os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # else two lines a run
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         # otherwise it tries for four minutes to reach a server that does not answer
@@ -170,6 +176,7 @@ class StoreClient:
             self._lost = None
 
     def _attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function of MLflow; turn its errors into ours, and remember that the store is lost."""
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
@@ -202,6 +209,7 @@ class StoreClient:
         return self._experiments[name]
 
     def _new_experiment(self, name: str) -> str:
+        """Create an experiment, and return its id."""
         file = sqlite_file(self._uri)
         # artifacts go to the folder of the database file, not to the working directory
         artifacts = artifact_root(file, name).absolute().as_uri() if file else None

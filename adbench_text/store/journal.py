@@ -88,14 +88,14 @@ class Journal:
 def _is_cell(run: Run) -> bool:
     """Return whether an entry has the parts of the run of a cell; the store checks their values."""
     texts = run.tags, run.params, run.files
-    if not all(isinstance(each, dict) for each in (*texts, run.metrics, run.curves)):
+    if not all(isinstance(part, dict) for part in (*texts, run.metrics, run.curves)):
         return False
     points = (point for curve in run.curves.values() for point in curve)
     return (
         run.status in ("FINISHED", "FAILED")
         and {CELL, PARENT} <= run.tags.keys()
         and "dataset" in run.params
-        and all(isinstance(text, str) for each in texts for text in each.values())
+        and all(isinstance(text, str) for part in texts for text in part.values())
         and all(file_name(name) == name for name in run.files)
         and all(isinstance(curve, list) for curve in run.curves.values())
         and all(isinstance(point, list) and len(point) == 3 for point in points)

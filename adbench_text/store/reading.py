@@ -68,7 +68,15 @@ class DatabaseReader:
         for run_id, name, status, started, *values in self._rows(_RUNS, experiment):
             tags, params, metrics = map(json.loads, values)
             figures = {name: float(figure) for name, figure in metrics.items()}
-            yield Run(name, status, started, tags, params, figures, run_id=run_id)
+            yield Run(
+                name=name,
+                status=status,
+                started=started,
+                tags=tags,
+                params=params,
+                metrics=figures,
+                run_id=run_id,
+            )
 
 
 class ClientReader:
@@ -86,8 +94,8 @@ class ClientReader:
         names = {each.experiment_id: each.name for each in pages(self._client.search_experiments)}
         if not names:
             return {}
-        found = pages(self._client.search_runs, list(names), of_kind("summary"), max_results=_PAGE)
-        return {run.info.experiment_id: names[run.info.experiment_id] for run in found}
+        summaries = pages(self._client.search_runs, list(names), of_kind("summary"), max_results=_PAGE)
+        return {run.info.experiment_id: names[run.info.experiment_id] for run in summaries}
 
     def runs(self, experiment: str) -> Iterator[Run]:
         """Yield the ended runs of cells, newest first."""
@@ -99,7 +107,12 @@ class ClientReader:
             info, data = run.info, run.data
             if info.status in _ENDED:
                 yield Run(
-                    *(info.run_name, info.status, info.start_time, data.tags, data.params, data.metrics),
+                    name=info.run_name,
+                    status=info.status,
+                    started=info.start_time,
+                    tags=data.tags,
+                    params=data.params,
+                    metrics=data.metrics,
                     run_id=info.run_id,
                 )
 

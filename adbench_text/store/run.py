@@ -56,6 +56,7 @@ class Run:
 
 
 def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Return the values whose names have a prefix, by their names without it."""
     return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
 
 
@@ -63,6 +64,7 @@ def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict
     """Return the parts of a definition that become params and tags.
 
     Digests and versions are tags, because MLflow's pages compare runs by their params, and show these first.
+    A value that is too long for a tag stays a param.
     """
     params, tags = {}, {}
     for name, value in definition.items():

@@ -70,7 +70,7 @@ class Store:
         self.file = file.absolute() if file else None  # absolute, because a detector may change the folder
         if not create and self.file is not None and not (self.file.exists() and self.file.stat().st_size):
             raise NoResultsError(f"There are no results in {self.redacted} yet; begin with adbench-text run.")
-        self._parents: dict[str, str] = {}
+        self._parents: dict[str, str] = {}  # ids of the parent runs of a `sweep`, by dataset
         self._tried: set[str] = set()  # cells that may be logged in part
         self.journal = Journal(folder_of(self.uri, self.file, self.experiment))
 
@@ -94,6 +94,7 @@ class Store:
         return without_password(self.uri)
 
     def _experiment(self, dataset: str) -> str:
+        """Return the name of the experiment of a dataset."""
         return f"{self.experiment}/{dataset}"
 
     # Writing
@@ -135,10 +136,11 @@ class Store:
                 raise
 
     def _is_described(self, experiment_id: str) -> bool:
+        """Return whether an experiment has a description."""
         return DESCRIPTION in self.client.get_experiment(experiment_id).tags
 
     def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
-        """Write the result of a cell to the journal; `log_kept` logs it."""
+        """Write the result of a cell to the journal; `log_kept` logs it. Use it only within a `sweep`."""
         self.journal.write(run_of_cell(result, definition, corpus, self._parents[result.cell.split.dataset]))
 
     def log_kept(self) -> dict[str, str]:
@@ -159,6 +161,7 @@ class Store:
         return refused
 
     def _log(self, run: Run) -> None:
+        """Log the run of a cell, unless it is logged already; raise RefusedError if the store refuses it."""
         cell, dataset = run.tags[CELL], run.params["dataset"]
         # a process was killed, perhaps after it had logged the cell; or logging has failed in the middle
         is_tried = run.tags[PARENT] not in self._parents.values() or cell in self._tried
@@ -168,22 +171,22 @@ class Store:
         try:
             self._write(dataset, run)
         except RefusedError:
-            self._is_complete(dataset, run)  # it is not, so its parts are deleted
+            self._is_complete(dataset, run)  # this deletes the parts that are logged
             raise
         self._tried.remove(cell)
 
     def _is_complete(self, dataset: str, run: Run) -> bool:
         """Return whether the run of a cell is completely logged; otherwise delete its parts."""
         began = f"attributes.start_time = {run.started}"
-        found = self._search(dataset, "cell", f"tags.`{CELL}` = '{run.tags[CELL]}'", began)
-        if any(each.info.status in ("FINISHED", "FAILED") for each in found):
+        logged = self._search(dataset, "cell", f"tags.`{CELL}` = '{run.tags[CELL]}'", began)
+        if any(other.info.status in ("FINISHED", "FAILED") for other in logged):
             return True
-        for each in found:
-            self.client.delete_run(each.info.run_id)
+        for other in logged:
+            self.client.delete_run(other.info.run_id)
         return False
 
     def _write(self, dataset: str, run: Run, run_id: str | None = None) -> None:
-        """Log a run to the experiment of a dataset; see `write_run`."""
+        """Log a run to the experiment of a dataset: a new one, or `run_id` again; see `write_run`."""
         write_run(self.client, self.client.experiment_id(self._experiment(dataset)), run, run_id)
 
     def log_page(self, dataset: str, page: str) -> None:
@@ -209,11 +212,11 @@ class Store:
                 existing = {run.data.tags[SUMMARY]: run for run in self._search(dataset, "summary")}
                 for key, group in groups.items():
                     old, cells = existing.get(key), latest(table_of(reversed(group)))
-                    made = run_of_summary(definitions_of[key], cells)
+                    new = run_of_summary(definitions_of[key], cells)
                     before = sorted(old.data.metrics.items()) if old else []
                     # as text, because NaN does not equal itself
-                    if (dataset, key) in wanted and str(before) != str(sorted(made.metrics.items())):
-                        self._write(dataset, made, old and old.info.run_id)
+                    if (dataset, key) in wanted and str(before) != str(sorted(new.metrics.items())):
+                        self._write(dataset, new, old and old.info.run_id)
 
     # Reading
 
@@ -229,7 +232,8 @@ class Store:
 
         Every experiment with summary runs has one, also with another prefix than `experiment`.
         """
-        addresses = {name: comparison_page(each) for each, name in self.reader.summarised().items()}
+        summarised = self.reader.summarised().items()
+        addresses = {name: comparison_page(experiment_id) for experiment_id, name in summarised}
         return dict(sorted(addresses.items()))
 
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
@@ -249,14 +253,17 @@ class Store:
         return latest(self.every_cell(datasets, leave_out))
 
     def every_cell(self, datasets: Iterable[str], leave_out: Note = lambda message: None) -> "pd.DataFrame":
-        """Return the same, with all results if definitions are equal."""
+        """Return all logged cells as `cells` does, but with all results if definitions are equal."""
         rows = [row for dataset in datasets for _, row in self._cells(dataset, leave_out)]
         return table_of(sorted(rows, key=lambda row: float(row["started"])))
 
     def _cells(
         self, dataset: str, leave_out: Note = lambda message: None
     ) -> Iterator[tuple[Run, dict[str, Any]]]:
-        """Yield the run and the row of each cell of a dataset, newest first."""
+        """Yield the run and the row of each cell of a dataset, newest first.
+
+        `leave_out` receives a message on each run that is left out.
+        """
         n_older = 0
         for run in self.reader.runs(self._experiment(dataset)):
             if not is_of_this_version(run):
@@ -283,6 +290,7 @@ class Store:
             return None
 
     def _read(self, dataset: str, run_id: str, name: str) -> str:
+        """Return a text artifact of a run; raise an error if it cannot be read."""
         if self.file is not None:  # somebody else may have made the store, so do not follow its addresses
             root = artifact_root(self.file, self._experiment(dataset))
             path = root / file_name(run_id) / "artifacts" / name

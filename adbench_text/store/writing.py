@@ -87,6 +87,7 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
+    """Return the tags of the run of a cell, besides its definition; a tag without a value is missing."""
     names = splits(corpus, result.cell.split.protocol)
     classes = "\n".join(names)
     failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
@@ -113,6 +114,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
 
 
 def _files(result: Result, corpus: Corpus) -> dict[str, str]:
+    """Return the text of each artifact of a cell, by the name of its file."""
     files = {}
     if result.scores is not None:
         files["scores.csv"] = _scores_csv(result, corpus, result.scores)
@@ -157,6 +159,7 @@ def summary_key(definition: Mapping[str, str]) -> str:
 
 
 def _shared(definition: Mapping[str, str]) -> dict[str, str]:
+    """Return the part of a definition that the cells of a summary share."""
     return {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
 
 
@@ -190,13 +193,15 @@ def run_of_summary(definition: Mapping[str, str], cells: "pd.DataFrame") -> Run:
 
 
 def summary(cells: "pd.DataFrame") -> dict[str, float]:
-    """Average cells: seeds within each split first, then the splits; ``..._std`` is their spread."""
+    """Return the means of cells: over the seeds of each split, then over the splits.
+
+    ``..._std`` is the spread over the splits. A metric is NaN if no cell has finished, or if one lacks it.
+    """
     good = cells[cells["status"] == "ok"]
     means: dict[str, float] = {}
     of_words = [name for name in OF_WORDS if good[name].notna().any()]
     for metric in (*METRICS, *COSTS, *of_words):
-        # NaN if no cell has finished: otherwise the number of an earlier summary would stay.
-        # NaN if a cell lacks the metric: otherwise the mean would leave out this cell.
+        # without NaN, the number of an earlier summary would stay, or the mean would leave out a cell
         means |= {metric: math.nan, f"{metric}_std": math.nan}
         if len(good) and good[metric].notna().all():
             of_split = [mean(values.tolist()) for _, values in good.groupby("inlier")[metric]]

@@ -219,6 +219,7 @@ def has_known_code(subject: Subject) -> Iterator[str]:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    """Return whether two values, or two arrays, are equal; objects without equality by their repr."""
     return one is other or bool(np.all(one == other)) or repr(one) == repr(other)
 
 

@@ -53,9 +53,10 @@ def check(
             is_message = isinstance(error, AdbenchTextError)  # its text is for the user
             findings.append(f"{error}" if is_message else described(error, module))
             trace = traceback.format_exc()
-        problems = tuple(" ".join(each.split()) for each in findings if not isinstance(each, Note))
-        notes = tuple(each for each in findings if isinstance(each, Note))
-        yield Outcome(title, problems, notes, time.perf_counter() - begin, trace)
+        problems = tuple(" ".join(text.split()) for text in findings if not isinstance(text, Note))
+        notes = tuple(note for note in findings if isinstance(note, Note))
+        seconds = time.perf_counter() - begin
+        yield Outcome(title, problems=problems, notes=notes, seconds=seconds, traceback=trace)
         if problems and rule in essential:
             return
 

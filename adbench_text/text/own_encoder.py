@@ -179,7 +179,10 @@ def _read_sketch(sketch: bytes) -> tuple[int, NDArray[np.float64]]:
 
 
 def encode(name: str, texts: Sequence[str]) -> Matrix:
-    """Return the vectors of texts, of shape (n_texts, n_dimensions)."""
+    """Return the vectors of texts (at least one), of shape (n_texts, n_dimensions).
+
+    Raise DataError if the function fails, or if its vectors have another length than in an earlier call.
+    """
     batches = in_blocks(texts, _MOST_CHARACTERS, _MOST_TEXTS)
     vectors = [vector for batch in batches for vector in _call(name, batch)]
     length = _lengths.setdefault(name, len(vectors[0]))

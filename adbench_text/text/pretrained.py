@@ -88,7 +88,10 @@ _is_caching = False
 
 @contextmanager
 def caching() -> Iterator[None]:
-    """Keep the vectors of texts that are prepared in the block, but not of a user's own documents."""
+    """Keep the vectors of texts that are prepared in the block in the cache directory.
+
+    A user's own documents are encoded outside of such a block.
+    """
     global _is_caching
     previous, _is_caching = _is_caching, True
     try:
@@ -161,11 +164,11 @@ class PretrainedModel:
         kept.rows |= _rows_in(self._folder)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """Compute the vectors of texts, zeros for a text without a letter."""
+        """Compute the vectors of texts, zeros for a blank text."""
         kept = [row for row, text in enumerate(texts) if text.strip()]
         # UTF-8 cannot encode a lone surrogate
         sound = [texts[row].encode("utf-8", "replace").decode("utf-8") for row in kept]
-        some = _load(self)(sound or ["-"])
+        some = _load(self)(sound or ["-"])  # any text shows the number of dimensions
         matrix = np.zeros((len(texts), some.shape[1]), dtype=np.float32)
         matrix[kept] = some[: len(kept)]
         return matrix

@@ -30,7 +30,7 @@ class RandomGenerator(nn.Module):
         self.first, self.n_pieces = first, n_pieces
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
-        """Replace by ids `first` ... `n_pieces` - 1."""
+        """Return the ids with masked ones replaced by ids `first` ... `n_pieces` - 1, and no loss (None)."""
         # `noise` is below 1, so the largest id is n_pieces - 1. It is an argument, so that `pl_rmd` can score
         # every document with the same replacements.
         drawn = self.first + (noise * (self.n_pieces - self.first)).long()
@@ -49,7 +49,10 @@ class FrequencyGenerator(nn.Module):
         self.register_buffer("cumulative", cumulative / cumulative[-1])
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
-        """Replace by inverse transform sampling: the draw is a function of `noise`."""
+        """Return the ids with masked ones replaced, and no loss (None).
+
+        Inverse transform sampling: the draw is a function of `noise`.
+        """
         # right=True: a noise of 0 does not draw a piece with frequency 0.
         drawn = torch.searchsorted(self.cumulative, noise.double(), right=True)
         return torch.where(masked, drawn, ids), None
@@ -70,7 +73,10 @@ class LearnedGenerator(nn.Module):
             part.apply(init_weights)
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        """Replace by a draw from the model's softmax; no gradient flows through the draw."""
+        """Return the ids with masked ones replaced, and the MLM loss, summed over the masked tokens.
+
+        The replacements are draws from the model's softmax; no gradient flows through the draw.
+        """
         x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths).flatten(0, 1)  # (B * L, H)
         # Logits over all V pieces need much memory, so they are computed only for n places.
         place, is_masked = _places(masked, self.most)

@@ -81,7 +81,10 @@ def rmd_scores(
 def token_scores(
     discriminator: Discriminator, windows: Windows, score: WindowScore
 ) -> list[NDArray[np.float64]]:
-    """Return how abnormal each piece of each document is; where windows overlap, take their mean."""
+    """Return how abnormal each piece of each document is; where windows overlap, take their mean.
+
+    There is an array for each document, with a number for each piece.
+    """
     normality_of, most, _ = SCORES[score]
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
@@ -90,6 +93,7 @@ def token_scores(
         abnormality = (most - normality_of(logits)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
             # 2: [CLS] and [SEP] are not pieces of the document.
+            # the document of the window, its first piece there, and the number of its pieces
             text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2
             sums[text][begin : begin + held] += values[1 : 1 + held]
             counts[text][begin : begin + held] += 1
@@ -105,6 +109,7 @@ def _counted(windows: Windows, ids: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _over(windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]) -> NDArray[np.float64]:
+    """Return the number that `judge` gives each window, in the order of the windows."""
     result = np.empty(len(windows))
     for rows, values in _in_batches(windows, judge):
         result[rows] = values.cpu().numpy()

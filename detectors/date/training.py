@@ -87,12 +87,16 @@ def adamw(objective: Objective, training: Training) -> AdamW:
 
 
 def _steps(objective: Objective, windows: Windows, training: Training) -> Iterator[tuple[int, Tensor]]:
-    """Do all steps; after each update, yield the number of the step and its losses."""
+    """Do all steps; after each update, yield the number of the step and its losses.
+
+    On a GPU, the next step overwrites the losses: use them before, or copy them.
+    """
     optimizer = adamw(objective, training)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
     objective.train()
 
     def update(ids: Tensor, lengths: Tensor, *corruption: Tensor) -> Tensor:
+        """Do a step, and return its losses; a CUDA graph takes tensors, so the `Corruption` is unpacked."""
         objective.zero_grad()
         # Products are computed in bfloat16; weights and their small updates stay in fp32.
         with torch.autocast(windows.device.type, torch.bfloat16, training.dtype == torch.bfloat16):

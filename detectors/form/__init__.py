@@ -253,11 +253,13 @@ class Form(TextDetector):
         return self._reasons([texts[place] for place in places], leave_out=True)
 
     def _reasons(self, texts: list[str], *, leave_out: bool = False) -> list[list[str]]:
+        """Return the facts that make documents odd; with `leave_out`, they are training documents."""
         surprise, words = self._spelling.surprise(self._prepared(texts), leave_out=leave_out)
         counted = self._counted(texts, _highest(surprise))
         logs, own = logarithms(counted), shown(counted)
         standard, precise = self._standard(logs), self._precise.reasons(logs)
         centred = standard - self._mean
+        # a fact is a reason if it is unusual and adds to the distance of the document
         is_reason = (np.abs(standard) >= _LEAST_REASON) & (centred * (centred @ self._inverse) > 0)
         is_reason[:, SURPRISE] &= standard[:, SURPRISE] > 0
         is_reason |= np.abs(precise) >= _LEAST_PRECISE

@@ -87,6 +87,8 @@ class Parts:
 
     def __init__(self, words: Sequence[str], frequency: NDArray[np.float64], n: int) -> None:
         self._n = n
+        # All n-grams of all words at once, each by its start in the joined words. A shorter word is one
+        # n-gram. The frequencies of equal hashes are added up.
         lengths = np.array([len(word) + 2 for word in words], dtype=np.int64)
         codes = _codes("".join([f" {word} " for word in words]) + "\0" * n)
         ends = np.cumsum(lengths)

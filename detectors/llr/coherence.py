@@ -14,7 +14,11 @@ _ROUNDING = 1e-12  # relative to a sum of squares
 
 
 class Directions:
-    """Unit vectors of words, without their mean and first principal component in the training documents."""
+    """Unit vectors of words, without their mean and first principal component in the training documents.
+
+    `name` names the word vectors, see `adbench_text.text.vectors`; the vectors are not kept, so `of` gets it
+    again. `words` are the words of the training documents.
+    """
 
     def __init__(self, name: str, words: NDArray[Any], language: str = "en") -> None:
         matrix, rows = _look_up(name, words, language)
@@ -24,7 +28,10 @@ class Directions:
         self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
 
     def of(self, name: str, words: NDArray[Any], language: str = "en") -> Array:
-        """Return the direction of each word, of shape (n_words, n_dimensions); zeros for an unknown word."""
+        """Return the direction of each word, of shape (n_words, n_dimensions); zeros for an unknown word.
+
+        `name` names the word vectors, the same as in the constructor.
+        """
         matrix, rows = _look_up(name, words, language)
         matrix = matrix - self._mean
         matrix -= np.outer(matrix @ self._component, self._component)

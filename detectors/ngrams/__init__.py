@@ -33,7 +33,7 @@ CITATION = (
     "Language Modeling. Computer Speech and Language 13, 1999."
 )
 
-_MOST_CHARACTERS = 2**20  # to look up at a time
+_MOST_CHARACTERS = 2**17  # to look up at a time; a character needs some hundred bytes
 _POWER = 2  # of the perplexity
 
 

@@ -53,6 +53,7 @@ def contamination(
 
 
 def _percent(metric: str) -> str:
+    """Return the label of an axis with a metric in percent."""
     return f"{plain(metric)} (%)"
 
 
@@ -142,7 +143,8 @@ def _draw_chance(axes: Axes, metric: Metric, labels: Sequence[NDArray[np.bool_]]
     if metric.curve == "ROC":
         axes.plot([0, 100], [0, 100], **_BY_CHANCE)
     elif len(shares) == 1:
-        axes.plot([0, 100], [*shares] * 2, **_BY_CHANCE)
+        (share,) = shares
+        axes.plot([0, 100], [share, share], **_BY_CHANCE)
 
 
 def _curve(metric: Metric, outlier: NDArray[np.bool_], scores: Array) -> tuple[Array, Array]:
@@ -157,7 +159,7 @@ def _curve(metric: Metric, outlier: NDArray[np.bool_], scores: Array) -> tuple[A
 
 def _thinned(x: Array, y: Array) -> tuple[Array, Array]:
     """Keep at most 200 points of a line, including its ends, as evenly along it as possible."""
-    way = np.concatenate([[0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
-    kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1)))
-    kept = np.unique([0, *kept.clip(max=len(x) - 1), len(x) - 1])
-    return x[kept], y[kept]
+    length = np.concatenate([[0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])  # from the start to a point
+    even = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS - 1))
+    places = np.unique([0, *even.clip(max=len(x) - 1), len(x) - 1])
+    return x[places], y[places]

@@ -51,15 +51,16 @@ def prepare(heatmap: Heatmap) -> Map:
     """Return a heat map with all computed values."""
     scale = Scale.of([example.tokens for example in heatmap.examples])
     digits = digits_of(max((abs(example.score) for example in heatmap.examples), default=0.0))
-    order = list(_SHOWN_AS)
+    reasons = list(_SHOWN_AS)
     finds_first = sorted(
-        heatmap.examples, key=lambda each: order.index(each.why) if each.why in order else len(order)
+        heatmap.examples, key=lambda each: reasons.index(each.why) if each.why in reasons else len(reasons)
     )
     groups = groupby(finds_first, key=lambda example: example.why)
     return Map(heatmap.title, [[_view(each, scale, digits) for each in group] for _, group in groups], scale)
 
 
 def _view(example: Example, scale: Scale, digits: int) -> ExampleView:
+    """Return an example ready to be shown; a repeated word has its highest score."""
     text, n_left_out = cut(example.text, N_CHARACTERS)
     highest: dict[str, float] = {}
     for token in sorted(example.tokens, key=lambda token: token.score, reverse=True):
@@ -67,4 +68,5 @@ def _view(example: Example, scale: Scale, digits: int) -> ExampleView:
     words = [scale.word(*each) for each in highest.items()]
     why = _SHOWN_AS.get(example.why, example.why)
     score = f"{example.score:z.{digits}f}"
-    return ExampleView(example, why, score, scale.pieces(text, example.tokens), n_left_out, words)
+    pieces = scale.pieces(text, example.tokens)
+    return ExampleView(example, why, score, pieces=pieces, n_left_out=n_left_out, words=words)

@@ -64,6 +64,7 @@ def _table(table: Table) -> str:
     ]
     titles = [""] * len(heads)
     ends = accumulate((n for _, n in table.blocks), initial=table.n_labels)
+    # pandas has no lines between rows, so the first cell of a row begins with the line above it
     for (title, _), (start, end) in reversed([*zip(table.blocks, pairwise(ends), strict=True)]):
         n = end - start
         titles[start:end] = [_stacked(title, n * _HEAD, "c" if n > 1 else "r", "b")] * n
@@ -100,10 +101,12 @@ def _table(table: Table) -> str:
 
 
 def _is_bold(table: Table, entry: Entry) -> bool:
+    """Return whether an entry is the best, or names a marked detector."""
     return entry.best or table.is_ours(entry)
 
 
 def _bold(text: str, is_bold: bool) -> str:
+    """Return LaTeX for a text that is bold or not."""
     return rf"\textbf{{{text}}}" if is_bold else text
 
 

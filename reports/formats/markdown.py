@@ -17,10 +17,12 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
 
 def _list(notes: Sequence[str]) -> str:
+    """Return notes as a list in markdown."""
     return "\n".join(f"- {markdown(note)}" for note in notes)
 
 
 def _table(table: Table) -> str:
+    """Return a table in markdown, with its title above it."""
     rule = ["---" if position < table.n_labels else "---:" for position in range(len(table.header))]
     rows = [
         [_marked(name, table.is_ours(name)) for name in table.header],
@@ -32,8 +34,11 @@ def _table(table: Table) -> str:
 
 
 def _entry(table: Table, entry: Entry) -> str:
-    return f"**{markdown(entry.text)}**" if entry.best else _marked(entry.text, table.is_ours(entry))
+    """Return an entry in markdown: the best in bold, a marked detector with its sign, a link."""
+    text = f"**{markdown(entry.text)}**" if entry.best else _marked(entry.text, table.is_ours(entry))
+    return f"[{text}]({entry.link})" if entry.link else text
 
 
 def _marked(text: str, is_ours: bool) -> str:
+    """Return a text in markdown; a marked detector has a sign and is bold."""
     return f"{OURS} **{markdown(text)}**" if is_ours else markdown(text)

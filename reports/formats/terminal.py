@@ -59,6 +59,7 @@ def _width(table: Table, column: int, bold: bool) -> int:
 
 
 def _table(table: Table, columns: list[int], widths: list[int], bold: bool) -> RichTable:
+    """Return some columns of a table; `widths` has all of its columns."""
     rendered = RichTable()
     for column in columns:
         rendered.add_column(
@@ -74,10 +75,12 @@ def _table(table: Table, columns: list[int], widths: list[int], bold: bool) -> R
 
 
 def _head(table: Table, column: int) -> Text:
+    """Return the head of a column, with a sign for a marked detector."""
     return _marked(table.header[column], table.is_ours(table.header[column]))
 
 
 def _entry(table: Table, entry: Entry, bold: bool) -> Text:
+    """Return an entry; the best is bold, or has a star where there is no bold."""
     if entry.best:
         return Text(printable(entry.text), style="bold") if bold else Text(f"{printable(entry.text)}*")
     return _marked(entry.text, table.is_ours(entry))

@@ -47,6 +47,7 @@ def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
 
 
 def _knows_no_more(column: Column, knowledge: str) -> bool:
+    """Return whether a detector of ours knows at most as much as a published method."""
     return benchmarks.knows_no_more(column.regime, knowledge)
 
 
@@ -56,6 +57,7 @@ def _of_others(corpus: Corpus) -> list[Row]:
 
 
 def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> list[Entry]:
+    """Return the row of a published figure and our detector with its figure; None if we have no detector."""
     of_ours = [NONE, NONE, NONE]
     if ours is not None:
         column, value = ours

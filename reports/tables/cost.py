@@ -39,4 +39,5 @@ def _costs(fit: Entry, score: Entry, n_test: Entry) -> Iterator[Entry]:
 
 
 def _memory(megabytes: float) -> Entry:
+    """Return an amount of memory in gigabytes, `NONE` for NaN."""
     return NONE if pd.isna(megabytes) else figure(megabytes / 1000, 2)

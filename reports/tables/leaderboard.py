@@ -39,9 +39,10 @@ def leaders(comparison: Comparison) -> dict[str, Table]:
     """Return the table at the beginning of a page, by level of contamination, the lowest first.
 
     The best detector comes first, and the mean before the corpora. Detectors that are not ranked are below.
-    There is also a table for a single corpus.
+    A report on one corpus has this table, too.
     """
     of_levels = {
+        # None is the lowest level of each corpus: some corpora have no 0 %
         percent(level): _leaders(comparison, None if level == comparison.lowest else level)
         for level in comparison.levels
     }
@@ -49,6 +50,7 @@ def leaders(comparison: Comparison) -> dict[str, Table]:
 
 
 def _leaders(comparison: Comparison, level: float | None) -> Table | None:
+    """Return the leaders at a level, None if no corpus has figures; the level None is the lowest."""
     corpora, of_mean = leading(comparison, level), shared(comparison, level)
     if not corpora:
         return None
@@ -59,6 +61,7 @@ def _leaders(comparison: Comparison, level: float | None) -> Table | None:
 
     order = [*ranked, *(column for column in comparison.columns if column not in ranked)]
     board = _board(comparison, sorted(order, key=group), group, level).without_empty()
+    # The columns of the board are label, knowledge, corpora, mean.
     first = len(board.header) - 1 if of_mean else 2
     is_roc = comparison.metric.curve == "ROC"
     columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
@@ -158,8 +161,11 @@ def _published(
     }
     of_methods: dict[tuple[str, str], dict[str, Entry]] = {}
     theirs = [(row, corpus.digest) for corpus in corpora for row in corpus.published_rows]
-    ours = [each for method in benchmarks.OURS for each in theirs if each[0].method == method]
-    others = [each for each in theirs if each[0].compares_few_methods and each not in ours]
+    # the published figures of methods that we also have as detectors
+    ours = [(row, digest) for method in benchmarks.OURS for row, digest in theirs if row.method == method]
+    others = [
+        (row, digest) for row, digest in theirs if row.compares_few_methods and (row, digest) not in ours
+    ]
     for row, digest in [*ours, *others]:
         of_methods.setdefault((row.label, row.knowledge), {})[digest] = row.entry
     if of_methods or any(of_kinds.values()):

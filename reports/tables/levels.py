@@ -8,7 +8,7 @@ from adbench_text.reports.report import Entry, Table
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield means over the splits, one row per dataset and contamination level."""
+    """Yield one table of means over the splits, a row for each dataset and contamination level."""
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         return [

@@ -9,7 +9,7 @@ from adbench_text.reports.report import Entry, Table, figure
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield one row per dataset and inlier class, and means, with the published figures.
+    """Yield one table: a row for each dataset and inlier class, and means, with the published figures.
 
     For areas under precision-recall curves the table also has the level of chance, because it depends on the
     split.
@@ -23,11 +23,11 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         is_of_outliers = comparison.metric.positive == "outliers"
         shares = {str(name): share if is_of_outliers else 100 - share for name, share in of_outliers.items()}
 
-        def row(inlier: str | None) -> list[Entry]:
+        def entries(inlier: str | None) -> list[Entry]:
             chance = [figure(corpus.mean_of(shares, inlier))] if has_chance else []
             return [*corpus.with_best(inlier), *corpus.published_entries(inlier, methods), *chance]
 
-        return corpus.rows(row)
+        return corpus.rows(entries)
 
     labels = [published.label(method) for method in methods]
     yield comparison.table(

@@ -15,9 +15,9 @@ _LEAST_P = 1e-4  # a smaller p is shown as "< 0.0001"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield pairs of detectors, the largest difference first, tested over documents and over splits.
+    """Yield a table of pairs of detectors, the largest difference first, tested over documents and splits.
 
-    With a baseline, only its pairs are tested.
+    With a baseline, only its pairs are tested. There is no table without two detectors and two splits.
     """
     ranking = Ranking(comparison)
     if not ranking.is_possible:
@@ -81,10 +81,12 @@ def _on_lowest_p(ranking: Ranking, n_tests: int) -> list[str]:
 
 
 def _p_value(p: float) -> Entry:
+    """Return the entry of a p-value; a small one has only a bound."""
     return Entry(f"< {_LEAST_P:.4f}", Kind.FIGURE, p) if p < _LEAST_P else significant(p, 2)
 
 
 def _significant(over_documents: float | None, over_splits: float) -> str:
+    """Return over what two p-values are significant, in words; None is a test that was not made."""
     is_significant = {"documents": over_documents is not None and over_documents < ALPHA}
     is_significant["splits"] = over_splits < ALPHA
     return " and ".join(name for name, holds in is_significant.items() if holds) or "neither"

@@ -58,20 +58,23 @@ class Twins(NamedTuple):
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield means over the splits of all corpora, a row for each network, at each contamination level."""
+    """Yield a table for each level: means over the splits of all corpora, with a row for each network."""
     for level in comparison.levels:
-        if found := list(measured(comparison, level)):
+        if networks := list(measured(comparison, level)):
             yield Table(
                 f"{comparison.heading} of networks with and without training, "
                 f"{percent(level)} of outliers in the training data",
                 ["network", "plain method", *KINDS, "trained - untrained", "trained - plain", "splits"],
-                [_row(twins) for twins in found],
-                notes=_notes(found),
+                [_row(twins) for twins in networks],
+                notes=_notes(networks),
             )
 
 
 def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
-    """Yield the networks with results with and without training, in the order of the columns."""
+    """Yield the networks with results with and without training, in the order of the columns.
+
+    Of several untrained copies, the one with most common splits counts.
+    """
     values = _values(comparison, level)
     for column in comparison.fair:
         if _is_untrained(column) or column not in values:
@@ -90,7 +93,13 @@ def measured(comparison: Comparison, level: float) -> Iterator[Twins]:
             rows.set_axis(KINDS[: 2 + len(plain)], axis=1).groupby(_SPLIT).mean().reindex(columns=[*KINDS])
         )
         n_splits = len(values[column].dropna().groupby(_SPLIT).size())
-        yield Twins(column, name, "" if plain else label, figures, n_splits)
+        yield Twins(
+            network=column,
+            plain_name=name,
+            lacking="" if plain else label,
+            figures=figures,
+            n_splits=n_splits,
+        )
 
 
 def _values(comparison: Comparison, level: float) -> pd.DataFrame:
@@ -99,18 +108,18 @@ def _values(comparison: Comparison, level: float) -> pd.DataFrame:
     rows = cells[cells["is_ok"] & (cells["contamination"] == level)]
     values = 100 * rows.pivot_table(comparison.metric.name, [*_SPLIT, "seed"], "column")
     # the columns of a pivot table are in order
-    found = [column for number, column in enumerate(comparison.columns) if number in values]
-    return values.set_axis(found, axis=1)
+    present = [column for number, column in enumerate(comparison.columns) if number in values]
+    return values.set_axis(present, axis=1)
 
 
 def _plain_of(column: Column) -> tuple[str, str]:
     """Return the label and description of the plain method of a network; empty if none is known."""
     name, settings = _settings(column)
-    setting, what = _CLOSED_FORM
+    setting, description = _CLOSED_FORM
     if name not in _HAVE_CLOSED_FORM or not _HAS_NO_CLOSED_FORM.isdisjoint(settings):
         return _PLAIN.get(column.detector, ("", ""))
     others = sorted([*(each for each in settings if not _is_length(each)), setting, "steps=0"])
-    return f"{name}({', '.join(others)})", what
+    return f"{name}({', '.join(others)})", description
 
 
 def _settings(column: Column) -> tuple[str, list[str]]:
@@ -121,6 +130,7 @@ def _settings(column: Column) -> tuple[str, list[str]]:
 
 
 def _is_length(setting: str) -> bool:
+    """Return whether a setting such as ``"steps=0"`` is the length of a training."""
     return setting.partition("=")[0] in _LENGTHS
 
 
@@ -132,28 +142,32 @@ def _network(column: Column) -> tuple[str, frozenset[str], int]:
 
 
 def _are_twins(column: Column, other: Column) -> bool:
+    """Return whether `other` is the untrained copy of a network."""
     return _is_untrained(other) and _network(other) == _network(column)
 
 
 def _is_untrained(column: Column) -> bool:
+    """Return whether the settings of a column leave a network untrained."""
     _, settings = _settings(column)
     zeros = {f"{length}=0" for length in _LENGTHS} | {_UNTRAINED_TOO.get(column.detector, "")}
     return not zeros.isdisjoint(settings)
 
 
-def _notes(found: list[Twins]) -> list[str]:
+def _notes(networks: list[Twins]) -> list[str]:
+    """Return the notes under the table: on the intervals, and on plain methods without cells."""
     notes = []
-    if any(len(twins.figures) > 1 for twins in found):
+    if any(len(twins.figures) > 1 for twins in networks):
         notes.append(
             "In brackets are 95 % intervals of the mean over the splits, by Student's t. "
             "Each split has the mean over the seeds that all have."
         )
-    if lacking := dict.fromkeys(twins.lacking for twins in found if twins.lacking):
+    if lacking := dict.fromkeys(twins.lacking for twins in networks if twins.lacking):
         notes.append(f"Plain methods without cells on these splits in this report: {', '.join(lacking)}.")
     return notes
 
 
 def _row(twins: Twins) -> list[Entry]:
+    """Return the row of a network; a mean is NaN if the comparison lacks the plain method."""
     n = len(twins.figures)
     n_splits = Entry(f"{n} of {twins.n_splits}" if n < twins.n_splits else f"{n}", Kind.FIGURE, n)
     means = [figure(value) if value == value else NONE for value in twins.figures.mean()]
@@ -162,6 +176,7 @@ def _row(twins: Twins) -> list[Entry]:
 
 
 def _difference(values: "pd.Series[float]") -> Entry:
+    """Return the mean of differences, with its interval if there are several splits."""
     if values.isna().any():
         return NONE
     if len(values) < 2:

@@ -30,16 +30,19 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 def families(comparison: Comparison) -> dict[str, dict[str, Corpus]]:
     """Return the corpora of datasets with several variants, by dataset and name of the variant."""
-    found: dict[str, dict[str, Corpus]] = {}
+    of_datasets: dict[str, dict[str, Corpus]] = {}
     for corpus in comparison.corpora:
         dataset, colon, variant = corpus.dataset.partition(":")
         if colon:
-            found.setdefault(dataset, {})[f"{variant} {corpus.splits}".strip()] = corpus
-    return {dataset: variants for dataset, variants in found.items() if len(variants) > 1}
+            of_datasets.setdefault(dataset, {})[f"{variant} {corpus.splits}".strip()] = corpus
+    return {dataset: variants for dataset, variants in of_datasets.items() if len(variants) > 1}
 
 
 def ordered(comparison: Comparison, variants: dict[str, Corpus]) -> list[tuple[str, Corpus]]:
-    """Return the variants, sorted by the first complete detector, the best first."""
+    """Return the variants, sorted by the first complete detector, the best first.
+
+    Without a complete detector, their order stays.
+    """
     for column in comparison.columns:
         values = {name: corpus.entry(column).complete_value for name, corpus in variants.items()}
         known = {name: value for name, value in values.items() if value is not None}

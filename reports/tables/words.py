@@ -20,7 +20,10 @@ _OF_METHODS = {
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield means over the splits and seeds, a row for each detector, and the published figures below."""
+    """Yield a table of means over splits and seeds, a row for each detector, and the published figures below.
+
+    Only corpora with marked words have rows.
+    """
     titles = ["AUROC", "AP", "FPR95"]
     of_documents = ["AUROC, highest word", "AP, highest word", "AUROC, own score"]
     notes = read(_FIGURES)["notes"]
@@ -35,6 +38,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _rows(corpus: Corpus) -> list[list[Entry]]:
+    """Return the rows of our detectors on a corpus, then of published methods, which lack some figures."""
     names = [*_OF_WORDS, *_OF_DOCUMENTS]
     rows = [[Entry(column.label), *entries] for column, entries in corpus.measured(names)]
     for row in read(_FIGURES)["percent"].get(corpus.dataset, ()):

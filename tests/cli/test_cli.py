@@ -23,16 +23,11 @@ from sweep_processes import free_port, wait_until
 from adbench_text.cli.list import names_of
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.escaping import count
+from adbench_text.store.cells import COLUMNS
 from adbench_text.store.store import Store
 from adbench_text.text import vectors, wordpiece
 
 pytestmark = pytest.mark.usefixtures("toy_path")
-
-COLUMNS = (
-    "name,detector,preset,configuration,dataset,inlier,contamination,seed,protocol,test_outliers,known,"
-    "known_from,auroc,aupr_in,aupr_out,fpr95,fit_seconds,score_seconds,n_train,n_train_outliers,n_test,"
-    "n_test_outliers,peak_memory_mb,status,"
-)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +136,9 @@ def test_report_in_all_formats(store, here):
     assert "edition published" in per_cell.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
-    assert per_cell.stdout.startswith(COLUMNS)
+    header, *_ = per_cell.stdout.splitlines()
+    assert header.split(",") == [name for name in COLUMNS if name in header.split(",")]
+    assert header.startswith("name,detector,preset,configuration,dataset,inlier,contamination,seed,")
     assert len(per_cell.stdout.splitlines()) == 9
 
     written = adbench("report --format markdown --output report.md")

@@ -49,7 +49,7 @@ def test_a_csv_keeps_every_other_byte(odd, tmp_path, encoding, end):
     (tmp_path / "a.csv").write_bytes(content.encode(encoding))
     result = odd("a.csv", "--kept", "kept.csv", *(["--encoding", encoding] if encoding == "cp1252" else []))
     assert result.exit_code == 0, result.output
-    assert "1 odd row of 151: kept.csv" in result.stdout
+    assert "1 row of 151 called odd: kept.csv" in result.stdout
     without = end.join([*lines[: 2 + PLACE], *lines[3 + PLACE :]])
     assert (tmp_path / "kept.csv").read_bytes() == without.encode(encoding)
 
@@ -112,15 +112,13 @@ def test_other_formats_become_csv(odd, tmp_path):
         assert_refused(result, 2, f"'kept{name[-5:]}'", ".csv")
 
 
-def test_marks_come_before_what_is_called_odd(odd, tmp_path):
-    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
-    (tmp_path / "marks.csv").write_text(f"row,mark\n{PLACE},fine\n3,odd\n")
-    options = ["--marked", "marks.csv", "--keep-marked", "--alpha", 0.006, "-o", "second"]
-    result = odd("a.txt", "--kept", "kept.txt", *options)
-    assert result.exit_code == 0, result.output
-    kept = (tmp_path / "kept.txt").read_text().splitlines()
-    assert EGGS in kept
-    assert TEXTS[3] not in kept
+def test_with_marks_only_documents_marked_odd_and_their_copies_are_left_out(odd, tmp_path):
+    texts = [*TEXTS, SEA[3].upper()]
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    (tmp_path / "marks.csv").write_text("row,mark\n5,fine\n3,odd\n")
+    result = odd("a.txt", "--kept", "kept.txt", "--marked", "marks.csv")
+    assert "2 rows of 152 marked odd: kept.txt" in result.stdout
+    assert (tmp_path / "kept.txt").read_text().splitlines() == [*texts[:3], *texts[4:-1]]
 
 
 def test_a_path_that_has_another_use_is_refused_before_anything_is_written(odd, tmp_path):

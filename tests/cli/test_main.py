@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from commands import adbench
 from parameters import slow
 
 import adbench_text.cli
+from adbench_text.cli.main import main
 
 
 def spin_count_of_a_child(**variables: str) -> str:
@@ -69,3 +71,8 @@ def test_the_help_lists_each_command_once_and_the_main_ones_first():
     assert commands[0] == "run"
     titles = [title for title, _ in listed if title]
     assert [titles.index(title) for title in ("Compare detectors:", "Your own documents:")] == [0, 1]
+
+
+def test_a_similar_command_is_suggested():
+    assert "'odd'" in CliRunner().invoke(main, ["od", "a.csv"]).stderr
+    assert "Did you mean" not in CliRunner().invoke(main, ["transform"]).stderr

@@ -101,7 +101,7 @@ def test_a_session(odd, tmp_path):
     assert lines[1] == "Odd by both:"
     assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +words +(preheat|oven|eggs|beat), .*Preheat the oven, beat", lines[3])
-    assert re.fullmatch(r"Called odd by both: 1 of 151 .* 0\.01 \(--alpha\)\.", lines[-4])
+    assert re.fullmatch(r"Called odd by both: 1 of 151 .* 0\.01 \(--alpha; 0\.05 calls 7 odd\)\.", lines[-4])
     assert lines[-3].startswith("p is ")
     assert "mark" not in lines[-3]
     assert lines[-2] == "Read as comma, header, UTF-8; text 'body'; identifiers 'key'."
@@ -327,7 +327,7 @@ def test_a_second_language_is_noted_if_auto_would_rank_it_by_itself(odd, tmp_pat
 def test_no_rounding_moves_a_p_across_alpha(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in SEA[:99]], ("text",))
     result = odd("a.csv", "--by", "words", "--alpha", 0.0101, "--top", 2)
-    assert re.search(r"^Called odd: 0 of 99 .* 0\.0101 \(--alpha\)", result.stdout, re.MULTILINE)
+    assert re.search(r"^Called odd: 0 of 99 .* 0\.0101 \(--alpha;", result.stdout, re.MULTILINE)
     assert re.findall(r"^ +[12] +\d+ +(\S+)", result.stdout, re.MULTILINE) == ["0.010101", "0.02"]
     assert has_note(result, " 99 ", " 0.010101, ")  # 1/99; to four digits it is alpha
     assert [row["p"] for row in table(tmp_path / "odd.csv")[:2]] == ["0.010101", "0.0202"]
@@ -581,7 +581,7 @@ def test_marking_goes_on_in_rounds(odd, posts, tmp_path):
     assert lines[0].startswith("162 documents, 0 duplicates, 0 empty; ensemble:robust, ")
     assert re.fullmatch(r"Marks: 3 odd, 1 fine; form .* 0\.51 .*", lines[1])
     assert lines[2].split() == ["rank", "id", "p", "by", "why", "text"]  # one list
-    assert re.fullmatch(r"Called odd: 1 of 158 .* 0\.01 \(--alpha\)\.", lines[-4])
+    assert re.fullmatch(r"Called odd: 1 of 158 .* 0\.01 \(--alpha; 0\.05 calls 7 odd\)\.", lines[-4])
     assert re.match("p is .* a mark ", lines[-3])
     assert lines[-1] == "All documents: odd.csv. Page: odd.html."
     first = {"T150": "odd", "T151": "odd", "T3": "fine", "'=1+1": "odd"}

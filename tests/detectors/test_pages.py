@@ -14,7 +14,9 @@ NAMES = [name for name in registry.names("detectors") if not name.startswith("py
 
 def test_each_detector_has_a_section():
     titles = re.findall(r"^## (.*)", (DOCS / "detectors.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(name for title in titles for name in re.findall(r"`(.*?)`", title)) == NAMES
+    named = {name for title in titles for name in re.findall(r"`(.*?)`", title)}
+    assert sorted({*NAMES} - named) == [], "add a section to docs/detectors.md"
+    assert sorted(named - {*NAMES}) == [], "remove the section from docs/detectors.md"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -22,6 +24,7 @@ def test_each_preset_has_a_row_and_the_one_that_the_plain_name_means_says_so(nam
     text = (DOCS / "detectors-reference.md").read_text(encoding="utf-8")
     table, _, _ = text.partition("| preset | for |")[2].partition("\n\n")
     found = registry.detector(name)
-    assert set(re.findall(rf"`{name}:(.*?)`", table)) >= presets(found, "").keys() - {DEFAULT}
+    missing = presets(found, "").keys() - {DEFAULT, *re.findall(rf"`{name}:(.*?)`", table)}
+    assert missing == set(), "add a row to the table of presets in docs/detectors-reference.md"
     plain = re.findall(rf"`{name}:(.*?)` \(plain `{name}`\)", table)
     assert plain == ([] if found.default_preset == DEFAULT else [found.default_preset])

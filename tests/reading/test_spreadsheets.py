@@ -283,7 +283,7 @@ def _zipped(path):
 
 
 BAD = {
-    "nothing": ("a.xlsx", lambda path: path.write_bytes(b""), "is not a spreadsheet, or is damaged: "),
+    "nothing": ("a.xlsx", lambda path: path.write_bytes(b""), "is empty"),
     "half": (
         "a.xlsx",
         lambda path: path.write_bytes(Path(write_xlsx(path, ROWS)).read_bytes()[:-300]),

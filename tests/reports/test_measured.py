@@ -16,6 +16,7 @@ from adbench_text import Cleaner, results, scores
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.reports.files import MEASURED
+from adbench_text.store.cells import COLUMNS
 from adbench_text.store.store import Store
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -46,6 +47,16 @@ def test_a_store_and_all_sweeps_have_the_same_columns_and_types(store):
     kinds = joined[["auroc", "test_outliers", "seed", "oracle", "started"]].dtypes
     assert [kind.kind for kind in kinds] == ["f", "f", "i", "b", "M"]
     assert joined.select_dtypes(["object", "str"]).notna().all(axis=None)
+
+
+def test_the_page_says_what_each_column_has():
+    section = PAGE.read_text(encoding="utf-8").partition("\n### Columns\n")[2].partition("\n#")[0]
+    named = re.findall(r"`([^`]+)`", " ".join(re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE)))
+    starts = [name.removesuffix("...") for name in named if name.endswith("...")]
+    missing = [name for name in COLUMNS if name not in named and not name.startswith(tuple(starts))]
+    assert missing == [], f"add a line to the table of columns in docs/python.md for {missing}"
+    outdated = [name for name in named if name not in COLUMNS and not name.endswith("...")]
+    assert outdated == [], f"remove {outdated} from the table of columns in docs/python.md"
 
 
 @pytest.mark.parametrize("sweep", MEASURED)

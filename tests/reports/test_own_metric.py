@@ -12,6 +12,7 @@ from commands import adbench
 from stores import log, result
 
 from adbench_text.cli.main import main
+from adbench_text.metrics import METRICS
 from adbench_text.store.store import Store
 
 MINE = """
@@ -120,7 +121,7 @@ def test_cells_without_stored_scores_are_left_out_with_one_note(here):
         ("./mine.py:nothing", "mine.py .*'nothing'.* mine.py:NAME .*: "),
         ("./mine.py", "mine.py .* mine.py:NAME .*: "),
         ("./mine.py:constant", "TypeError: mine.py:constant "),
-        ("mine.py:a b", "metric .*'mine.py:a b'.*: aupr_in, aupr_out, "),
+        ("mine.py:a b", f"metric .*'mine.py:a b'.*: {', '.join(sorted(METRICS))}"),
         ("./mine.py:count", r"seed 0: ValueError: .*\[0, 1\].* got .*3"),
         ("./mine.py:undefined", r"ValueError: .*\[0, 1\].* got nan"),
         ("./mine.py:no_number", r"ValueError: .*\[0, 1\].* got '0.5'"),

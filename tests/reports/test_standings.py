@@ -18,7 +18,8 @@ from adbench_text.metrics import all_metrics
 from adbench_text.plugins import registry
 from adbench_text.reports import pages, standings
 from adbench_text.reports.build import Builder
-from adbench_text.reports.submitted import read_entries
+from adbench_text.reports.origins import Origin
+from adbench_text.reports.submitted import origins, read_entries
 from adbench_text.store.cells import keys_of
 
 
@@ -183,6 +184,34 @@ def test_an_entry_that_cannot_compete_is_refused(sent, spoil, quoted):
     spoil(folder)
     with pytest.raises((DataError, InvalidValueError), match=re.escape(quoted)):
         checked(folder, of_tiny())
+
+
+@pytest.mark.parametrize(
+    ("facts", "origin"),
+    [
+        ("", Origin()),
+        ('code = "https://example.org/a-b"\nyear = 2020', Origin(2020, "https://example.org/a-b")),
+    ],
+)
+def test_an_entry_may_state_its_address_and_year(sent, facts, origin):
+    folder = sent()
+    (folder / "entry.toml").write_text(f'knows = "{FROM_SCRATCH}"\n{facts}\n')
+    assert origins(folder.parent) == {"mine": origin}
+
+
+@pytest.mark.parametrize(
+    ("fact", "quoted"),
+    [
+        ('code = "javascript:x"', "'javascript:x'"),
+        ('code = "https://a.org/)](b"', "'https://a.org/)](b'"),
+        ('year = "new"', "'new'"),
+    ],
+)
+def test_a_wrong_address_or_year_of_an_entry_is_refused(sent, fact, quoted):
+    folder = sent()
+    (folder / "entry.toml").write_text(f'knows = "{FROM_SCRATCH}"\n{fact}\n')
+    with pytest.raises(DataError, match=re.escape(f"got {quoted}")):
+        origins(folder.parent)
 
 
 def test_the_seeds_of_an_entry_are_those_of_our_results(sent):
