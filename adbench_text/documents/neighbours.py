@@ -57,6 +57,8 @@ class Neighbours:
             sample = survey.sample(np.flatnonzero(survey.part == language))
             compared = np.union1d(sample[survey.facts.has_words[sample]], some)
             counts, words = count_words([*map(cleaner, source.at(compared))])
+            if not len(words):  # `cleaner` removes more than the detector's cleaner
+                continue
             weights = csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
             for begin in range(0, len(some), _AT_A_TIME):
                 block = some[begin : begin + _AT_A_TIME]

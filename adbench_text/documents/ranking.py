@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from adbench_text.checks import Number
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import SAMPLE, OnProgress, Texts, no_progress
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import InLanguages, other_languages
@@ -281,7 +282,7 @@ def odd_documents(
     main = read.pairs[0]  # the detectors for the language of most documents
     lists = odd_lists(source, scores, rule, reads_raw=main.words.detector.reads_raw)
     table, by_order = lists.table, lists.by_order
-    cleaners = [pair.cleaner for pair in read.pairs]
+    cleaners = [*map(Cleaner, read.languages)]  # stop words are in most documents, and say nothing
     listed_rows = pd.concat([listed["row"] for listed in by_order.values()]).to_numpy()
     near = Neighbours.of(source, parts.in_languages, cleaners, listed_rows)
     table = near.with_columns(table)

@@ -62,3 +62,13 @@ def test_neighbours_are_in_the_same_language():
     known = table[table["nearest"].notna()]
     assert {*known["language"]} == {"de", "en"}
     assert ((known["row"] < len(english)) == (known["nearest"] < len(english))).all()
+
+
+def test_stop_words_are_no_common_words_of_documents_that_are_not_cleaned():
+    texts = [
+        *_SHIPS,
+        "a dragon in the old cave of the mountain",
+        "a wedding in the old church of the village",
+    ]
+    table = odd_documents(texts, "llr", by="words", clean=False, top=len(texts), keep_copies=True).table
+    assert str(table.set_index("row")["nearest"][len(_SHIPS)]) == "<NA>"
