@@ -74,6 +74,8 @@ def is_file(path: Path) -> bool:
 def database_advice(path: Path) -> str:
     """Return how to report from an SQLite database, which may be a store; empty for another file."""
     try:
+        if not path.is_file():  # reading a pipe would wait for its writer
+            return ""
         with path.open("rb") as stream:
             is_database = stream.read(len(_SQLITE)) == _SQLITE
     except (OSError, ValueError):  # no file can have a name with a NUL character

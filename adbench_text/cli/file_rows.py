@@ -134,12 +134,17 @@ class FileRows:
 
 def _unique_column(file: DocumentFile, table: DocumentTable) -> str | None:
     """Return the first column that can identify documents: short different values, no fractions and dates."""
+    import pyarrow.compute as pc
+
     if len(table) < _LEAST_UNIQUE:
         return None
-    for column in table.arrow.schema.names:
-        values = [] if column in file.text_columns else table.values(column)
-        names = {value for value in values if value and _NAME.fullmatch(value)}
-        if values and len(names) == len(values):
+    for place, column in enumerate(table.arrow.schema.names):
+        is_unique = pc.count_distinct(table.arrow.column(place), mode="only_valid").as_py() == len(table)
+        if (
+            is_unique
+            and column not in file.text_columns
+            and all(_NAME.fullmatch(value or "") for value in table.values(column))
+        ):
             return str(column)
     return None
 

@@ -1,11 +1,13 @@
 """The option ``--kept`` of ``odd``: write FILE without its odd documents."""
 
 import bz2
+import codecs
 import gzip
 import lzma
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +18,9 @@ from numpy.typing import NDArray
 from adbench_text.cli.file_rows import FileRows
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
-from adbench_text.reading.decoding import BUFFER, PACKED_SUFFIXES, unpacked
+from adbench_text.reading.decoding import PACKED_SUFFIXES, unpacked
 from adbench_text.reading.documents import DocumentFile
-from adbench_text.reading.source import FORMAT_OF_SUFFIX, kind_of_name
+from adbench_text.reading.source import FORMAT_OF_SUFFIX, WholeLines, kind_of_name
 from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -42,9 +44,11 @@ def is_same_format(path: Path, file: DocumentFile) -> bool:
     Raise InvalidValueError if it can be written in neither format.
     """
     kind = kind_of_name(path.name)
-    can_copy = file.single is not None and (file.encoding != "" or file.kind == "parquet")
+    is_parquet = file.kind == "parquet"
+    can_copy = file.single is not None and (file.whole_lines is not None or is_parquet)
+    is_packed = path.suffix.lower() in PACKED_SUFFIXES
     if path.suffix.lower() not in _NOT_WRITTEN:
-        if can_copy and kind == file.kind:
+        if can_copy and kind == file.kind and not (is_parquet and is_packed):
             return True
         if kind == "csv":
             return False
@@ -74,31 +78,31 @@ def write_kept(path: Path, file: DocumentFile, rows: FileRows, ranked: "OddDocum
                 columns[~is_left_out].to_csv(target, index=False)
         elif file.kind == "parquet":
             _copy_rows(source, new, numbers[is_left_out])
-        else:
-            is_table = file.kind in ("csv", "tsv")
-            ends = np.append(numbers[1:], np.iinfo(np.int64).max) if is_table else numbers + 1
-            left_out = zip(numbers[is_left_out].tolist(), ends[is_left_out].tolist(), strict=True)
-            with (
-                _opened(source, file.encoding, any_end=is_table) as lines,
-                _written(new, path, file.encoding) as target,
-            ):
-                target.writelines(_without(lines, left_out))
+        elif file.whole_lines is not None:
+            left_out = frozenset(numbers[is_left_out].tolist())
+            _copy_lines(source, file.whole_lines, left_out, new, path)
     why = "marked odd" if has_marks else "called odd"
     return f"Left out {count(int(is_left_out.sum()), 'row')} of {len(rows):,} {why}: {path}."
 
 
-def _without(lines: Iterable[str], left_out: Iterable[tuple[int, int]]) -> Iterator[str]:
-    """Yield lines without some ranges of line numbers, which are sorted and count from 1.
+def _copy_lines(source: Path, cut: WholeLines, left_out: Collection[int], new: Path, path: Path) -> None:
+    """Copy a file without the rows that begin in some lines, which count from 1.
 
-    A row of a table ends where the next one begins, so a blank line belongs to the row before it.
+    Bytes that are not in the encoding stay as they are.
     """
-    begin, end = 0, 0
-    ranges = iter(left_out)
-    for number, line in enumerate(lines, start=1):
-        while number >= end and (following := next(ranges, None)):
-            begin, end = following
-        if not begin <= number < end:
-            yield line
+    # with this name, Python would write a byte order mark
+    encoding = "utf-8" if codecs.lookup(cut.lines.encoding).name == "utf-8-sig" else cut.lines.encoding
+    with source.open("rb") as stream, _written(new, path, encoding) as target:
+        lines = TextIOWrapper(unpacked(stream, source.name), encoding, "surrogateescape", cut.lines.newline)
+        target.writelines(islice(lines, cut.lines.n_skipped))
+        number = cut.lines.n_skipped + 1
+        rows = (
+            ([line] for line in lines) if cut.dialect is None else (raw for _, raw in cut.dialect.rows(lines))
+        )
+        for row in rows:
+            if number not in left_out:
+                target.writelines(row)
+            number += len(row)
 
 
 def _copy_rows(source: Path, new: Path, left_out: NDArray[np.int64]) -> None:
@@ -111,15 +115,6 @@ def _copy_rows(source: Path, new: Path, left_out: NDArray[np.int64]) -> None:
             numbers = np.arange(n_read + 1, n_read + 1 + batch.num_rows)
             target.write_batch(batch.filter(~np.isin(numbers, left_out)))
             n_read += batch.num_rows
-
-
-@contextmanager
-def _opened(source: Path, encoding: str, *, any_end: bool) -> Iterator[TextIOWrapper]:
-    """Open a file, unpacked, as lines that are numbered as in `Lines`."""
-    with source.open("rb") as stream:
-        content = unpacked(stream, source.name)
-        newline = "" if any_end or b"\n" not in content.peek(BUFFER) else "\n"
-        yield TextIOWrapper(content, encoding, "surrogateescape", newline)
 
 
 @contextmanager

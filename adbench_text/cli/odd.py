@@ -126,8 +126,11 @@ def command(
     file = _file(file, example)
     table, page = outputs_of(output)
     check_outputs(file, table, page, *([kept] if kept else []))
-    if kept in (table, page):
-        raise InvalidValueError(f"--kept {kept} would replace the output of this command; give another path.")
+    taken = [other.resolve() for other in (table, page, options["marked"]) if other]
+    if kept and kept.resolve() in taken:
+        raise InvalidValueError(
+            f"--kept {kept} would replace another file of this command; give another path."
+        )
     choice, ranking, marked = values_of(CHOICE, options), values_of(_RANKING, options), options["marked"]
     is_auto = choice["language"] == AUTO
     source = opened(file, options, group=options["group"])

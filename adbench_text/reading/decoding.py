@@ -131,6 +131,7 @@ class Lines:
         self._n_ends = 0  # line ends decoded so far
         self.any_end = any_end
         self.n_skipped = 0  # lines skipped at the start; line numbers count them
+        self.newline = ""  # the argument of `io.StringIO` that cuts the text; known after lines are taken
         self._decoded_blocks = self._decode()
         self._first = ""  # text that is decoded but not taken yet
         self._failure: DataError | None = None  # raised after the first lines
@@ -226,6 +227,7 @@ class Lines:
             text = rest + block
             if newline is None:
                 newline = self._newline(text)
+            self.newline = newline or ""
             end = text.rfind("\n") + 1
             if newline == "":  # a line feed may follow a carriage return at the end of a block
                 end = max(end, text.rfind("\r", 0, len(text) - 1) + 1)

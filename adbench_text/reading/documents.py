@@ -18,7 +18,7 @@ from adbench_text.escaping import without_surrogates
 from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, ColumnStrings, check_length
 from adbench_text.reading.escapes import Unescaped
 from adbench_text.reading.options import ReadOptions
-from adbench_text.reading.source import TEXT, source_of
+from adbench_text.reading.source import TEXT, WholeLines, source_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,9 +145,9 @@ class DocumentFile:
         return files[0] if len(files) == 1 and self.kind != "folder" else None
 
     @property
-    def encoding(self) -> str:
-        """The encoding of a file whose rows are whole lines; empty for other formats."""
-        return self._source.encoding
+    def whole_lines(self) -> WholeLines | None:
+        """How the file is cut, if each row is one or several whole lines; None for other formats."""
+        return self._source.whole_lines
 
     @property
     def notes(self) -> list[str]:

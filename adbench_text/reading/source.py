@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
@@ -13,6 +13,7 @@ from adbench_text.escaping import count
 from adbench_text.reading import chats, json_rows, mail, parquet, separated, spreadsheets
 from adbench_text.reading.batch import LONGEST, Batch, batch_of, check_length, in_sizes
 from adbench_text.reading.decoding import PACKED_SUFFIXES, Lines, named_errors, only_member, unpacked
+from adbench_text.reading.dialects import Dialect
 from adbench_text.reading.hub import HUB, HubData
 from adbench_text.reading.options import Losses, ReadOptions
 from adbench_text.storage import database_advice
@@ -42,6 +43,13 @@ _N_COMPARED = 50  # lines
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # a missing value in a folder label=..., from Hive and Spark
 
 
+class WholeLines(NamedTuple):
+    """How a file is cut into lines and rows, where a row is one or several whole lines."""
+
+    lines: Lines  #: read to the end
+    dialect: Dialect | None = None  #: of CSV and TSV; otherwise a row is one line
+
+
 @dataclass
 class Source:
     """A source of rows, which are read in batches. A pipe can be read only once.
@@ -63,7 +71,7 @@ class Source:
     description: str = ""
     found_text: str = ""  # the column of the text, if the format has one; known after rows are read
     correcting: str = ""  # options that correct the guesses; known after rows are read
-    encoding: str = ""  # if each row is one or several whole lines; known after rows are read
+    whole_lines: WholeLines | None = None  # if a row is one or several whole lines; known after rows are read
     _skipped: set[str] = field(default_factory=set)  # names of unreadable files
     is_table: bool = True  # whether texts are cells; known after rows are read
 
@@ -157,7 +165,7 @@ class Source:
         encoding, sizes = lines.encoding.upper(), lines.sizes(grow=self.pipe is not None)
         if kind == "lines":
             self.description, self.is_table = f"lines, {encoding}", False
-            self.encoding = lines.encoding
+            self.whole_lines = WholeLines(lines)
             self._note_tabs(lines.ahead()[:_N_COMPARED], name)
             yield from _plain(lines, name, sizes)
         elif kind == "jsonl":
@@ -171,7 +179,7 @@ class Source:
                 self.description = f"chats, a document for each turn, {encoding}"
                 self.found_text, self.is_table = chats.TEXT, False
             elif json_rows.is_by_line(lines.first_line()):
-                self.encoding = lines.encoding
+                self.whole_lines = WholeLines(lines)
             if first is not None:
                 yield first
                 yield from batches
@@ -186,7 +194,7 @@ class Source:
             self.doubled |= table.doubled
             header = "header" if self.options.header else "no header"
             self.description = f"{table.dialect}, {header}, {encoding}"
-            self.encoding = lines.encoding
+            self.whole_lines = WholeLines(lines, table.dialect)
             self.correcting = "--delimiter, --skip-lines and --no-header"
             yield from table.batches(sizes)
 

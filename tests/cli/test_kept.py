@@ -54,6 +54,31 @@ def test_a_csv_keeps_every_other_byte(odd, tmp_path, encoding, end):
     assert (tmp_path / "kept.csv").read_bytes() == without.encode(encoding)
 
 
+def test_lines_between_two_rows_that_are_no_documents_stay(odd, tmp_path):
+    lines = ["key,body", *(f'X{n},"{text}"' for n, text in enumerate(TEXTS))]
+    lines[1 + PLACE] = lines[1 + PLACE].replace(", ", ",\n")
+    lines[2 + PLACE : 2 + PLACE] = ["", "X,too,many,fields", "key,body"]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    result = odd("a.csv", "--kept", "kept.csv", "--errors", "replace", "--text", "body")
+    assert result.exit_code == 0, result.output
+    del lines[1 + PLACE]
+    assert (tmp_path / "kept.csv").read_text() == "\n".join(lines)
+
+
+def test_carriage_returns_in_long_lines_are_no_ends_of_lines(odd, tmp_path):
+    lines = [("\r".join([text] * 800) if n == 0 else text) + "\n" for n, text in enumerate(TEXTS)]
+    (tmp_path / "a.txt").write_text("".join(lines), newline="")
+    assert odd("a.txt", "--kept", "kept.txt").exit_code == 0
+    del lines[PLACE]
+    assert (tmp_path / "kept.txt").read_bytes() == "".join(lines).encode()
+
+
+def test_no_byte_order_mark_is_added(odd, tmp_path):
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    assert odd("a.txt", "--kept", "kept.txt", "--encoding", "utf-8-sig").exit_code == 0
+    assert (tmp_path / "kept.txt").read_text() == "\n".join(SEA)
+
+
 @pytest.mark.parametrize("row", [0, 150])
 def test_the_first_and_the_last_row_of_plain_lines(odd, tmp_path, row):
     lines = [*SEA[:row], EGGS, *SEA[row:]]
@@ -123,6 +148,11 @@ def test_with_marks_only_documents_marked_odd_and_their_copies_are_left_out(odd,
 
 def test_a_path_that_has_another_use_is_refused_before_anything_is_written(odd, tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(["text", *SEA]))
-    for kept in ("a.csv", "odd.csv", "odd.html", "kept.parquet", "kept.csv.zip", "kept"):
-        assert_refused(odd("a.csv", "--kept", kept), 2, kept)
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.csv"]
+    (tmp_path / "marks.csv").write_text("row,mark\n3,odd\n")
+    pyarrow.parquet.write_table(pa.table({"text": SEA}), tmp_path / "a.parquet")
+    before = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
+    others = [str(tmp_path / "odd.csv"), "marks.csv"]
+    for kept in ("a.csv", "odd.csv", "odd.html", "kept.parquet", "kept.csv.zip", "kept", *others):
+        assert_refused(odd("a.csv", "--kept", kept, "--marked", "marks.csv"), 2, kept)
+    assert_refused(odd("a.parquet", "--kept", "kept.parquet.gz"), 2, "kept.parquet.gz")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == before
