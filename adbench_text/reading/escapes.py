@@ -55,7 +55,7 @@ class Unescaped:
         return texts
 
     def _of_database(self, texts: "pa.Array", has_backslash: "pa.Array", batch: Batch) -> "pa.Array":
-        """Return texts without the escapes of a database, or unchanged once a backslash is no escape."""
+        """Return texts without the escapes of a database, or the same texts if a backslash is a character."""
         import pyarrow.compute as pc
 
         with_backslash = texts.filter(has_backslash)

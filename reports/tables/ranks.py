@@ -13,7 +13,7 @@ from adbench_text.reports.report import Entry, Table, figure
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield a table of the mean rank and mean figure of each detector, the best first.
 
-    There is no table without two detectors and two splits.
+    A table needs two detectors and two splits.
     """
     ranking = Ranking(comparison)
     if not ranking.is_possible:
