@@ -17,7 +17,7 @@ divided by the length plus 5 to 50 characters. The power 2 was chosen on ten cor
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import ClassVar, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class NGrams(TextDetector):
             "adbench_text.detectors.ngrams.kneser_ney.Order",
         }
     )
-    not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places", "_tables"})
 
     def __init__(
         self, *, length: int = 6, references: int | None = None, **shared: Unpack[SharedParams]
@@ -82,6 +82,13 @@ class NGrams(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         self._places = places_of_references(len(texts), self.references, self.random_state)
         self._model = KneserNey.fit([_lower(texts[place]) for place in self._places], self.length)
+        self._tables = self._model.tables()
+
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Set the attributes that `learned` returned."""
+        super().restore(learned)
+        self._tables = self._model.tables()
+        return self
 
     def _score(self, texts: list[str]) -> Scores:
         return _scores(self._surprise(texts))
@@ -111,7 +118,8 @@ class NGrams(TextDetector):
     def _surprise(self, texts: list[str], leave_out: bool = False) -> Iterator[Array]:
         """Yield -log P of the characters and of the end of each document."""
         for block in in_blocks(texts, _MOST_CHARACTERS):
-            surprise, ends = self._model.surprise(list(map(_lower, block)), leave_out=leave_out)
+            lowered = list(map(_lower, block))
+            surprise, ends = self._model.surprise(lowered, self._tables, leave_out=leave_out)
             yield from (surprise[start:end] for start, end in pairwise(ends.tolist()))
 
 

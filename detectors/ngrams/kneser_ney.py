@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Tables = list[NDArray[np.int32] | None]
 
 _UNKNOWN, _START, _END = range(3)  # symbols; the symbols of characters follow
+_LARGEST_TABLE = 2**22  # keys
 _LEAST_DISCOUNT = 0.05  # a small corpus may have no n-gram with some count
 
 # The values of the n-grams of one length for each symbol: counts, discounts, totals, and given discounts.
@@ -57,8 +59,18 @@ class Order(NamedTuple):
         )
         return order._replace(totals=totals, given=given)
 
-    def numbers(self, keys: Numbers) -> Numbers:
-        """Return the numbers of n-grams."""
+    def table(self, n_keys: int) -> NDArray[np.int32] | None:
+        """Return the number of each possible key, and of -1 at the end; None if the table would be large."""
+        if n_keys >= _LARGEST_TABLE:
+            return None
+        table = np.zeros(n_keys + 1, np.int32)
+        table[self.keys[1:]] = np.arange(1, len(self.keys))
+        return table
+
+    def numbers(self, keys: Numbers, table: NDArray[np.int32] | None) -> Numbers:
+        """Return the numbers of n-grams, from their table if there is one: this takes a tenth of the time."""
+        if table is not None:
+            return table[keys].astype(np.int64)
         if len(keys) > len(self.keys):  # a hash table is faster
             return np.maximum(pd.Index(self.keys).get_indexer(pd.Index(keys)), 0)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -123,18 +135,26 @@ class KneserNey(NamedTuple):
         before = np.roll(numbers, 1) if shorter else numbers
         return np.where(offset >= shorter, before * self._n_symbols + codes, -1)
 
-    def surprise(self, texts: Sequence[str], *, leave_out: bool = False) -> tuple[Array, Numbers]:
+    def tables(self) -> Tables:
+        """Return what makes `surprise` faster: the table of each order, see `Order.table`."""
+        n_shorter = [1, *(len(order.keys) for order in self.orders)]
+        return [order.table(n * self._n_symbols) for order, n in zip(self.orders, n_shorter, strict=False)]
+
+    def surprise(
+        self, texts: Sequence[str], tables: Tables | None = None, *, leave_out: bool = False
+    ) -> tuple[Array, Numbers]:
         """Return -log P of the characters and the end of each document, of shape (n_characters + n_texts,).
 
         The second array, of shape (n_texts + 1,), says where documents begin. If it is called ``starts``,
         document i has the values ``[starts[i] : starts[i + 1]]``. With `leave_out`, the documents are
-        training documents, and each is left out of the counts. The discounts come from all documents.
+        training documents, and each is left out of the counts. The discounts come from all documents. The
+        result does not depend on `tables`.
         """
         longest = len(self.orders)
         codes, document, offset = self._symbols(texts, longest)
-        numbers = [np.zeros(len(codes), np.int64)]
-        for shorter, order in enumerate(self.orders):
-            numbers.append(order.numbers(self._keys(numbers[-1], codes, offset, shorter)))
+        numbers, no_tables = [np.zeros(len(codes), np.int64)], [None] * longest
+        for shorter, (order, table) in enumerate(zip(self.orders, tables or no_tables, strict=True)):
+            numbers.append(order.numbers(self._keys(numbers[-1], codes, offset, shorter), table))
         places = np.flatnonzero(offset >= longest - 1)
         at = [of_length[places] for of_length in numbers]
         if leave_out:
