@@ -110,7 +110,7 @@ class InLanguages:
             apart = detected.apart_among(languages, families) if detected else languages
             if apart in tried:
                 numbers = np.zeros(len(families.of_rows), np.int64) if pair_of is None else pair_of
-                return cls(languages, pairs, pair_of=numbers, families=families, found=detected)
+                return cls(languages, pairs, numbers, families=families.without_sketches(), found=detected)
             languages = apart
 
 

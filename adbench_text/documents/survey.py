@@ -119,6 +119,7 @@ class Families:
     facts: Facts
     of_rows: Rows  # number of the family, for each document
     place: Rows  # the document with the smallest place represents its family
+    has_near_copies: bool  # whether near-copies were looked for
 
     @classmethod
     def of(cls, facts: Facts, shared: float = SHARED, *, shortest: bool = False) -> Self:
@@ -134,8 +135,12 @@ class Families:
             order = np.argsort(lengths, kind="stable")  # the first one of a family represents it
             place, family = np.empty_like(order), np.empty_like(order)
             place[order] = np.arange(len(order))
-            family[order] = families(facts.sketches[first[order]], shared)
-        return cls(facts, family[which], place[which])
+            family[order] = families(facts.sketches, shared, first[order])
+        return cls(facts, family[which], place[which], has_near_copies=len(facts.sketches) > 0)
+
+    def without_sketches(self) -> Self:
+        """Return the same families without the sketches, which take most of the memory."""
+        return replace(self, facts=self.facts._replace(sketches=self.facts.sketches[:0].copy()))
 
     def n_different(self, number: Rows) -> Rows:
         """Count the different documents with words for each number, given a number for each document."""
@@ -157,6 +162,7 @@ class Survey:
     keys: NDArray[np.uint64]  # for each row: key of its words, or of the raw document
     representative: Rows  # for each row: the row that is scored for it, or -1 for an empty document
     n_sample: int
+    has_near_copies: bool  # whether near-copies were looked for
 
     @classmethod
     def by_words(cls, families: Families, part: Rows, n_sample: int) -> Self:
@@ -170,15 +176,16 @@ class Survey:
             keys=families.facts.keys,
             representative=representative,
             n_sample=n_sample,
+            has_near_copies=families.has_near_copies,
         )
 
     def by_form(self) -> Self:
         """Return which documents are scored by form.
 
-        These are the same documents if near-copies were found. Otherwise the first document represents all
-        documents of its part with the same raw text.
+        These are the same documents if near-copies were looked for. Otherwise the first document represents
+        all documents of its part with the same raw text.
         """
-        if len(self.facts.sketches):
+        if self.has_near_copies:
             return self
         representative = np.where(self.representative >= 0, self._first_written, -1)
         return replace(self, keys=self.facts.raw_keys, representative=representative)

@@ -53,16 +53,21 @@ def _words(text: str) -> list[str]:
     return [text[start : start + _PIECE] for start in range(len(text) - _PIECE + 1)]
 
 
-def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
+def families(
+    of_texts: Sketches, shared: float = SHARED, order: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return for each document the place of its representative: an earlier near-copy, or itself.
 
     Near-copies of a near-copy belong to the same family. `shared` is the least similarity of near-copies.
+    With `order`, places count in this order of the documents; it may leave out documents.
     """
-    speaker = np.arange(len(of_texts))
-    rest = np.flatnonzero(of_texts.any(axis=1))
+    order = np.arange(len(of_texts)) if order is None else order
+    speaker = np.arange(len(order))
+    has_sketch: NDArray[np.bool_] = np.any(of_texts, axis=1)
+    rest = np.flatnonzero(has_sketch[order])
     for begin in range(0, N_HASHES, _OF_A_BAND):
         bytes_of = np.zeros((len(rest), 8), dtype=np.uint8)
-        bytes_of[:, :_OF_A_BAND] = of_texts[rest, begin : begin + _OF_A_BAND]
+        bytes_of[:, :_OF_A_BAND] = of_texts[order[rest], begin : begin + _OF_A_BAND]
         band = bytes_of.view(np.uint64).ravel()
         is_shared = pd.Series(band).duplicated(keep=False).to_numpy()  # few, so `unique` sorts only these
         sharing = rest[is_shared]
@@ -71,11 +76,11 @@ def families(of_texts: Sketches, shared: float = SHARED) -> NDArray[np.int64]:
         others, first = sharing[first != sharing], first[first != sharing]
         for start in range(0, len(others), _BLOCK):
             some, of_some = others[start : start + _BLOCK], first[start : start + _BLOCK]
-            equal = (of_texts[some] == of_texts[of_some]).mean(axis=1)
+            equal = (of_texts[order[some]] == of_texts[order[of_some]]).mean(axis=1)
             is_near = (equal - 1 / 256) / (1 - 1 / 256) >= shared  # one byte in 256 is equal by chance
             speaker[some[is_near]] = of_some[is_near]
         rest = rest[speaker[rest] == rest]
-    while (further := speaker[speaker]).tolist() != speaker.tolist():
+    while not np.array_equal(further := speaker[speaker], speaker):
         speaker = further
     return speaker
 
