@@ -1,11 +1,12 @@
 """The fourth stage of a ranking: list the odd documents, and explain why they are odd."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from adbench_text.contract.scores import N_WHY
 from adbench_text.documents.document_scores import DocumentScores
@@ -36,15 +37,17 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     """
     orders = rule.orders(has_form=scores.has_form, has_evidence=scores.has_evidence)
     is_near, scored = scores.table["is_near"], scores.table.drop(columns="is_near")
-    ranked = {order: in_order(scored, order, rule.alpha) for order in orders}
-    lists = {order: rule.listed(table) for order, table in ranked.items()}
-    families = _largest_families(scored, is_near)
-    raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))
-    for order, documents in lists.items():
-        lists[order] = _explained(documents, order, raw, scores, reads_raw=reads_raw)
     # The first order ranks the table. Its copies are copies by words even if the order is form, because a
     # mark counts for all documents with the same words.
-    table = _with_copies(ranked[orders[0]], "representative")
+    ranked = in_order(scored, orders[0], rule.alpha)
+    lists = {orders[0]: rule.listed(ranked)}
+    table = _with_copies(ranked, "representative")
+    lists |= {order: rule.listed(in_order(scored, order, rule.alpha)) for order in orders[1:]}
+    families = _largest_families(scored, is_near)
+    raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))
+    explanations = _Explanations.of(lists, raw, scores)
+    for order, documents in lists.items():
+        lists[order] = explanations.added(documents, order, reads_raw=reads_raw)
     return OddLists(
         table=_with_reasons(table, lists.values()),
         by_order=lists,
@@ -95,38 +98,66 @@ def _largest_families(table: pd.DataFrame, is_near: "pd.Series[bool]") -> pd.Dat
     return largest[["row", "n_copies"]].reset_index(drop=True)
 
 
-def _explained(
-    documents: pd.DataFrame, by: str, raw: "pd.Series[str]", scores: DocumentScores, *, reads_raw: bool
-) -> pd.DataFrame:
-    """Return the documents of a list with their texts, and explanations by its order."""
-    explanations = dict.fromkeys(documents["row"], Explanation([], [], []))
-    documents = documents.assign(text=documents["row"].map(raw))
-    if by != "form":
-        explanations |= scores.explain(documents[documents["p"].notna()], raw)
-        # a detector that reads raw documents may have other reasons than words
-        is_odd = documents["odd"] & is_by_words(documents, by) & (not reads_raw)
-        explanations |= {row: explanations[row].of_odd() for row in documents["row"][is_odd]}
-    if by != "words" and scores.has_form:
-        for row, facts in scores.reasons(raw[[*explanations]]).items():
-            explanations[row] = explanations[row]._replace(why_form=facts[:N_WHY])
-    for row in documents["row"][scores.is_like_marked(documents)]:
-        explanations[row] = explanations[row]._replace(why=[LIKE_MARKED, *explanations[row].why])
-    columns = pd.DataFrame([*explanations.values()], documents.index, Explanation._fields, dtype=object)
-    return documents.assign(**columns)
+@dataclass(frozen=True)
+class _Explanations:
+    """Why documents are odd. A document that is in several lists is explained once."""
+
+    raw: "pd.Series[str]"
+    scores: DocumentScores
+    by_words: Mapping[int, Explanation]  # by row
+    by_form: Mapping[int, Sequence[str]]  # by row
+
+    @classmethod
+    def of(cls, lists: Mapping[str, pd.DataFrame], raw: "pd.Series[str]", scores: DocumentScores) -> Self:
+        """Explain the documents of all lists, given the texts by row."""
+        of_words = [documents for order, documents in lists.items() if order != "form"]
+        of_form = [documents["row"] for order, documents in lists.items() if order != "words"]
+        by_words: Mapping[int, Explanation] = {}
+        if of_words:
+            listed = pd.concat(of_words).drop_duplicates("row")
+            by_words = scores.explain(listed[listed["p"].notna()], raw)
+        by_form: Mapping[int, Sequence[str]] = {}
+        if of_form and scores.has_form:
+            by_form = scores.reasons(raw[pd.concat(of_form).unique()])
+        return cls(raw, scores, by_words, by_form)
+
+    def added(self, documents: pd.DataFrame, order: str, *, reads_raw: bool) -> pd.DataFrame:
+        """Return the documents of a list with their texts, and explanations by its order."""
+        rows = documents["row"]
+        documents = documents.assign(text=rows.map(self.raw))
+        explanations = dict.fromkeys(rows, Explanation([], [], []))
+        if order != "form":
+            explanations |= {row: self.by_words[row] for row in rows if row in self.by_words}
+            # a detector that reads raw documents may have other reasons than words
+            is_odd = documents["odd"] & is_by_words(documents, order) & (not reads_raw)
+            explanations |= {row: explanations[row].of_odd() for row in rows[is_odd]}
+        if order != "words":
+            for row in rows:
+                facts = [*self.by_form.get(row, ())][:N_WHY]
+                explanations[row] = explanations[row]._replace(why_form=facts)
+        for row in rows[self.scores.is_like_marked(documents)]:
+            explanations[row] = explanations[row]._replace(why=[LIKE_MARKED, *explanations[row].why])
+        columns = pd.DataFrame([*explanations.values()], documents.index, Explanation._fields, dtype=object)
+        return documents.assign(**columns)
 
 
 def _with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return all documents with the reasons for listed documents and their copies."""
-    reasons: dict[str, dict[int, list[str]]] = {"why": {}, "why_form": {}}
-    for documents in lists:
-        for name, of_rows in reasons.items():
-            of_rows |= {row: why for row, why in zip(documents["row"], documents[name], strict=True) if why}
-    places = {"why": table["representative"], "why_form": table["form_representative"]}
-    columns: dict[str, Any] = {
-        name: [
-            of_rows.get(row) or of_rows.get(place, ())
-            for row, place in zip(table["row"], places[name], strict=True)
-        ]
-        for name, of_rows in reasons.items()
-    }
-    return table.assign(**columns)
+    for name, representative in (("why", "representative"), ("why_form", "form_representative")):
+        reasons: dict[int, Sequence[str]] = {}
+        for documents in lists:
+            reasons |= {row: why for row, why in zip(documents["row"], documents[name], strict=True) if why}
+        cells = words_at(table[representative], reasons)  # a copy has the reasons of its representative
+        own = table["row"].isin([*reasons]).to_numpy()
+        cells[own] = words_at(table["row"][own], reasons)
+        table = table.assign(**{name: cells})
+    return table
+
+
+def words_at(rows: "pd.Series[int]", words: Mapping[int, Sequence[str]]) -> NDArray[np.object_]:
+    """Return the words of each row; an empty tuple for a row without words, as most rows are."""
+    cells = np.empty(len(rows), dtype=object)
+    cells.fill(())
+    for place in np.flatnonzero(rows.isin([*words])).tolist():
+        cells[place] = words[rows.iloc[place]]
+    return cells

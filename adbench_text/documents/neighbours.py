@@ -24,6 +24,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sparse_dot_topn import sp_matmul_topn
 
 from adbench_text.contract.cleaner import Cleaner
+from adbench_text.documents.lists import words_at
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.survey import Rows, Survey
 from adbench_text.text.words import count_words
@@ -70,11 +71,10 @@ class Neighbours:
 
     def with_columns(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return documents with the columns ``nearest`` and ``subject``, empty for the other documents."""
-        places = self.representative[table["row"]]
-        nearest = self.nearest.reindex(places, fill_value=-1).set_axis(table.index).astype("Int64")
-        subjects = self.subject.to_dict()
-        subject = [subjects.get(place, ()) for place in places.tolist()]
-        return table.assign(nearest=nearest.where(nearest >= 0), subject=subject)
+        places = pd.Series(self.representative[table["row"]], table.index)
+        nearest = places.map(self.nearest).astype("Int64")
+        subjects = dict(zip(self.subject.index, self.subject, strict=True))
+        return table.assign(nearest=nearest.where(nearest >= 0), subject=words_at(places, subjects))
 
 
 def _most_similar(weights: "csr_matrix[Any]", places: Rows) -> "csr_matrix[Any]":
