@@ -1,7 +1,8 @@
 """Print documents as tables, and write pages and the files of odd and score."""
 
+import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +78,10 @@ def listed_documents(
 
     nearest = documents["nearest"].fillna(-1).tolist()
     wanted = [row for row in nearest if row >= 0]
-    texts = zip(wanted, rows.table.texts_at(wanted), strict=True)
-    shown = {row: f"{rows.id(row)}: {one_line(text):.{_N_OF_NEAREST}}" for row, text in texts}
+    near = zip(wanted, rows.ids_at(wanted), rows.table.texts_at(wanted), strict=True)
+    shown = {row: f"{name}: {one_line(text):.{_N_OF_NEAREST}}" for row, name, text in near}
     named = documents.assign(
-        id=documents["row"].map(rows.id), nearest=[shown.get(row, "none") for row in nearest]
+        id=rows.ids_at(documents["row"].tolist()), nearest=[shown.get(row, "none") for row in nearest]
     )
     return documents_of_list(named, order, alpha)
 
@@ -90,7 +91,8 @@ def misfiled_documents(in_groups: "InGroups", rows: FileRows, alpha: float) -> "
     from adbench_text.documents.page import page_documents
 
     listed = in_groups.misfiled.listed
-    return page_documents(listed.assign(id=listed["row"].map(rows.id), rank=range(1, len(listed) + 1)), alpha)
+    ids = rows.ids_at(listed["row"].tolist())
+    return page_documents(listed.assign(id=ids, rank=range(1, len(listed) + 1)), alpha)
 
 
 def write_odd_table(
@@ -103,46 +105,46 @@ def write_odd_table(
 def write_documents(
     path: Path,
     table: "pd.DataFrame",
-    cells_of: "Callable[[pd.DataFrame], pd.DataFrame]",
+    cells_of: Callable[["pd.DataFrame"], Mapping[str, Sequence[Any]]],
     rows: FileRows,
     keep_all: bool,
     progress: "OnProgress",
 ) -> None:
     """Write documents: our columns, then the columns of the file.
 
-    If the file is large and `keep_all` is False, only the identifiers follow. `cells_of` returns our columns
-    of some documents. The caller gives a temporary path, see `storage.atomic_path`.
+    If the file is large and `keep_all` is False, only the identifiers follow. `cells_of` returns the cells of
+    our columns for some documents, by name. The caller gives a temporary path, see `storage.atomic_path`.
     """
-    import pandas as pd
-
-    columns = rows.columns(len(rows), keep_all)
-    header: Any = [*rows.our_columns, *column_titles([*map(str, columns)], rows.our_columns)]
+    columns = rows.columns(keep_all)
     with path.open("w", newline="", encoding="utf-8") as stream:
+        lines = csv.writer(stream)
+        lines.writerow([*rows.our_columns, *column_titles([*columns], rows.our_columns)])
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
-            theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
-            lines = pd.concat([cells_of(documents), theirs], axis=1)
-            lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
-            header = False
+            ours, places = cells_of(documents), documents["row"].tolist()
+            theirs = [map(no_formula, values_at(places)) for values_at in columns.values()]
+            lines.writerows(zip(*(ours[name] for name in rows.our_columns), *theirs, strict=True))
             progress("writing", begin + len(documents), len(table))
 
 
-def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> "pd.DataFrame":
-    """Return our columns, formatted for the file."""
-    numbers = {
-        name: all_rounded(documents[name].astype(float), digits, alpha)
-        for name, digits in _DIGITS.items()
-        if name in documents
-    }
-    odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
-    words = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form", "subject")}
-    others = {
-        name: documents[name].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
-        for name in ("copy_of", "nearest")
-    }
-    texts = {name: documents[name].map(no_formula) for name in OF_GROUPS if name in documents}
-    ours = {**texts, **numbers, "odd": odd, **words, **others}
-    return documents.assign(**ours)[list(rows.our_columns)]
+def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> dict[str, list[Any]]:
+    """Return the cells of our columns for the file of odd."""
+    cells: dict[str, list[Any]] = {}
+    for name in rows.our_columns:
+        values = documents[name]
+        if name in _DIGITS:
+            cells[name] = all_rounded(values.astype(float).tolist(), _DIGITS[name], alpha)
+        elif name in ("why", "why_form", "subject"):
+            cells[name] = [no_formula(", ".join(words)) if words else "" for words in values.tolist()]
+        elif name in ("copy_of", "nearest"):
+            known = values.dropna()
+            ids = dict(zip(known.index, map(no_formula, rows.ids_at(known.tolist())), strict=True))
+            cells[name] = [ids.get(label, "") for label in values.index]
+        elif name == "odd":
+            cells[name] = values.astype(int).astype(object).where(documents["rank"].notna(), "").tolist()
+        else:
+            cells[name] = [*map(no_formula, values.astype(object).where(values.notna(), None).tolist())]
+    return cells
 
 
 def explained_documents(scorer: "Scorer", documents: "pd.DataFrame", alpha: float) -> "list[PageDocument]":

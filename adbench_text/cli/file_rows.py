@@ -2,8 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,6 @@ from adbench_text.reading.documents import DocumentFile, DocumentTable
 from adbench_text.reading.values import of_categories
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from adbench_text.documents.marks import Mark
 
 #: The first columns of the table of odd. The columns of the file follow.
@@ -41,11 +39,11 @@ class FileRows:
         self.table = table
         self.notes: list[str] = []
         self._id_column = file.id_column
-        if file.id_column and (pair := _two_alike(table.ids)):
+        if file.id_column and (pair := table.rows_with_one_id()):
             first, second = pair
             alike = (
-                f"Two documents have the {file.id_column} {table.ids[first]!r:.40}: rows {first:,} and "
-                f"{second:,}."
+                f"Two documents have the {file.id_column} {table.ids_at([first])[0]!r:.40}: rows {first:,} "
+                f"and {second:,}."
             )
             if not file.is_id_guessed:
                 raise DataError(f"{alike} Give another --id, or --id '' to number them.")
@@ -61,7 +59,11 @@ class FileRows:
 
     def id(self, row: int) -> str:
         """Return the identifier of a document, or its row if the file has no identifiers."""
-        return self.table.ids[row] if self._id_column and row < len(self.table) else str(row)
+        return self.ids_at([row])[0] if row < len(self.table) else str(row)
+
+    def ids_at(self, rows: Sequence[int]) -> list[str]:
+        """Return the identifiers of some documents, or their rows if the file has no identifiers."""
+        return self.table.ids_at(rows) if self._id_column else [*map(str, rows)]
 
     def text(self, row: int) -> str:
         """Return a document."""
@@ -76,7 +78,7 @@ class FileRows:
     @cached_property
     def _row_of(self) -> dict[str, int]:
         """The row of each identifier, which is written as in our table."""
-        return {no_formula(name): row for row, name in enumerate(self.table.ids)}
+        return {no_formula(name): row for row, name in enumerate(self.ids_at(range(len(self))))}
 
     def __len__(self) -> int:
         return len(self.table)
@@ -121,15 +123,16 @@ class FileRows:
         titles = column_titles(self._file.columns, self.our_columns)
         return dict(zip(self._file.columns, titles, strict=True))
 
-    def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
-        """Return the columns of the file to write: all, or only the identifiers if there are many rows."""
-        import pandas as pd
+    def columns(self, keep_all: bool) -> Mapping[str, Callable[[Sequence[int]], Sequence[str | None]]]:
+        """Return the columns of the file to write, as functions that return the values of some rows.
 
-        if keep_all or n_rows <= MOST_WRITTEN:
+        These are all columns, or only the identifiers if there are many rows and `keep_all` is False.
+        """
+        if keep_all or len(self) <= MOST_WRITTEN:
             names = dict.fromkeys(self.table.arrow.schema.names)
             columns = dict.fromkeys([*filter(names.__contains__, self._file.columns), *names])
-            return pd.DataFrame({name: self.table.values(name) for name in columns}, dtype=object)
-        return pd.DataFrame({"id": self.table.ids} if self._id_column else {}, index=range(n_rows))
+            return {name: partial(self.table.values_at, name) for name in columns}
+        return {"id": self.ids_at} if self._id_column else {}
 
 
 def _unique_column(file: DocumentFile, table: DocumentTable) -> str | None:
@@ -147,17 +150,6 @@ def _unique_column(file: DocumentFile, table: DocumentTable) -> str | None:
         ):
             return str(column)
     return None
-
-
-def _two_alike(names: Sequence[str]) -> tuple[int, int] | None:
-    """Return the first two rows with the same name, or None."""
-    import pandas as pd
-
-    is_copy = pd.Series(names, dtype=object).duplicated()
-    if not is_copy.any():
-        return None
-    second = int(is_copy.argmax())
-    return names.index(names[second]), second
 
 
 def column_titles(columns: Sequence[str], ours: Sequence[str] = COLUMNS_OF_ODD) -> list[str]:

@@ -381,8 +381,8 @@ def _write(path: Path, grown: "Growth", sides: _Sides, keep_all: bool, progress:
         in_groups += group.rows.tolist()
     rest = table.index.difference(in_groups, sort=True)
 
-    def cells(documents: "pd.DataFrame") -> "pd.DataFrame":
-        texts = {name: documents[name].map(no_formula) for name in ("words", "copy_of")}
-        return documents.assign(**texts)[list(_OUR_COLUMNS)]
+    def cells(documents: "pd.DataFrame") -> dict[str, list[Any]]:
+        known = documents.astype(object).where(documents.notna(), None)
+        return {name: [*map(no_formula, known[name].tolist())] for name in _OUR_COLUMNS}
 
     write_documents(path, table.loc[[*in_groups, *rest]], cells, sides.rows, keep_all, progress)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.cli.file_rows import FileRows
@@ -73,9 +74,10 @@ def write_kept(path: Path, file: DocumentFile, rows: FileRows, ranked: "OddDocum
     source, numbers = file.single, rows.table.numbers
     with atomic_path(path) as new:
         if source is None or not is_same_format(path, file):
-            columns = rows.columns(len(rows), keep_all=True)
+            kept = np.flatnonzero(~is_left_out).tolist()
+            columns = {name: values_at(kept) for name, values_at in rows.columns(keep_all=True).items()}
             with _written(new, path) as target:
-                columns[~is_left_out].to_csv(target, index=False)
+                pd.DataFrame(columns, dtype=object).to_csv(target, index=False)
         elif file.kind == "parquet":
             _copy_rows(source, new, numbers[is_left_out])
         elif file.whole_lines is not None:

@@ -267,8 +267,9 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
         table = _table(path).reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")
     except (OSError, ValueError):
         return []
+    table["given"] = table[_ROW].isin([*map(str, given)])
+    table["marked"] = table[MARK].str.strip() != ""
+    table = table[table["given"] | table["marked"]]
     names = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))
     family = table["copy_of"].where(table["copy_of"] != "", names)
-    is_given = table[_ROW].isin([*map(str, given)])
-    is_lost = (table[MARK].str.strip() != "") & ~family.isin(family[is_given])
-    return list(table[_ROW][is_lost])
+    return list(table[_ROW][table["marked"] & ~family.isin(family[table["given"]])])

@@ -1,9 +1,6 @@
-"""Round numbers without moving them across alpha. Importing this module does not import pandas."""
+"""Round numbers without moving them across alpha."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas as pd
+from collections.abc import Iterable
 
 
 def rounded(value: float, digits: int, alpha: float) -> str:
@@ -13,11 +10,12 @@ def rounded(value: float, digits: int, alpha: float) -> str:
     return text
 
 
-def all_rounded(values: "pd.Series[float]", digits: int, alpha: float) -> "pd.Series[str]":
-    """Round numbers like `rounded`; missing numbers stay missing."""
-    known = values.dropna()
-    texts = known.map(f"{{:.{digits}g}}".format)
+def all_rounded(values: Iterable[float], digits: int, alpha: float) -> list[str]:
+    """Round numbers like `rounded`; a missing number becomes an empty text."""
     # only numbers near alpha may need more digits
-    near = known[(known - alpha).abs() <= 10.0 ** (1 - digits) * max(abs(alpha), 1e-300)]
-    texts.update(near.map(lambda value: rounded(value, digits, alpha)))
-    return texts.reindex(values.index)
+    near = 10.0 ** (1 - digits) * max(abs(alpha), 1e-300)
+    form = f"{{:.{digits}g}}".format
+    return [
+        "" if value != value else rounded(value, digits, alpha) if abs(value - alpha) <= near else form(value)
+        for value in values
+    ]

@@ -298,30 +298,44 @@ class DocumentTable:
 
     def texts_at(self, rows: Sequence[int]) -> Iterator[str]:
         """Yield the documents of some rows. Other rows are not read."""
-        batches, ends = self._batches
-        wanted = np.asarray(rows, dtype=np.int64)
-        number_of = np.searchsorted(ends, wanted, side="right")
-        order = np.argsort(number_of, kind="stable")
-        numbers, first = np.unique(number_of[order], return_index=True)
-        texts = np.empty(len(wanted), dtype=object)
-        for number, places in zip(numbers, np.split(order, first)[1:], strict=True):
-            taken = batches[number].take(wanted[places] - (ends[number] - batches[number].num_rows))
-            texts[places] = [*DocumentTable(taken, self.text_columns, None, ()).texts()]
+        texts, columns = np.empty(len(rows), dtype=object), list(dict.fromkeys(self.text_columns))
+        for places, batch, taken in self._of_batches(rows):
+            of_batch = DocumentTable(batch.select(columns).take(taken), self.text_columns, None, ())
+            texts[places] = [*of_batch.texts()]
         return iter(texts.tolist())
 
-    @cached_property
-    def _batches(self) -> "tuple[list[pa.RecordBatch], NDArray[np.int64]]":
-        """The texts in batches, and the number of rows up to the end of each batch."""
-        batches = self.arrow.select(list(dict.fromkeys(self.text_columns))).to_batches()
-        return batches, np.cumsum([batch.num_rows for batch in batches], dtype=np.int64)
-
-    @cached_property
+    @property
     def ids(self) -> list[str]:
         """The identifier of each document."""
-        numbers = range(self.begin, self.begin + len(self))
-        if not self.id_column:
+        names = self.values(self.id_column) if self.id_column else None
+        return self._named(names, range(len(self)))
+
+    def ids_at(self, rows: Sequence[int]) -> list[str]:
+        """Return the identifiers of some documents."""
+        names = self.values_at(self.id_column, rows) if self.id_column else None
+        return self._named(names, rows)
+
+    def _named(self, names: list[str | None] | None, rows: Iterable[int]) -> list[str]:
+        """Return the identifiers of rows, given the values of their column if there is one."""
+        numbers = (self.begin + row for row in rows)
+        if names is None:
             return [*map(str, numbers)]
-        return [name or f"row {row}" for row, name in zip(numbers, self.values(self.id_column), strict=True)]
+        return [name or f"row {number}" for number, name in zip(numbers, names, strict=True)]
+
+    def rows_with_one_id(self) -> tuple[int, int] | None:
+        """Return the first two rows that have the same identifier, or None."""
+        import pandas as pd
+        import pyarrow.compute as pc
+
+        place = self.arrow.schema.get_field_index(self.id_column)
+        if place >= 0 and pc.count_distinct(self.arrow.column(place)).as_py() == len(self):
+            return None  # Arrow needs much less memory than all names in Python
+        names = self.ids
+        is_copy = pd.Series(names, dtype=object).duplicated()
+        if not is_copy.any():
+            return None
+        second = int(is_copy.argmax())
+        return names.index(names[second]), second
 
     def values(self, column: str) -> list[str | None]:
         """Return the values of a column, with None for missing values or a missing column."""
@@ -329,6 +343,34 @@ class DocumentTable:
             return [None] * len(self)
         values: list[str | None] = self.arrow.column(place).to_pylist()
         return values
+
+    def values_at(self, column: str, rows: Sequence[int]) -> list[str | None]:
+        """Return the values of a column in some rows. Other rows are not read."""
+        values = np.empty(len(rows), dtype=object)  # of None
+        if (place := self.arrow.schema.get_field_index(column)) >= 0:
+            for places, batch, taken in self._of_batches(rows):
+                values[places] = batch.column(place).take(taken).to_pylist()
+        found: list[str | None] = values.tolist()
+        return found
+
+    def _of_batches(
+        self, rows: Sequence[int]
+    ) -> "Iterator[tuple[NDArray[np.int64], pa.RecordBatch, NDArray[np.int64]]]":
+        """Yield each batch that has some of the rows, their places in `rows`, and their rows in the batch."""
+        batches, ends = self._batches
+        wanted = np.asarray(rows, dtype=np.int64)
+        number_of = np.searchsorted(ends, wanted, side="right")
+        order = np.argsort(number_of, kind="stable")
+        numbers, first = np.unique(number_of[order], return_index=True)
+        for number, places in zip(numbers, np.split(order, first)[1:], strict=True):
+            batch = batches[number]
+            yield places, batch, wanted[places] - (ends[number] - batch.num_rows)
+
+    @cached_property
+    def _batches(self) -> "tuple[list[pa.RecordBatch], NDArray[np.int64]]":
+        """All rows in batches, and the number of rows up to the end of each batch."""
+        batches = self.arrow.to_batches()
+        return batches, np.cumsum([batch.num_rows for batch in batches], dtype=np.int64)
 
     @property
     def numbers(self) -> "NDArray[np.int64]":
