@@ -70,8 +70,9 @@ def _standard(tag: str) -> str:
     if nearest != _UNDETERMINED:
         return str(nearest)
     without_script = Language.get(code).language  # ``zh`` for ``zh-Hant``
-    has_list = without_script in languages() and _reads_other_script(without_script)
-    return without_script if has_list else code
+    if without_script in languages() and _reads_other_script(without_script):
+        return without_script
+    return code
 
 
 def _reads_other_script(language: str) -> bool:
