@@ -1,4 +1,4 @@
-"""adbench-text: which detector finds the odd documents in a text corpus, and by how much.
+"""adbench-text: which detector finds the odd documents in a text corpus, and how well.
 
 The names in ``__init__.pyi`` are the public face of the library. Each is imported when it is first used:
 

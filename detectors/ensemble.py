@@ -95,12 +95,12 @@ class _Member(NamedTuple):
 
 
 def choices(members: Any) -> list[DetectorChoice]:
-    """Return the members that a text names; see `adbench_text.plugins.configure`."""
+    """Return the members that a text names, without ``~``; see `adbench_text.plugins.configure`."""
     return [choice for choice, _ in _marked(members)]
 
 
 def _marked(members: Any) -> list[tuple[DetectorChoice, bool]]:
-    """Return the members that a text names, and which of them have adapted weights."""
+    """Return the members that a text names, each with whether its weight is adapted (``~``)."""
     if not isinstance(members, str) or not members:
         raise InvalidValueError(f"Expected {_MEMBERS}, got {members!r}.")
     return [
@@ -165,8 +165,9 @@ class Ensemble(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
+        """Return ``clean`` and ``robust``; their member `llr` is set for the language of the dataset."""
         language, of_llr = registry.language_of(dataset), registry.detector("llr").presets(dataset)
+        # a preset is a list of configurations; a preset of `llr` has only one
         return {
             name: [{"members": _members(of_llr[preset.of_llr][0], preset, language)}]
             for name, preset in _PRESETS.items()
@@ -176,9 +177,11 @@ class Ensemble(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust`` or ``clean``, with the configuration of `llr` for the language.
+        """Return a preset for a user's own documents: ``clean`` if all are normal, otherwise ``robust``.
 
-        Given members replace the members of a preset.
+        Its member `llr` has the settings that it chooses for the language. If the user's `settings` name
+        members, the preset is the default, because they replace its members. If `llr` lacks word vectors,
+        the name of the preset says so.
         """
         if "members" in settings:
             return "default", {}
@@ -192,14 +195,14 @@ class Ensemble(TextDetector):
         return [self._built(member.choice) for member in self._listed()]
 
     def _present_members(self) -> list[TextDetector]:
-        """Return the members, the same ones until a parameter changes; `_fit` fits them."""
+        """Return the unique members, the same objects until a parameter changes; `_fit` fits them."""
         params = self.members, self.encoder, self.random_state
         if self.__dict__.get("_built_for") != params:
             self._built_for, self._built_members = params, self.build_members()
         return self._built_members
 
     def _listed(self) -> list[_Member]:
-        """Return the unique members."""
+        """Return the unique members, with the times that each counts."""
         marked = _marked(self.members)
         if self.encoder and not any(_works_on_vectors(choice) for choice, _ in marked):
             marked.append((DetectorChoice.parse(_VECTORS), False))
@@ -283,7 +286,7 @@ class Ensemble(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         listed, members = self._listed(), self._present_members()
         is_long = _median_length(texts) > _LONG
-        # the numbers of the members that are fitted
+        # the positions of the members that are fitted; the first one always is, and may set documents aside
         self._used = [n for n, member in enumerate(listed) if n == 0 or is_long or not _joins_vectors(member)]
         self._members, self._of_training = [members[n] for n in self._used], list[Scores]()
         kept = np.ones(len(texts), dtype=np.bool_)
@@ -301,7 +304,10 @@ class Ensemble(TextDetector):
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
 
     def _factors(self, used: Sequence[_Member], texts: list[str]) -> list[float]:
-        """Return what the weight of each fitted member is multiplied by; see the head of the module."""
+        """Return a factor for the weight of each fitted member; see the head of the module.
+
+        `used` are the fitted members. Without `knn-words` among the members with ``~``, each factor is 1.
+        """
         neighbours = [member.is_adapted and member.choice.name == "knn-words" for member in used]
         if not any(neighbours):
             return [1.0] * len(used)
@@ -354,7 +360,7 @@ class Ensemble(TextDetector):
         return self._named([member.decision_function(checked) for member in self._members])
 
     def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
-        """Return the same for training documents, by scores that leave them out."""
+        """Return the `reasons` for training documents, by scores that leave them out."""
         self._texts_of_training()  # raises an error if the detector was loaded
         return self._named([scores[np.asarray(places, dtype=np.int64)] for scores in self._of_training])
 
@@ -405,7 +411,10 @@ class Ensemble(TextDetector):
 
 
 def _members(of_llr: Mapping[str, Any], preset: _Preset, language: str) -> str:
-    """Return the members of a preset, given the settings of `llr` for the language."""
+    """Return the members of a preset as a text, for documents of a language.
+
+    `of_llr` are the settings of the member `llr` for this language.
+    """
     if language == "en":
         return preset.members.format(llr=_llr(of_llr))
     n = part_length(language)
@@ -444,7 +453,10 @@ def _median_length(texts: Sequence[str]) -> float:
 
 
 def _share_of_common(member: Any, texts: Sequence[str]) -> float:
-    """Return which share of the words of texts is common in the list of a member; 1 without a list."""
+    """Return which share of the words of texts is common in the list of a member.
+
+    Only `llr` on words, with the background ``wordfreq``, has a list. For any other member it is 1.
+    """
     if registry.name_of(type(member)) != "llr" or member.background != "wordfreq" or member.characters:
         return 1.0
     counts, words = count_words(texts)
@@ -454,7 +466,7 @@ def _share_of_common(member: Any, texts: Sequence[str]) -> float:
 
 
 def _scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:
-    """Return the scores of training documents by a detector that was fitted on the kept ones."""
+    """Return the scores of all training documents by a detector that was fitted on the kept ones."""
     scores = np.empty(len(texts))
     scores[kept] = detector.decision_scores_[: kept.sum()]  # known outliers come after them
     if not kept.all():

@@ -29,7 +29,7 @@ html_title = project
 html_static_path = [STATIC.name] if STATIC.is_dir() else []
 html_css_files = [file.name for file in sorted(STATIC.glob("*.css"))]
 html_js_files = [(file.name, {"defer": "defer"}) for file in sorted(STATIC.glob("*.js"))]
-llms_txt_summary = "Which detector finds the odd documents in a text corpus, and by how much?"
+llms_txt_summary = "Which detector finds the odd documents in a text corpus, and how well?"
 
 _REFERENCES = "\nReferences\n----------\n"
 

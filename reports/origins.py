@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from adbench_text.errors import UnknownNameError
 from adbench_text.plugins.citations import citation_of
 
-_FIRST_PUBLISHED = 2026  # the methods of this project
-_OF_PROJECT = "adbench-text"  # the beginning of their citations
+_BEGINNING_OF_OURS = "adbench-text"  # of the citation of a method that this project publishes first
+_YEAR_OF_OURS = 2026  # such a citation has only the years of earlier work
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-#: Sections of docs/detectors.md that have another name than their detectors.
+#: The sections of docs/detectors.md that have another name than their detector.
 _SECTIONS = {"ocsvm": "ocsvm-and-iforest", "iforest": "ocsvm-and-iforest"}
-_OF_PYOD = "pyods-detectors"
+_SECTION_OF_PYOD = "pyods-detectors"
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,19 @@ class Origin:
 
 
 def origin_of(detector: str) -> Origin:
-    """Return the origin of a detector; the year is the first one in its citation.
+    """Return the origin of a detector: the first year in its citation, and its section in docs/detectors.md.
 
-    A detector in a file, or without a citation, has an empty origin.
+    A method that this project publishes first has the year of the project. A detector in a file, or without a
+    citation, has an empty origin.
     """
     citation = ""
     with suppress(UnknownNameError):  # a detector in a file
         citation = citation_of(detector)
     if not citation:
         return Origin()
+    section = _SECTION_OF_PYOD if detector.startswith("pyod-") else _SECTIONS.get(detector, detector)
+    link = f"detectors.md#{section}"
+    if citation.startswith(_BEGINNING_OF_OURS):
+        return Origin(_YEAR_OF_OURS, link)
     year = _YEAR.search(citation)
-    section = _OF_PYOD if detector.startswith("pyod-") else _SECTIONS.get(detector, detector)
-    if citation.startswith(_OF_PROJECT):
-        return Origin(_FIRST_PUBLISHED, f"detectors.md#{section}")
-    return Origin(int(year[0]) if year else None, f"detectors.md#{section}")
+    return Origin(int(year[0]) if year else None, link)

@@ -1,6 +1,8 @@
 """The pages in reports/results: the tables and figures of each CSV of cells.
 
-``python -m adbench_text.reports.pages`` writes them again, in a checkout, and the tables in pages of docs/.
+In a checkout, ``python -m adbench_text.reports.pages`` writes these pages again, and the tables of the
+leaderboard in pages of docs/. The leaderboard has our results and submitted ones, see
+`adbench_text.reports.submitted`.
 """
 
 import re
@@ -9,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from adbench_text.errors import AdbenchTextError
 from adbench_text.reports import choosing, contents, standings
@@ -19,6 +22,7 @@ from adbench_text.reports.drawings import contamination, cost, networks, variant
 from adbench_text.reports.figures import export
 from adbench_text.reports.files import MEASURED
 from adbench_text.reports.report import Report, Table
+from adbench_text.reports.standings import Place
 from adbench_text.reports.submitted import origins, read_entries
 from adbench_text.reports.tables import twins
 from adbench_text.run.sweep_options import sweep_named
@@ -26,7 +30,7 @@ from adbench_text.store.cells_file import read_csv
 
 RESULTS = Path(__file__).parent / "results"
 _OF_SCORES = "significance"  # the table that needs the scores of single documents
-_TABLES = {  # of pages without some tables
+_TABLES = {  # of pages that lack some tables; the others have all but `_OF_SCORES`
     "published": ["leaderboard", "benchmarks"],
     "words": ["words"],
     "planted": ["words"],
@@ -35,7 +39,7 @@ _TABLES = {  # of pages without some tables
     "languages": ["variants"],
     "twins": ["twins"],
 }
-_FIGURES = {  # of pages with other figures than most
+_FIGURES = {  # of pages with other figures than contamination and cost
     "words": (),
     "planted": (),
     "scope": (),
@@ -50,7 +54,7 @@ PARTS = {
     "scope": ("scope",),
     "real": ("real",),
 }
-#: Groups of the table of all corpora: title, part and level of contamination.
+#: Groups of corpora in the table of all corpora: title, part and level of contamination.
 _GROUPS = [
     ("one-vs-rest", "one-vs-rest", 0.0),
     ("with 10%", "one-vs-rest", 0.1),
@@ -58,10 +62,10 @@ _GROUPS = [
     ("scope", "scope", 0.0),
     ("real", "real", 0.0),
 ]
-#: Pages of docs/ with tables of all sweeps, each between `<!-- table: NAME -->` and `<!-- end -->`.
+#: Pages of docs/ with tables of all sweeps, each between the marks `<!-- table: NAME -->` and `<!-- end -->`.
 DOCS = "leaderboard.md", "detectors.md"
 _MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)(?:(?!<!-- ).)*+(?=<!-- end -->)", re.DOTALL)
-#: Results that others have sent, a folder for each detector.
+#: Submitted results, which others have sent: a folder for each detector.
 SUBMITTED = RESULTS / "submitted"
 
 
@@ -69,12 +73,12 @@ def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
     cells = read_csv(MEASURED[sweep])
     seeds, datasets = set(cells["seed"]), set(cells["dataset"])
-    expanded = [
+    of_sweep = [  # the sweep may name more seeds and datasets than were run
         cell
         for cell in sweep_named(sweep).expand()  # also languages without results
         if cell.split.seed in seeds and cell.split.dataset in datasets
     ]
-    builder = Builder(cells, cells=expanded)
+    builder = Builder(cells, cells=of_sweep)
     comparison = builder.comparison
     drawings = [each for draw in _FIGURES.get(sweep, (contamination, cost)) for each in draw(comparison)]
     page = folder / f"{sweep}-tables.md"
@@ -96,10 +100,10 @@ def _page(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> s
 def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
     """Return the text of a page with new tables between its marks.
 
-    `submitted` is a folder of entries, see `adbench_text.reports.submitted`. Raise DataError or
-    InvalidValueError if an entry cannot compete.
+    `submitted` is the folder of submitted results. Raise DataError or InvalidValueError if one of them cannot
+    compete.
     """
-    tables, _ = _tables(submitted)
+    tables = _leaderboard(submitted).tables
     markdown = contents.FORMATS["markdown"]
 
     def with_table(marked: re.Match[str]) -> str:
@@ -111,31 +115,47 @@ def with_tables(text: str, submitted: Path = SUBMITTED) -> str:
     return _MARKED.sub(with_table, text)
 
 
+class _Leaderboard(NamedTuple):
+    """The tables of all sweeps, by the names in the marks of the pages, and notes on submitted results.
+
+    A note says of one figure of a submitted detector whether a table shows it, and why not.
+    """
+
+    tables: dict[str, Table]
+    notes: list[str]
+
+
 @cache
-def _tables(submitted: Path) -> tuple[dict[str, Table], list[str]]:
-    """Return the tables of all sweeps by their names in the marks, and a line for each figure of an entry."""
-    of_parts = {part: [_comparison(name) for name in names] for part, names in PARTS.items()}
-    ours = [each for comparisons in of_parts.values() for each in comparisons]
+def _leaderboard(submitted: Path) -> _Leaderboard:
+    """Return the leaderboard of our results and submitted ones; raise an error if one cannot compete."""
+    ours = {part: [_comparison(sweep) for sweep in sweeps] for part, sweeps in PARTS.items()}
+    all_ours = [comparison for comparisons in ours.values() for comparison in comparisons]
     theirs = [Builder(cells).comparison for cells in read_entries(submitted)]
     for sent in theirs:
-        standings.check(sent, ours)
-    every = standings.places([*ours, *theirs])
-    parts = {}
-    for part, comparisons in of_parts.items():
-        digests = {corpus.digest for each in comparisons for corpus in each.corpora}
-        places = standings.places([*comparisons, *theirs])
-        parts[part] = [place for place in places if place.corpus.digest in digests]
-    board = Board([Group(title, parts[part], level) for title, part, level in _GROUPS], origins(submitted))
+        standings.check(sent, all_ours)
+    all_corpora = standings.places([*all_ours, *theirs])
+    corpora = {part: _places_of_part(comparisons, theirs) for part, comparisons in ours.items()}
+    board = Board([Group(title, corpora[part], level) for title, part, level in _GROUPS], origins(submitted))
     tables = {
         "all": board.table(),
         "variants": board.variants(),
-        **{part: standings.table(places) for part, places in parts.items()},
-        "entries": standings.table_of_entries(every),
-        "choosing": choosing.table(parts["one-vs-rest"]),
+        **{part: standings.table(places) for part, places in corpora.items()},
+        "entries": standings.table_of_entries(all_corpora),
+        "choosing": choosing.table(corpora["one-vs-rest"]),
         **{f"twins-{name}": next(twins.tables(_comparison(name))) for name in ("twins", "contamination")},
     }
-    fates = [line for sent in theirs for line in (*standings.fates(every, sent), *board.fates(sent))]
-    return tables, fates
+    notes = [
+        note
+        for sent in theirs
+        for note in (*standings.notes_on_submitted(all_corpora, sent), *board.notes_on_submitted(sent))
+    ]
+    return _Leaderboard(tables, notes)
+
+
+def _places_of_part(ours: Sequence[Comparison], theirs: Sequence[Comparison]) -> list[Place]:
+    """Return the corpora of our sweeps of a part, with our results and the submitted ones."""
+    digests = {corpus.digest for comparison in ours for corpus in comparison.corpora}
+    return [place for place in standings.places([*ours, *theirs]) if place.corpus.digest in digests]
 
 
 @cache
@@ -145,14 +165,13 @@ def _comparison(sweep: str) -> Comparison:
 
 
 def main() -> None:
-    """Write all pages, the pages of docs/ first, because entries may be refused there."""
+    """Write all pages, the pages of docs/ first, because submitted results may be refused there."""
     for page in (RESULTS.parents[1] / "docs" / name for name in DOCS):
         try:
             page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
         except AdbenchTextError as error:
             sys.exit(f"Error: {error}")
-    _, fates = _tables(SUBMITTED)
-    print("\n".join(fates or ["No entry has been sent."]))
+    print("\n".join(_leaderboard(SUBMITTED).notes or ["No entry has been sent."]))
     for name in MEASURED:
         write(name, RESULTS)
 

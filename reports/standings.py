@@ -122,8 +122,8 @@ def _seeds(cells: pd.DataFrame) -> dict[float, set[tuple[int, ...]]]:
     return of_levels
 
 
-def fates(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
-    """Yield a line for each figure of an entry: whether the leaderboard shows it, or why it does not."""
+def notes_on_submitted(places: Iterable[Place], sent: Comparison) -> Iterator[str]:
+    """Yield a line for each figure of a submitted detector: whether the leaderboard shows it, or why not."""
     of_corpora = {place.corpus.digest: place for place in places}
     for corpus, column, level in product(sent.corpora, sent.columns, LEVELS):
         entry, place = corpus.entry(column, level=level), of_corpora[corpus.digest]

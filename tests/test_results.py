@@ -100,7 +100,7 @@ def means() -> dict[tuple[str, str, float], float]:
     return (100 * newest.groupby(["name", "dataset", "contamination"])["auroc"].mean()).to_dict()
 
 
-PART = re.compile(r"^‡ Ours were trained on part of AG News, ([\d,]+) of ([\d,]+) documents", re.MULTILINE)
+PART = re.compile(r"^‡ Our detectors were trained on part of AG News, ([\d,]+) of ([\d,]+) doc", re.MULTILINE)
 
 
 @pytest.mark.parametrize(("page", "first"), [("README.md", 1), ("docs/results.md", 2)])

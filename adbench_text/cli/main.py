@@ -107,7 +107,7 @@ class Group(click.Group):
 @click.group(cls=Group, params=[*GENERAL], context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="adbench-text")
 def main() -> None:
-    """Find out which detector finds the odd documents in a text corpus, and by how much.
+    """Find out which detector finds the odd documents in a text corpus, and how well.
 
     Begin with: adbench-text run --detector llr --dataset pydocs; adbench-text report
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _N_CONTRADICTIONS = 3  # texts in several groups to name
 _LONGEST = 40  # characters of a group to show
-_FEW_ODD = 5  # if so few documents are called odd in any file, a larger alpha is named
-_MORE = 5  # times alpha
+_FEW_ODD = 5  # if alpha calls fewer documents odd in any file of this size, a larger alpha is named
+_MORE = 5  # the larger alpha, as a multiple of alpha
 _LEAST_FAMILY = 3  # fewest documents of a family to name
 
 
@@ -32,22 +32,23 @@ def _counts(ranked: "OddDocuments", seconds: float) -> str:
     """Return the line with the counts of documents, the detector and the time."""
     documents = ranked.table
     n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
+    # form also ranks documents without words, so that only empty ones have no rank
     n_unranked = (documents["score"].isna() & documents["rank"].isna()).sum()
-    why = "without words" if "words" in ranked.lists else "empty"  # form also ranks documents without words
+    unranked = "without words" if "words" in ranked.lists else "empty"
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     same = f", {ranked.n_same_words:,} with the same words" if ranked.n_same_words else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
     return (
         f"{len(documents):,} documents, {count(ranked.n_duplicates, 'duplicate')}{same}{near}, "
-        f"{n_unranked:,} {why}; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
+        f"{n_unranked:,} {unranked}; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
     )
 
 
 def _effect(ranked: "OddDocuments") -> str:
     """Return how many marks were used, and how they changed the weight of form."""
-    is_odd, times = ranked.marked == "odd", f"{ranked.form_weight:.2g}"
-    change = "" if times == "1" else f"; form has {times} of its weight without marks"
+    is_odd, weight = ranked.marked == "odd", f"{ranked.form_weight:.2g}"
+    change = "" if weight == "1" else f"; form has {weight} of its weight without marks"
     return f"Marks: {is_odd.sum():,} odd, {(~is_odd).sum():,} fine{change}."
 
 
@@ -69,9 +70,9 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 
     if ranked.groups is None:
         return []
-    labels = ranked.groups.groups
-    names, small = labels.names, labels.small
-    n_small = int((labels.of_rows == len(names)).sum())  # the number that all small groups have
+    of_documents = ranked.groups.groups
+    names, small = of_documents.names, of_documents.small
+    n_small = int((of_documents.of_rows == len(names)).sum())  # all small groups have this number
     together = (
         f"; {count(n_small, 'document')} of {count(len(small), 'group')} with fewer than {LEAST} different "
         f"documents ({listing(map(_named, small), 3)}) are ranked together"
@@ -81,14 +82,14 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     lines = [f"{count(len(names), 'group')}{together}. {_better(ranked.groups.misfiled)}"]
     several = ranked.groups.contradictions
     if len(several):
-        shown: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
+        largest: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
         named = "; ".join(
             f"{rows.id_name} {rows.id(family.row):.60} "
             f"({family.n:,} in {listing(map(_named, family.groups), 3)})"
-            for family in shown
+            for family in largest
         )
-        n = count(len(several), "family", "families")
-        lines.append(f"{n} of equal texts or near-copies in several groups: {named}.")
+        n_families = count(len(several), "family", "families")
+        lines.append(f"{n_families} of equal texts or near-copies in several groups: {named}.")
     return [*map(one_line, lines)]
 
 
@@ -125,35 +126,45 @@ def _by(ranked: "OddDocuments", order: str) -> str:
 
 
 def languages(ranked: "OddDocuments") -> list[str]:
-    """Return notes on the detected languages, and how they are ranked."""
+    """Return notes on the detected languages, and on how their documents are ranked."""
     return found_languages(ranked.languages, ranked.in_languages, notes_small=True)
 
 
 def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list[str]:
-    """Return how many documents are odd by some orders, and what p means. `kind` names the documents."""
-    whole = "language" if ranked.in_languages else "file"
-    of_what = "group" if ranked.groups else "language" if ranked.in_languages else ""
-    by_form = f" (by form: of the {whole})" if ranked.groups and "form" in ranked.lists else ""
-    among = f"{kind} of its {of_what}{by_form}" if of_what else kind
-    share = f"p is the share of the different {among} that score at least as high."
+    """Return how many documents each order calls odd, and what p means.
+
+    `kind` is the plural noun for the documents that p counts, such as "documents without a mark".
+    """
+    compared = kind
+    if ranked.groups:
+        compared = f"{kind} of its group"
+        if "form" in ranked.lists:  # the detector of form learns from all groups
+            compared += f" (by form: of the {'language' if ranked.in_languages else 'file'})"
+    elif ranked.in_languages:
+        compared = f"{kind} of its language"
+    # "the different documents of its group (by form: of the file) that score at least as high"
+    of_p = f"p is the share of the different {compared} that score at least as high."
     orders_of: dict[str, list[str]] = {}  # orders with the same sentence share a line
     for order in orders:
         orders_of.setdefault(_counted(ranked, order), []).append(_by(ranked, order))
-    return [*(f"Called odd{','.join(named)}: {counted}" for counted, named in orders_of.items()), share]
+    return [*(f"Called odd{','.join(named)}: {counted}" for counted, named in orders_of.items()), of_p]
 
 
 def _counted(ranked: "OddDocuments", order: str) -> str:
-    """Return how many documents are odd by an order, and how many copies they have."""
+    """Return how many documents are odd by an order, and how many copies they have.
+
+    If alpha calls few documents odd, the sentence also says how many a larger alpha calls odd.
+    """
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
     n_copies, n_documents = (is_odd & is_copy).sum(), (p.notna() & ~is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
     larger = _MORE * ranked.alpha
-    is_few = n_documents * ranked.alpha < _FEW_ODD and larger < 1
-    more = f"; {larger:g} calls {(~is_copy & (p <= larger)).sum():,} odd" if is_few else ""
+    names_larger = n_documents * ranked.alpha < _FEW_ODD and larger < 1
+    of_larger = f"; {larger:g} calls {(~is_copy & (p <= larger)).sum():,} odd" if names_larger else ""
     return (
         f"{(is_odd & ~is_copy).sum():,} of {n_documents:,} different documents{copies}, those with p of at "
-        f"most {ranked.alpha:g} (--alpha{more})."
+        f"most {ranked.alpha:g} (--alpha{of_larger})."
     )
 
 
@@ -161,15 +172,19 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
     """Yield notes on p-values, groups, languages and marks."""
     from adbench_text.documents.models.model import FORM
 
-    different = ranked.table.query("form_representative == row")
     for order in printed(ranked):
-        small = "languages" if ranked.in_languages else "groups" if ranked.groups and order == "words" else ""
         p = ranked.table[P_OF_ORDER[order]][~ranked.is_copy(order)].dropna()
         if p.min() > ranked.alpha:
-            least = f"no p{_by(ranked, order)} is below {rounded(p.min(), 2, ranked.alpha)}"
-            few = f"such small {small}" if small else f"{len(p):,} different documents"
-            yield f"with {few} {least}, so none is odd; raise --alpha."
-    yield from few_notes(int(different["p" if ranked.detector == FORM else "p_form"].count()), "p by form")
+            few = f"{len(p):,} different documents"
+            if ranked.in_languages:
+                few = "such small languages"
+            elif ranked.groups and order == "words":
+                few = "such small groups"
+            least = rounded(p.min(), 2, ranked.alpha)
+            yield f"with {few} no p{_by(ranked, order)} is below {least}, so none is odd; raise --alpha."
+    by_form = "p" if ranked.detector == FORM else "p_form"  # chosen as the detector, form fills column p
+    different = ranked.table.query("form_representative == row")
+    yield from few_notes(int(different[by_form].count()), "p by form")
     if ranked.groups:
         yield from _notes_on_groups(ranked.groups.groups)
     if ranked.other_language is not None:
@@ -182,9 +197,11 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
 
 def _notes_on_groups(groups: "Groups") -> Iterator[str]:
     """Yield notes on unusual groups."""
-    n_ranked = len(groups.names) + (1 if groups.small else 0)  # small groups are ranked as one
+    n_ranked = len(groups.names) + (1 if groups.small else 0)  # all small groups are ranked as one group
     if n_ranked < 2:
         yield "all documents are ranked as one group; --group needs a column with at least two large groups."
     if groups.alike:
-        shown = "; ".join(listing([repr(label)[:_LONGEST] for label in each], 3) for each in groups.alike[:3])
-        yield f"some groups differ only in spaces or case, and are ranked separately: {shown}."
+        named = "; ".join(
+            listing([repr(label)[:_LONGEST] for label in labels], 3) for labels in groups.alike[:3]
+        )
+        yield f"some groups differ only in spaces or case, and are ranked separately: {named}."

@@ -23,7 +23,7 @@ from adbench_text.cli.score_input import differences, keeping_some, opened_as_fi
 from adbench_text.cli.score_output import FileScores, batches, score_batch, while_read, write_scores
 from adbench_text.errors import InvalidValueError
 
-_DRIFT = 4  # exit code
+_DRIFT = 4  # exit code if FILE differs
 _PATH = click.Path(path_type=Path)
 _N_FAMILIES = 3  # largest families of new near-copies to name
 _N_GROWN = 3  # subjects that grew to name
@@ -51,7 +51,9 @@ _OPTIONS = [
     click.Option(["--page"], type=_PATH, help="Page to write, .html: the most odd documents."),
     click.Option(["--top"], default=20, type=click.IntRange(1), help="Documents of --page."),
     click.Option(
-        ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from MODEL's file."
+        ["--fail-on-drift"],
+        is_flag=True,
+        help=f"Exit with {_DRIFT} if FILE differs from the file that MODEL was fitted on.",
     ),
     "Execution",
     *WORK,
@@ -75,10 +77,10 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     these columns. --skip-lines is the same if FILE has the same format.
 
     A document that MODEL was fitted on is never odd: its p is 1. A line at the end, on standard error, says
-    whether FILE differs from the file of MODEL. The comparison uses only new documents, and copies count
-    once. It asks four questions. Are more documents odd than expected? Are the p-values uniform, like the
-    p-values of normal documents? Do near-copies have a larger share? Are words in more documents than
-    expected? The words that grew follow this line, with a typical document. With --quiet, this line is
+    whether FILE differs from the file that MODEL was fitted on. The comparison uses only new documents, and
+    copies count once. It asks four questions. Are more documents odd than expected? Are the p-values uniform,
+    like the p-values of normal documents? Do near-copies have a larger share? Are words in more documents
+    than expected? The words that grew follow this line, with a typical document. With --quiet, this line is
     printed only if FILE differs, and new near-copies are named only if their number is unlikely by chance.
     """
     from adbench_text.documents.chunks import results_of
@@ -92,11 +94,12 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     if fdr is not None and context.get_parameter_source("alpha") != ParameterSource.DEFAULT:
         raise click.UsageError("--alpha and --fdr both say when a document is odd; give one of them.")
     fitted = load_model(model, options["encoder"])
+    facts = fitted.training.options  # about the file that the model was fitted on, and how it was read
     file_scorer = Scorer(fitted, alpha, by, fdr)  # says whether the file differs
     # Benjamini-Hochberg never accepts p > fdr, so this scorer explains every document that may be odd
     document_scorer = file_scorer if fdr is None else Scorer(fitted, fdr, by)
-    documents, used = opened_as_fitted(file, options, fitted.training.options)
-    print_notes(differences(used, fitted.training.options))
+    documents, used = opened_as_fitted(file, options, facts)
+    print_notes(differences(used, facts))
     suffix = _suffix_of(output, page)
     n_on_page = options["top"] if page is not None else 0
     jobs = 1 if documents.is_pipe else options["jobs"]  # a pipe gets each answer at once
@@ -110,9 +113,9 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     drift = file_scorer.drift(scores.evidence)
     verdict = sentences.verdict(drift, alpha, fdr)
     counted = sentences.counted(scores, drift, alpha, fdr)
-    least = 1 / (1 + len(fitted.calibrations[document_scorer.by]))
-    of_alpha = sentences.nothing_odd(scores, least, alpha, fdr)
-    print_notes([*documents.late_notes, *_notes_on_texts(scores, sample, fitted.training.options), *of_alpha])
+    least_p = 1 / (1 + len(fitted.calibrations[document_scorer.by]))
+    out_of_reach = sentences.nothing_odd(scores, least_p, alpha, fdr)
+    print_notes([*documents.late_notes, *_notes_on_texts(scores, sample, facts), *out_of_reach])
     grown = [*map(sentences.of_grown, drift.grown[:_N_GROWN])]
     if page is not None:
         write_page(
@@ -125,9 +128,9 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
             notes=[*map(sentences.of_family, drift.families[:_N_FAMILIES]), *grown],
         )
         say(f"Page: {page}.", err=True)
-    is_told = drift.is_found or not is_quiet()
-    families = [family for family in drift.families if is_told or family.is_notable][:_N_FAMILIES]
-    conclusion = [f"{verdict} {counted}"] if is_told else []
+    prints_verdict = drift.is_found or not is_quiet()
+    families = [family for family in drift.families if prints_verdict or family.is_notable][:_N_FAMILIES]
+    conclusion = [f"{verdict} {counted}"] if prints_verdict else []
     for line in [*map(sentences.of_family, families), *conclusion, *grown]:
         click.echo(line, err=True)
     if options["fail_on_drift"] and drift.is_found:
@@ -135,24 +138,28 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
 
 
 def _suffix_of(output: Path | None, page: Path | None) -> str:
-    """Return the suffix of the format to write documents in; empty to write only the page."""
+    """Return the suffix of the format to write documents in; empty if only the page is written.
+
+    Without an output and a page, documents are printed as JSON lines.
+    """
     if output is not None:
         return output.suffix
     return ".jsonl" if page is None else ""
 
 
-def _notes_on_texts(scores: FileScores, sample: Sequence[str], facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes if the language or the length of the documents is not as in the file of the model.
+def _notes_on_texts(scores: FileScores, sample: Sequence[str], fitted: Mapping[str, Any]) -> Iterator[str]:
+    """Yield notes if the documents are not like the documents that the model was fitted on.
 
-    `sample` are some of the documents, and `facts` are the facts about the file of the model.
+    They may be in another language, empty more often, or much shorter or longer. `sample` has some of the
+    documents. `fitted` has the facts that the model keeps about the file that it was fitted on.
     """
     from adbench_text.text.language_finder import LanguageCounts
 
-    language = facts.get("language", "en")
+    language = fitted.get("language", "en")
     if other := LanguageCounts.of_some(sample).other_than(language):
         yield sentences.other_language(other, language)
-    yield from sentences.empty(scores, facts)
-    yield from sentences.other_length(sample, facts.get("median_words"))
+    yield from sentences.empty(scores, fitted)
+    yield from sentences.other_length(sample, fitted.get("median_words"))
 
 
 def _check_paths(file: str, output: Path | None, page: Path | None) -> None:

@@ -32,14 +32,14 @@ class NotFittedError(InvalidValueError, exceptions.NotFittedError):  # type: ign
 class Observer(Protocol):
     """Receives the losses of a training; a detector that trains in steps calls its ``observer``.
 
-    It returns nothing, and knows no label.
+    It returns nothing to the detector, and does not see labels.
     """
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Receive the mean losses since the last call, by name; `steps` is the number of all steps.
 
-        `step` and `steps` are whole numbers of at least 0. Otherwise raise InvalidValueError, and the cell
-        fails.
+        `step` and `steps` are whole numbers of at least 0. The observer of the benchmark raises
+        InvalidValueError for any other value, and the benchmark then counts this training as failed.
         """
 
 
@@ -93,15 +93,16 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Device and precision of the last fit, if the detector has a choice. ``steps`` describes a
         training that was shorter than the settings say; the command line prints it.
     is_timed : bool
-        Whether the harness measures the costs; it cannot measure another program. Class attribute.
+        Whether the harness measures the costs. False if another program made the scores, because the
+        harness cannot measure it. Class attribute.
     kept_ : bool array of shape (n_train,), or None
         Training documents that a robust detector used in the end; None if the detector uses all.
     ranges : mapping of str to Range
         The values that each hyper-parameter may have, for the hyper-parameters that the class adds to its
         bases; see `adbench_text.checks`. Class attribute.
     computes_with : frozenset of str
-        More packages that decide the scores, which the code of the detector does not import. Their releases
-        are part of the identity of the results. Class attribute.
+        Packages that decide the scores, although the code of the detector does not import them. If their
+        releases change, older results are outdated. Class attribute.
     threshold_params : frozenset of str
         Hyper-parameters that move the threshold but change no score. Class attribute.
     leaves_out_self : bool
@@ -236,8 +237,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     ) -> tuple[str, Mapping[str, Any]]:
         """Return the name and the settings of the configuration for a user's own documents.
 
-        `language` is a code such as ``"en"``. The user's `settings` override the configuration. `normal` is
-        True if all training documents are normal. The method may raise InvalidValueError.
+        It is called if the user names no preset. `language` is a code such as ``"en"``. The user's `settings`
+        override the configuration. `normal` is True if all training documents are normal. After the name of a
+        preset, notes for the user may follow, as in ``"robust, without word vectors"``. A detector that lacks
+        something for the language raises InvalidValueError.
         """
         return "default", {}
 
@@ -290,7 +293,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of the words of training documents that add up to ``decision_scores_``."""
+        """Return the scores of the words of training documents that add up to ``decision_scores_``.
+
+        `places` are the positions of the documents among the training documents, without known outliers.
+        """
         texts = self._texts_of_training()
         return self.token_scores([texts[place] for place in places])
 
@@ -302,7 +308,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return [[] for _ in texts]
 
     def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
-        """Return the `reasons` of training documents that fit ``decision_scores_``."""
+        """Return the `reasons` for the ``decision_scores_`` of training documents.
+
+        `places` are the same as in `training_token_scores`.
+        """
         texts = self._texts_of_training()
         return self.reasons([texts[place] for place in places])
 
@@ -419,8 +428,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def _not_learned(self) -> set[str]:
         """Return the names of the attributes that `learned` leaves out."""
-        of_training = "_training_texts", "_known_labels", "_is_odd"
-        return {*of_training, "observer", *self.not_saved, *self.get_params(deep=False)}
+        only_for_training = "_training_texts", "_known_labels", "_is_odd"
+        return {*only_for_training, "observer", *self.not_saved, *self.get_params(deep=False)}
 
     if not TYPE_CHECKING:  # or else a type checker would accept every name
 
@@ -443,10 +452,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         scores = check_scores(self._score_training(texts), len(texts))
         if not self._known_labels.odd:
             return scores
-        of_all = np.empty(len(self._is_odd))
-        of_all[~self._is_odd] = scores
-        of_all[self._is_odd] = self.decision_function(self._known_labels.odd)
-        return of_all
+        all_scores = np.empty(len(self._is_odd))
+        all_scores[~self._is_odd] = scores
+        all_scores[self._is_odd] = self.decision_function(self._known_labels.odd)
+        return all_scores
 
     def predict(self, X: Iterable[str], return_confidence: bool = False) -> Any:
         """Return 1 for each document above the threshold, else 0; see PyOD."""

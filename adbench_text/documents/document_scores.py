@@ -29,8 +29,9 @@ class PartScores:
     learned_from: "pd.Series[float]"  # scores by words of the documents that the detector learned from
     method: str  # as in `LeftOut`
     centre: float  # a word with a higher score is a sign that the document is odd
-    detail: LeftOut | Explained | None  # `LeftOut` if any document may be listed; None without words
-    form: LeftOut | None
+    # explains documents by words: `LeftOut` if any document may be listed; None if no detector learned words
+    detail: LeftOut | Explained | None
+    form: LeftOut | None  # None if the part does not rank documents by form
     evidence: MarkEvidence | None  # only where marks join words and form
 
     @property
@@ -44,12 +45,13 @@ class PartScores:
         return self.detail.n_odd if isinstance(self.detail, Explained) else 0
 
     def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> list[Explanation]:
-        """Explain why documents of this part are odd by their words."""
-        places = documents["representative"]  # only representatives have scores
+        """Explain why documents of this part are odd by their words; `raw` has their texts by row."""
+        representatives = documents["representative"]  # rows; only representatives have scores
         if isinstance(self.detail, LeftOut):
-            return self.detail.explain(raw[documents["row"]].tolist(), places, self.part.pair.cleaner)
-        assert self.detail is not None
-        return [self.detail.explanations[row] for row in places]
+            cleaner = self.part.pair.cleaner  # the pair is the detector of words and the detector of form
+            return self.detail.explain(raw[documents["row"]].tolist(), representatives, cleaner)
+        assert self.detail is not None  # `DocumentScores.explain` asks only parts that have learned words
+        return [self.detail.explanations[row] for row in representatives]
 
     def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
         """Return which documents of this part are like documents marked odd."""
@@ -99,11 +101,12 @@ class DocumentScores:
         return of_words[0].centre if len(of_words) == 1 else 0.0
 
     def explain(self, documents: pd.DataFrame, raw: "pd.Series[str]") -> dict[int, Explanation]:
-        """Explain by row why documents are odd by their words in their parts."""
+        """Explain by row why documents are odd by their words in their parts; `raw` has the texts by row."""
         by_row: dict[int, Explanation] = {}
         for scores in self.of_words:
-            own, shift = documents[scores.part.has(documents["row"])], scores.centre - self.centre
-            for row, explanation in zip(own["row"], scores.explain(own, raw), strict=True):
+            in_part = documents[scores.part.has(documents["row"])]
+            shift = scores.centre - self.centre  # with several parts, every part gets the centre 0
+            for row, explanation in zip(in_part["row"], scores.explain(in_part, raw), strict=True):
                 words = explanation.words
                 if shift:
                     words = [word._replace(score=word.score - shift) for word in words]
@@ -111,18 +114,21 @@ class DocumentScores:
         return by_row
 
     def reasons(self, raw: "pd.Series[str]") -> dict[int, list[str]]:
-        """Return by row the facts that make documents odd by their form in their parts."""
+        """Return by row the facts that make documents odd by their form in their parts.
+
+        `raw` has the texts of the documents by row.
+        """
         by_row: dict[int, list[str]] = {}
         for scores in self.of_parts:
             if scores.form is not None:
-                own = raw[scores.part.has(raw.index)]
-                by_row |= zip(own.index, scores.form.reasons(own), strict=True)
+                in_part = raw[scores.part.has(raw.index)]
+                by_row |= zip(in_part.index, scores.form.reasons(in_part), strict=True)
         return by_row
 
     def is_like_marked(self, documents: pd.DataFrame) -> "pd.Series[bool]":
         """Return which documents of a list are like documents marked odd."""
         is_like = pd.Series(False, documents.index)
         for scores in self.of_words:
-            own = documents[scores.part.has(documents["row"])]
-            is_like[own.index] = scores.is_like_marked(own)
+            in_part = documents[scores.part.has(documents["row"])]
+            is_like[in_part.index] = scores.is_like_marked(in_part)
         return is_like

@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from numpy.typing import NDArray
 
 from adbench_text.contract.scores import TokenScore, centre
 from adbench_text.escaping import no_formula, printable, without_controls
 
 N_SHADES = 9
-DEEPEST = 98  # percentile with the deepest shade; with the maximum, most words would be pale
+#: Percentile of the distances from the centre with the deepest shade. With the maximum, most words would be
+#: pale.
+DEEPEST = 98
 
 
 class Piece(NamedTuple):
@@ -33,7 +36,7 @@ class Scale:
     centre: float  #: a word above it is red, a word below it is blue
     odd: float  #: distance from the centre with the deepest red; 0 without red words
     typical: float  #: distance from the centre with the deepest blue; often larger than `odd`
-    digits: int  #: decimals to print, so that the end farther from 0 has three significant digits
+    digits: int  #: decimals to print: enough that the end farther from 0 has three significant digits
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
@@ -42,8 +45,7 @@ class Scale:
         if middle is None:
             middle = centre(finite)
         distances = np.array([word.score - middle for words in finite for word in words])
-        sides = distances[distances > 0], -distances[distances < 0]
-        odd, typical = (float(np.percentile(side, DEEPEST)) if len(side) else 0.0 for side in sides)
+        odd, typical = _deepest(distances), _deepest(-distances)
         return cls(middle, odd, typical, digits_of(max(middle + odd, typical - middle)))
 
     @property
@@ -63,18 +65,21 @@ class Scale:
 
     def shade(self, score: float) -> str:
         """Return the CSS class of a score, from ``"odd9"`` to ``"typical9"``, or ``""`` for no colour."""
-        name, deepest = ("odd", self.odd) if score > self.centre else ("typical", self.typical)
+        colour, deepest = ("odd", self.odd) if score > self.centre else ("typical", self.typical)
         if not deepest or math.isnan(score):
             return ""
         step = round(min(abs(score - self.centre) / deepest, 1.0) * N_SHADES)
-        return f"{name}{step}" if step else ""
+        return f"{colour}{step}" if step else ""
 
     def word(self, text: str, score: float) -> Piece:
         """Return a word with its score and shade."""
         return Piece(text, self.number(score), self.shade(score))
 
     def pieces(self, text: str, words: Sequence[TokenScore], first: int = 0) -> list[Piece]:
-        """Return the pieces of a text that begins at the character `first` of a document."""
+        """Return the words of a text from the character `first` on, and the text between them.
+
+        Line breaks at the beginning of the text are left out.
+        """
         pieces, position = [], max(first, len(text) - len(text.lstrip("\r\n")))
         for word in words:
             start, end = max(word.start, position), min(word.end, len(text))
@@ -87,14 +92,19 @@ class Scale:
         return [*pieces, Piece(text[position:])]
 
 
+def _deepest(distances: NDArray[np.float64]) -> float:
+    """Return the distance with the deepest shade, by the positive distances; 0 without any."""
+    positive = distances[distances > 0]
+    return float(np.percentile(positive, DEEPEST)) if len(positive) else 0.0
+
+
 def cut(text: str, n_characters: int) -> tuple[str, int]:
     """Cut a text that is too long; return its beginning, and the number of words after it."""
     if len(text) <= n_characters:
         return text, 0
-    places = range(n_characters, n_characters // 2, -1)  # a long word is shown in part
-    end = next((end for end in places if text[end].isspace() or text[end - 1].isspace()), n_characters)
-    beginning = text[:end].rstrip()
-    return beginning, len(text[end:].split())
+    ends = range(n_characters, n_characters // 2, -1)  # at the last space; a long word is shown in part
+    end = next((end for end in ends if text[end].isspace() or text[end - 1].isspace()), n_characters)
+    return text[:end].rstrip(), len(text[end:].split())
 
 
 def digits_of(largest: float) -> int:
@@ -125,20 +135,27 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"no_formula": no_formula, "printable": printable, "referenced": _attribute_value}
+    environment.filters |= {
+        "no_formula": no_formula,
+        "printable": printable,
+        "attribute_value": _attribute_value,  # already escaped: a template adds the filter ``safe``
+    }
     environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
     return environment
 
 
 def _shown(value: Any) -> Any:
-    """Return a value for the page, without unprintable characters; leave markup unchanged."""
+    """Return a value of a template as the page shows it, without unprintable characters.
+
+    Markup is returned unchanged.
+    """
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _attribute_value(text: str) -> str:
-    """Return a text as the value of an HTML attribute from which a script reads it back unchanged.
+    """Return a text as the value of an HTML attribute. A script reads the same text from it.
 
-    Unprintable characters become references to characters.
+    Unprintable characters become character references such as ``&#8206;``, which `printable` does not change.
     """
     escaped = escape(text)
     if printable(escaped) == escaped:

@@ -24,10 +24,11 @@ from adbench_text.contract.scores import Scores, TokenScore, check_scores
 from adbench_text.errors import InvalidValueError
 
 SIGN = "sign"  # the resource of a detector whose scores are negated
-#: What a user reads about such a detector; it is part of the identity of results.
+#: What a user reads about such a detector. It is part of the identity of results, so that results with the
+#: other sign are outdated.
 TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
-_PYOD = "pyod.models.base"
+_PYOD = "pyod.models.base"  # the module with the base class of PyOD's detectors
 
 
 @runtime_checkable
@@ -61,7 +62,10 @@ def adapted_copy(detector: Detector | type[Detector]) -> TextDetector:
 
 
 def adapted(kind: Any) -> type[TextDetector]:
-    """Return a detector class with our interface for a class, or a function that returns a detector."""
+    """Return a detector class with our interface.
+
+    `kind` is a detector class of any package, or a function that returns a detector.
+    """
     if inspect.isclass(kind) and issubclass(kind, TextDetector):
         return kind
     if _is_pyod(kind) and _takes_a_matrix(kind):
@@ -83,24 +87,29 @@ def _takes_a_matrix(kind: Any) -> bool:
 
 @cache
 def _adapter(kind: Any) -> type["Foreign"]:
-    """Return the class that adapts detectors of a class, or of a function that returns a detector."""
+    """Return a subclass of `Foreign` that makes its detectors by calling `kind`, a class or a function."""
     members: dict[str, Any] = {
         "__module__": kind.__module__,
         "__doc__": kind.__doc__,
         "kind": staticmethod(kind),
+        # read from the class, where no detector is wrapped yet that could answer
         "test_settings": getattr(kind, "test_settings", {}),
+        # in PyOD, contamination moves only the threshold; elsewhere it may change scores, too
         "threshold_params": TextDetector.threshold_params if _is_pyod(kind) else frozenset(),
     }
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
 
 
 def _attribute(read: Callable[[Any], Any]) -> Any:
-    """Return a property that reads from the wrapped detector."""
+    """Return a property of `Foreign`: what `read` finds in the wrapped detector."""
     return property(lambda detector: read(detector.wrapped))
 
 
 def _method(name: str) -> Any:
-    """Return a method that calls the wrapped detector, or `TextDetector` if it lacks the method."""
+    """Return a method of `Foreign` that calls the same method of the wrapped detector.
+
+    If the wrapped detector lacks it, the method of `TextDetector` is called.
+    """
     inherited = getattr(TextDetector, name)
 
     @wraps(inherited)
@@ -171,12 +180,13 @@ class Foreign(TextDetector):
 
     def set_params(self, **params: Any) -> Self:
         """Set hyper-parameters; the detector must then be fitted again."""
-        taken = inspect.signature(self.kind).parameters if not inspect.isclass(self.kind) else params
+        # a class takes all of them; a function only its arguments, and its detector the rest
+        taken = params if inspect.isclass(self.kind) else inspect.signature(self.kind).parameters
         settings = {**self._settings, **{name: value for name, value in params.items() if name in taken}}
         self.__dict__.clear()
         type(self).__init__(self, **settings)
-        if deep := {name: value for name, value in params.items() if name not in taken}:
-            self.wrapped.set_params(**deep)
+        if of_wrapped := {name: value for name, value in params.items() if name not in taken}:
+            self.wrapped.set_params(**of_wrapped)
         return self
 
     @classmethod
@@ -197,7 +207,7 @@ class Foreign(TextDetector):
 
     def resources(self) -> dict[str, str]:
         """Return the digests of files and data that decide the scores, and whether scores are negated."""
-        sign = {SIGN: TURNED} if self.is_turned else {}  # makes results with the other sign outdated
+        sign = {SIGN: TURNED} if self.is_turned else {}
         return {**(_method("resources")(self) or {}), **sign}
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
@@ -208,10 +218,13 @@ class Foreign(TextDetector):
         return [[TokenScore(*token) for token in tokens] for tokens in method(list(texts))]
 
     def learned(self) -> dict[str, Any]:
-        """Return the learned attributes: neither hyper-parameters nor listed in `not_saved`."""
+        """Return the learned attributes; the attributes of the wrapped detector are under ``wrapped``.
+
+        Its hyper-parameters and the attributes that its `not_saved` lists are left out.
+        """
         left_out = {"observer", *getattr(self.wrapped, "not_saved", ()), *self.get_params(deep=False)}
-        own = {name: value for name, value in vars(self.wrapped).items() if name not in left_out}
-        return {**super().learned(), "wrapped": own}
+        of_wrapped = {name: value for name, value in vars(self.wrapped).items() if name not in left_out}
+        return {**super().learned(), "wrapped": of_wrapped}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
         """Set the attributes that `learned` returned."""

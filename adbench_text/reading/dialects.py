@@ -32,7 +32,7 @@ class Dialect(NamedTuple):
     spaces: bool = False  # whether a space follows each delimiter
     escapes: bool = False  # whether a backslash escapes a quote inside quotes
     is_sure: bool = True  # whether the sample shows that quotes enclose fields
-    stray: int = 0  # the first line that shows that quotes are characters, or 0
+    stray_line: int = 0  # number of the first line that shows that quotes are characters; 0 without one
 
     def __str__(self) -> str:
         facts = {"no quotes": not self.quotes, "spaces": self.spaces, "backslashes": self.escapes}
@@ -105,13 +105,13 @@ def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
     is_tsv = options.kind == "tsv" and (not sample or "\t" in sample[0])
     delimiter = options.delimiter or ("\t" if is_tsv else likely_delimiter(sample))
     quotes = options.quotes
-    is_sure, stray = True, 0
+    is_sure, stray_line = True, 0
     if quotes is None and delimiter == "\t":
         quotes = _tabs_are_quoted(sample)
     elif quotes is None:
-        is_sure, stray = _quotes(sample, delimiter)
-        quotes = not stray
-        if stray and not options.delimiter:
+        is_sure, stray_line = _quotes(sample, delimiter)
+        quotes = not stray_line
+        if stray_line and not options.delimiter:
             delimiter = likely_delimiter(sample, quotes=False)
     lines = [line for line in sample if delimiter in line] if delimiter not in (" ", NONE) else []
     following = [after for before, after in pairwise(lines[0] if lines else "") if before == delimiter]
@@ -123,7 +123,7 @@ def dialect_of(sample: list[str], options: ReadOptions) -> Dialect:
         spaces=spaces,
         escapes=quotes and any(map(_ESCAPED.search, sample)),
         is_sure=is_sure,
-        stray=stray,
+        stray_line=stray_line,
     )
 
 

@@ -29,8 +29,8 @@ from adbench_text.reading.options import Losses, ReadOptions
 from adbench_text.storage import content_of
 
 _N_LOOKED_AT = 1000  # lines in the sample
-_MANY_LINES = 20  # lines in rows that have one field
-_EXCEL = re.compile(r"sep=(.)\s*")  # some files for Excel have this line before the header
+_MANY_LINES = 20  # of rows with one field: if so many are never blank, quotes may join several rows
+_EXCEL = re.compile(r"sep=(.)\s*")  # the line with the delimiter that some files for Excel begin with
 
 
 class SeparatedFile:
@@ -57,7 +57,7 @@ class SeparatedFile:
                 "title",
             )
         self.dialect = dialect_of(sample, options)
-        self._likely = Losses()  # rows with one field that may be several rows
+        self._likely = Losses()  # rows with one field and several lines that may be several rows
         self._n_lines_of_likely = 0
         self._has_blank_lines = False  # whether quotes enclose blank lines
         self._raw: list[str] = []  # lines that are read but not `_taken` yet
@@ -65,9 +65,9 @@ class SeparatedFile:
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
         first = self._next_row()
         # the rows after the first one; they come from the sample, so the reader does not take them
-        blank = {line.rstrip("\r\n") for line in sample if line.isspace()}
+        blank_lines = {line.rstrip("\r\n") for line in sample if line.isspace()}
         rows = [fields for fields in self.dialect.reader(sample) if fields]
-        self._next_rows = [fields for fields in rows if len(fields) > 1 or fields[0] not in blank][1:]
+        self._next_rows = [fields for fields in rows if len(fields) > 1 or fields[0] not in blank_lines][1:]
         self._first = None if options.header else first  # a document, not the names of the columns
         # the header as written; equal rows are left out, but with --skip-lines 0 every row below it stays
         self._repeated = first if options.header and options.skip_lines != 0 else None
@@ -83,7 +83,7 @@ class SeparatedFile:
         self._note_guesses(sample)
 
     def _skipped(self, n: int, sample: list[str]) -> list[str]:
-        """Skip the first lines; return the sample without them."""
+        """Skip the next `n` lines of the file; return the sample without them."""
         self._lines.skip(n)
         return sample[n:]
 
@@ -115,15 +115,17 @@ class SeparatedFile:
 
     def _note_guesses(self, sample: list[str]) -> None:
         """Add notes if quotes are read as characters, or if the first line may be a title."""
-        if self.dialect.stray:
-            line = self._lines.n_skipped + self.dialect.stray
+        if self.dialect.stray_line:
+            line = self._lines.n_skipped + self.dialect.stray_line
             self._losses.note(
-                f"Quotes in {self._name} are read as characters: if they enclosed fields, they would join "
-                f"rows, first in line {line:,}. If they do enclose fields, give --quotes.",
+                f"Quotes in {self._name} are read as characters, because as enclosing quotes they would join "
+                f"rows (first in line {line:,}). If they enclose fields, give --quotes.",
                 "quotes",
             )
-        for delimiter in DELIMITERS if self.dialect.delimiter == NONE else "":
-            widths = [len(fields) for fields in Dialect(delimiter, True).reader(sample[1:]) if fields]
+        if self.dialect.delimiter != NONE:
+            return
+        for delimiter in DELIMITERS:  # one that separates all lines but the first
+            widths = [len(fields) for fields in Dialect(delimiter, quotes=True).reader(sample[1:]) if fields]
             if len(widths) > 1 and len(set(widths)) == 1 and widths[0] > 1:
                 self._losses.note(
                     f"The first line of {self._name} has one field, and the other lines have {widths[0]}, "
@@ -140,16 +142,17 @@ class SeparatedFile:
         before = self._line_number()
         for rows in in_sizes(self._reader, sizes, self._is_waiting if self._lines.is_pipe else None):
             raw = self._taken()
-            # fast path: each row is one line and has all fields
+            # fast path without checks: each row is one line and has all fields
             is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
-            if not is_usual or (n == 1 and any(map(_is_spaces, rows))) or self._repeated in rows:
+            may_be_blank = n == 1 and any(map(_is_spaces, rows))
+            if not is_usual or may_be_blank or self._repeated in rows:
                 for checked in in_sizes(self._checked(raw, before), repeat(len(raw))):
                     numbers = array("q", [number for _, number in checked])
                     yield self._batch([fields for fields, _ in checked], numbers)
             else:
                 yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
             before = self._line_number()
-        # texts of many lines usually have blank lines
+        # many lines without a blank one are probably rows, because long texts usually have blank lines
         if self._n_lines_of_likely >= _MANY_LINES and not self._has_blank_lines:
             self._losses.add("merged", self._likely.first["merged"], self._likely.numbers["merged"])
 
@@ -201,14 +204,14 @@ class SeparatedFile:
 
     def _fitted(self, fields: list[str], number: int) -> list[str] | None:
         """Fit a row to the length of the header; return None to leave it out."""
-        n, place = len(self.names), f"{self._name}, line {number:,}"
+        n, where = len(self.names), f"{self._name}, line {number:,}"
         if len(fields) < n:
-            self._losses.add("short", place)
+            self._losses.add("short", where)
             return fields + [""] * (n - len(fields))
         if not any(fields[n:]):
             return fields[:n]
         if self._options.goes_on:
-            self._losses.add("left out", place)
+            self._losses.add("left out", where)
             return None
         advice = (
             f"A field with a {self.dialect.delimiter!r} or a line break in it must be in double quotes. Give "
@@ -217,28 +220,31 @@ class SeparatedFile:
             else "A quote is a character here; give --quotes if fields are in quotes"
         )
         raise DataError(
-            f"{place} has {len(fields)} fields, but the header has {n}. {advice}, or --errors replace to "
+            f"{where} has {len(fields)} fields, but the header has {n}. {advice}, or --errors replace to "
             "skip such rows."
         )
 
     def _check_merged(self, raw: list[str], first: int) -> None:
-        """Count a row whose lines look like several rows; raise DataError if a quote is not closed."""
+        """Count a row if its lines `raw` look like several rows; raise DataError if a quote is not closed.
+
+        `first` is the number of the first line.
+        """
         if "unexpected end" in self.dialect.fault(raw):
             raise DataError(
                 f"{self._name}, line {first:,}: a quote opens here, and nothing closes it in the "
                 f"{count(len(raw), 'line')} to the end of the file. If a quote is a character in this file, "
                 "give --no-quotes."
             )
-        others = count(len(raw) - 1, "line")
+        where = f"{self._name}, line {first:,}, and {count(len(raw) - 1, 'line')} after it"
         if self.dialect.joins(raw, len(self.names)):
-            self._losses.add("merged", f"{self._name}, line {first:,}, and {others} after it")
+            self._losses.add("merged", where)
         elif len(self.names) == 1 and not self.dialect.is_sure:
-            self._likely.add("merged", f"{self._name}, line {first:,}, and {others} after it")
+            self._likely.add("merged", where)
             self._n_lines_of_likely += len(raw)
         self._has_blank_lines |= any(map(str.isspace, raw))
 
     def _with_index(self, header: list[str], sample: list[str]) -> list[str]:
-        """Add a first column without a name to a header if all rows have one more field."""
+        """Return the header, with a first column without a name if all rows have one more field."""
         widths = {len(fields) for fields in self.dialect.reader(sample[1:]) if fields}
         is_filled = any(fields[-1] for fields in self.dialect.reader(sample[1:]) if fields)
         if widths != {len(header) + 1} or not is_filled or len(header) < 2:

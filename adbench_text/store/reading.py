@@ -14,9 +14,10 @@ from adbench_text.store.client import StoreClient, as_tracking_error, pages
 from adbench_text.store.run import KIND, MADE_BY, TAG, Run, of_kind
 
 _ENDED = ("FINISHED", "FAILED")  # a run with another status is being written, or its process was killed
-_PAGE = 1000  # runs in a request
+_PAGE = 1000  # runs in an answer of a server
 _PATIENCE = 30  # seconds to wait for another process that writes to a SQLite database
-# Newest first, as in MLflow's search. JSON has no NaN, and SQLite writes JSON numbers with 15 digits.
+# The ended runs of the cells of an experiment, newest first as in MLflow's search. Their metrics are texts in
+# JSON, because JSON has no NaN, and SQLite writes JSON numbers with 15 digits.
 _RUNS = f"""
     SELECT r.run_uuid, r.name, r.status, r.start_time,
         (SELECT json_group_object(key, value) FROM tags v WHERE v.run_uuid = r.run_uuid
@@ -30,7 +31,8 @@ _RUNS = f"""
     WHERE e.name = ? AND r.lifecycle_stage = 'active' AND r.status IN {_ENDED}
     ORDER BY r.start_time DESC, r.run_uuid
 """
-_SUMMARISED = f"""
+# The experiments with a summary run.
+_WITH_SUMMARY = f"""
     SELECT DISTINCT e.experiment_id, e.name
     FROM runs r
         JOIN experiments e ON e.experiment_id = r.experiment_id
@@ -60,21 +62,20 @@ class DatabaseReader:
         ]
 
     def summarised(self) -> dict[str, str]:
-        """Return the names of the experiments with summary runs, by their ids."""
-        return {str(experiment_id): name for experiment_id, name in self._rows(_SUMMARISED)}
+        """Return the names of the experiments with a summary run, by their ids."""
+        return {str(experiment_id): name for experiment_id, name in self._rows(_WITH_SUMMARY)}
 
     def runs(self, experiment: str) -> Iterator[Run]:
         """Yield the ended runs of cells, newest first."""
         for run_id, name, status, started, *values in self._rows(_RUNS, experiment):
             tags, params, metrics = map(json.loads, values)
-            figures = {name: float(figure) for name, figure in metrics.items()}
             yield Run(
                 name=name,
                 status=status,
                 started=started,
                 tags=tags,
                 params=params,
-                metrics=figures,
+                metrics={name: float(value) for name, value in metrics.items()},
                 run_id=run_id,
             )
 
@@ -87,11 +88,11 @@ class ClientReader:
 
     def experiments(self) -> list[str]:
         """Return the names of the experiments that are not deleted."""
-        return [each.name for each in pages(self._client.search_experiments)]
+        return [experiment.name for experiment in pages(self._client.search_experiments)]
 
     def summarised(self) -> dict[str, str]:
-        """Return the names of the experiments with summary runs, by their ids."""
-        names = {each.experiment_id: each.name for each in pages(self._client.search_experiments)}
+        """Return the names of the experiments with a summary run, by their ids."""
+        names = {found.experiment_id: found.name for found in pages(self._client.search_experiments)}
         if not names:
             return {}
         summaries = pages(self._client.search_runs, list(names), of_kind("summary"), max_results=_PAGE)
@@ -102,10 +103,11 @@ class ClientReader:
         match = self._client.get_experiment_by_name(experiment)
         if match is None:
             return
-        ended = f"{of_kind('cell')} and attributes.status != 'RUNNING'"
-        for run in pages(self._client.search_runs, [match.experiment_id], ended, max_results=_PAGE):
+        not_running = f"{of_kind('cell')} and attributes.status != 'RUNNING'"
+        # by default, MLflow's search returns the newest run first
+        for run in pages(self._client.search_runs, [match.experiment_id], not_running, max_results=_PAGE):
             info, data = run.info, run.data
-            if info.status in _ENDED:
+            if info.status in _ENDED:  # killed runs are not running, but have no result
                 yield Run(
                     name=info.run_name,
                     status=info.status,

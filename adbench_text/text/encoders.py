@@ -35,9 +35,9 @@ LIBRARIES = "encoder.libraries"
 
 @dataclass(frozen=True)
 class Encoding:
-    """The hyper-parameters of an encoder."""
+    """The hyper-parameters of an encoder; see `adbench_text.contract.vector_detector.VectorDetector`."""
 
-    method: str
+    method: str  # the name of the encoder, see `find_method`
     vectors: str
     normalize: bool
     svd_components: int
@@ -85,10 +85,13 @@ class Encoder(ABC):
         return _encode((self, tuple(texts)))
 
 
-def _weighted_mean(weights: Any, vectors: Matrix) -> NDArray[Any]:
-    """Return the mean vector of each document; its weights are sparse, of shape (n_texts, n_vectors)."""
+def _weighted_mean(weights: Any, word_vectors: Matrix) -> NDArray[Any]:
+    """Return the weighted mean of the word vectors of each document.
+
+    The weights are sparse, of shape (n_texts, n_words).
+    """
     total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
-    return cast(NDArray[Any], (weights @ vectors) / np.where(total > 0, total, 1))
+    return cast(NDArray[Any], (weights @ word_vectors) / np.where(total > 0, total, 1))
 
 
 class Mean(Encoder):
@@ -113,12 +116,15 @@ class Mean(Encoder):
         return _weighted_mean(weights, loaded.matrix[rows[kept]])
 
     def _weights(self, counts: Any, words: NDArray[Any]) -> Any:
-        """Return the weights of words, given their counts, both sparse, of shape (n_texts, n_words)."""
+        """Return the weights of words in documents, given their counts: both sparse, (n_texts, n_words)."""
         return counts
 
 
 class TFIDF(Mean):
-    """The training documents give the inverse document frequencies, smoothed as in scikit-learn."""
+    """The mean of the word vectors, weighted by TF-IDF.
+
+    The inverse document frequencies come from the training documents, and are smoothed as in scikit-learn.
+    """
 
     description = "mean of the word vectors, weighted by TF-IDF"
     learns = True
@@ -129,8 +135,8 @@ class TFIDF(Mean):
         frequency = np.diff(counts.tocsc().indptr)
         order = np.argsort(vocabulary)  # the order of the training documents must not matter
         self._vocabulary = Vocabulary(vocabulary[order])
-        unseen = self._smooth_idf(np.zeros(1))
-        self._idf = np.append(self._smooth_idf(frequency[order]), unseen)
+        of_unseen = self._smooth_idf(np.zeros(1))  # last, because an unseen word has the number -1
+        self._idf = np.append(self._smooth_idf(frequency[order]), of_unseen)
 
     def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
         return np.log((1 + self._n_training) / (1 + frequency)) + 1
@@ -192,8 +198,8 @@ class Pretrained(Encoder):
 
     @property
     def _model(self) -> pretrained.PretrainedModel:
-        own = self.encoding
-        return pretrained.locate(own.method, own.max_pieces, own.device, own.precision)
+        encoding = self.encoding
+        return pretrained.locate(encoding.method, encoding.max_pieces, encoding.device, encoding.precision)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode a complete corpus, and keep the vectors on disk."""
@@ -264,21 +270,23 @@ METHODS: dict[str, type[Encoder]] = {
 
 
 def find_method(name: Any) -> type[Encoder]:
-    """Return the class of an encoder by its name, or for the path or library of a model.
+    """Return the class of the encoder that a user names: by its name in `METHODS`, or `Pretrained`.
 
-    Raise UnknownNameError for any other value.
+    `Pretrained` stands for a function in a file (``./mine.py:embed``), a model in a folder, and a model of a
+    library (``model2vec:NAME``). Raise UnknownNameError for any other value.
     """
-    if isinstance(name, str) and own_file.WRITTEN.fullmatch(name):
-        return Pretrained
-    if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep, ":")):
-        return Pretrained
+    if isinstance(name, str) and name not in METHODS:
+        is_model = any(sign in name for sign in ("/", os.sep, ":"))  # a folder, or a library and a name
+        if is_model or own_file.WRITTEN.fullmatch(name):  # written like mine.py:embed
+            return Pretrained
     check_choice("encoder", name, METHODS)
     return METHODS[name]
 
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
     """Return an encoder fitted on training documents; the last few are kept and shared."""
-    own_file.named(encoding.method)  # the user wrote this path: a saved model is not fitted again
+    # the user wrote this path, so its code may run; a saved model, which may come from others, is not fitted
+    own_file.named(encoding.method)
     return _fit_encoder((encoding, tuple(training)))
 
 
@@ -290,7 +298,7 @@ def _fit_encoder(key: tuple[Encoding, tuple[str, ...]]) -> Encoder:
     return encoder
 
 
-@remember(16)  # training and test documents of an encoder; kept here so that the encoder stays picklable
+@remember(16)  # training and test documents of encoders; kept here, so that an encoder stays picklable
 def _encode(key: tuple[Encoder, tuple[str, ...]]) -> Matrix:
     encoder, texts = key
     encoded = encoder._encode(texts)

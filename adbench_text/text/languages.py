@@ -18,21 +18,22 @@ from adbench_text.text.folds import folds_of
 
 LANGUAGE_TAG = "a language tag such as 'en', 'de' or 'pt-BR'"
 _FARTHEST = 10  # distance of langcodes up to which most readers understand the other language
-_UNDETERMINED = "und"
-_LETTERS, _SYLLABLES, _CHARACTERS = 5, 4, 2  # n of n-grams of such characters
-_SCRIPTS = {
+_UNDETERMINED = "und"  # the tag of an unknown language
+# the length of n-grams in a script, by what its characters stand for: letters, syllables, or parts of words
+_LETTERS, _SYLLABLES, _PARTS_OF_WORDS = 5, 4, 2
+_SCRIPTS = {  # all other scripts have letters
     "Ethi": _SYLLABLES,
     "Thai": _SYLLABLES,
     "Laoo": _SYLLABLES,
     "Khmr": _SYLLABLES,
     "Mymr": _SYLLABLES,
     "Tibt": _SYLLABLES,
-    "Hang": _CHARACTERS,
-    "Kore": _CHARACTERS,
-    "Jpan": _CHARACTERS,
-    "Hani": _CHARACTERS,
-    "Hans": _CHARACTERS,
-    "Hant": _CHARACTERS,
+    "Hang": _PARTS_OF_WORDS,
+    "Kore": _PARTS_OF_WORDS,
+    "Jpan": _PARTS_OF_WORDS,
+    "Hani": _PARTS_OF_WORDS,
+    "Hans": _PARTS_OF_WORDS,
+    "Hant": _PARTS_OF_WORDS,
 }
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
@@ -68,8 +69,10 @@ def _standard(tag: str) -> str:
     nearest, _ = closest_match(code, languages(), max_distance=_FARTHEST)
     if nearest != _UNDETERMINED:
         return str(nearest)
-    alone = Language.get(code).language
-    return alone if alone in languages() and _reads_other_script(alone) else code
+    without_script = Language.get(code).language  # ``zh`` for ``zh-Hant``
+    if without_script in languages() and _reads_other_script(without_script):
+        return without_script
+    return code
 
 
 def _reads_other_script(language: str) -> bool:
@@ -81,9 +84,10 @@ def _reads_other_script(language: str) -> bool:
 
 @cache
 def letters_of_list(language: str) -> Mapping[int, str]:
-    """Return a table for `str.translate` that turns letters into the script of the word list.
+    """Return a table for `str.translate` that turns letters into the script of the language's word list.
 
-    It replaces traditional Chinese characters, and Cyrillic letters in Serbian and Azerbaijani.
+    It replaces traditional Chinese characters, and Cyrillic letters in Serbian and Azerbaijani. For other
+    languages it is empty.
     """
     from wordfreq.language_info import get_language_info
     from wordfreq.transliterate import AZ_LATN_TABLE, SR_LATN_TABLE
@@ -103,10 +107,14 @@ def letters_of_list(language: str) -> Mapping[int, str]:
 def prepared(text: str, language: str) -> str:
     """Spell a text so that equal words of the language are equal texts.
 
-    First, prepare the text as wordfreq does before it looks words up: fold case to lower case. In Turkish and
-    Azerbaijani, lower-case I has no dot (wordfreq adds Kazakh, which CLDR does not list). Romanian cedillas
-    become commas, and Arabic and Hebrew lose vowel marks. Then fold letters that the language spells in two
-    ways, see `adbench_text.text.folds`.
+    First, prepare the text as wordfreq does before it looks words up:
+
+    - Fold case to lower case. In Turkish, Azerbaijani and Kazakh, lower-case I has no dot (wordfreq adds
+      Kazakh, which CLDR does not list; we follow wordfreq).
+    - Romanian cedillas become commas. Arabic and Hebrew lose vowel marks.
+    - Replace letters that are not in the script of the word list, see `letters_of_list`.
+
+    Then fold letters that the language spells in two ways, see `adbench_text.text.folds`.
 
     >>> prepared("ISITMA", "tr"), prepared("STRASSE", "de") == prepared("Stra\u00dfe", "de")
     ('ısıtma', True)
@@ -119,7 +127,7 @@ def prepared(text: str, language: str) -> str:
         return folds_of(name).fold(text) if folds_of(name).changes_ascii else text
     from wordfreq.preprocess import preprocess_text
 
-    text = preprocess_text(text, _known(name)).translate(letters_of_list(name))
+    text = preprocess_text(text, _language(name)).translate(letters_of_list(name))
     return folds_of(name).fold(text)
 
 
@@ -151,7 +159,8 @@ def word_shares(language: str, wordlist: Literal["best", "small"] = "best") -> M
 
 
 @cache
-def _known(language: str) -> Any:
+def _language(language: str) -> Any:
+    """Return the language of a tag as an object of langcodes."""
     from langcodes import Language
 
     return Language.get(language)
@@ -165,14 +174,17 @@ def _has_dotless_i(language: str) -> bool:
 
 
 def _hint(tag: str) -> str:
-    """Return a suggestion for a wrong tag, such as the code of a country."""
+    """Return a question that suggests a tag for a wrong one, or an empty text.
+
+    For the code of a country, such as ``jp``, it suggests the language of most people there.
+    """
     from langcodes import Language
 
-    near = get_close_matches(tag.lower(), languages(), n=1)
+    likely = get_close_matches(tag.lower(), languages(), n=1)
     if len(tag) == 2 and tag.isascii() and tag.isalpha():
         spoken = Language.get(f"{_UNDETERMINED}-{tag}").maximize().language
-        near = [spoken] if spoken and spoken != _UNDETERMINED else near
-    return f" Did you mean {near[0]!r}?" if near else ""
+        likely = [spoken] if spoken and spoken != _UNDETERMINED else likely
+    return f" Did you mean {likely[0]!r}?" if likely else ""
 
 
 def is_language(tag: Any) -> bool:
@@ -207,7 +219,7 @@ def frequent_words(language: str) -> frozenset[str]:
 def part_length(language: str) -> int:
     """Return the length of the character n-grams that distinguish documents of a language.
 
-    It depends on the script, whose characters are letters, syllables, or large parts of words.
+    It depends on the script. Its characters stand for letters, syllables, or large parts of words.
 
     >>> [part_length(language) for language in ("de", "am", "ko", "zh")]
     [5, 4, 2, 2]

@@ -87,7 +87,7 @@ _MOST_DROPPED = 0.3  # share of documents that topics may leave out
 
 
 def _without_vectors(language: str, preset: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a preset for a language without word vectors."""
+    """Return the settings of a preset for a language without word vectors, and so without coherence."""
     own = {"language": language, "background": "wordfreq"}
     return {**preset, **(own if language in languages() else {"background": "uniform"}), "coherence": 0}
 
@@ -202,7 +202,10 @@ class LLR(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``topics`` and ``robust``, and the default of a language that is not English."""
+        """Return ``topics`` and ``robust``. For a dataset that is not English, also return the default.
+
+        Then all three do without word vectors.
+        """
         named: dict[str, dict[str, Any]] = {"topics": _TOPICS, "robust": _ROBUST}
         if (language := registry.language_of(dataset)) != "en":
             named = {name: _without_vectors(language, each) for name, each in {DEFAULT: {}, **named}.items()}
@@ -212,7 +215,13 @@ class LLR(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust`` or ``topics``; without coherence for n-grams or without word vectors."""
+        """Return a preset for a user's own documents: ``topics`` if all are normal, otherwise ``robust``.
+
+        The user's `settings` change the preset. If they replace words by character n-grams, there is no
+        coherence. If they name word vectors, these are used, in any language. Otherwise there are word
+        vectors only for English, if they are installed. Without word vectors there is no coherence either,
+        and a note for the user follows the name of the preset.
+        """
         name, preset = ("topics", _TOPICS) if normal else ("robust", _ROBUST)
         if settings.get("characters") is not None:
             preset = {**preset, "coherence": 0}
@@ -303,7 +312,11 @@ class LLR(TextDetector):
         return self._outliers.judged(judged, counts, vocabulary, mixture.background)
 
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
-        """Return the same for training documents; each is left out of the counts."""
+        """Judge training documents like `_judged`, each left out of the counts of the model.
+
+        `places` are the positions of these documents in the training data; by default all. `counts` has only
+        their counts.
+        """
         judged = self._judged_by_training(counts, places)
         return self._outliers.judged(judged, counts, self._vocabulary, self._mixture.background)
 

@@ -32,19 +32,22 @@ _FEW = 0.001  # share of documents: if fewer move, the groups are final
 
 
 class Judged(NamedTuple):
-    """The evidence of documents, (n_texts,), and of the word of each entry of their counts."""
+    """The evidence of documents, and of each entry of their counts: a word in a document.
+
+    The shapes are (n_texts,) and (n_entries,).
+    """
 
     sums: Array
     entries: Array
 
     def put(self, chosen: Mask, rows: NDArray[np.int64], judged: "Judged") -> None:
-        """Fill in the results for the chosen documents; `rows` are the documents of all entries."""
+        """Fill in the results for the chosen documents; `rows` has for each entry its document."""
         self.sums[chosen] = judged.sums
         self.entries[chosen[rows]] = judged.entries
 
 
 def mean_of(judged: Sequence[Judged]) -> Judged:
-    """Return the mean of results with several numbers of topics."""
+    """Return the mean of the evidence by models with several numbers of topics."""
     return Judged(*(np.mean(each, axis=0) for each in zip(*judged, strict=True)))
 
 
@@ -86,10 +89,10 @@ class Topics:
         return np.asarray(np.minimum(np.log(share), self._cap), dtype=np.float64)
 
     def judged(self, counts: Counts, rows: NDArray[np.int64], background: Array) -> Judged:
-        """Judge documents by the topics.
+        """Judge documents by the topics; the best topic of a document judges it.
 
-        `rows` are the numbers of the words of `counts` among the training words, -1 for an unknown one;
-        `background` has the frequencies of these words.
+        `rows` has for each column of `counts` the number of its word among the training words, -1 for an
+        unknown one. `background` has the frequencies of these words.
         """
         known = np.zeros((len(self._totals), len(rows)))
         known[:, rows >= 0] = self._counts[:, rows[rows >= 0]].toarray()
@@ -99,9 +102,10 @@ class Topics:
         return Judged(sums.max(axis=1), evidence[best[counts.rows], counts.columns])
 
     def judged_left_out(self, counts: Counts, background: Array, places: Any = slice(None)) -> Judged:
-        """Judge training documents; each is left out of the counts.
+        """Judge training documents, each left out of the counts of its topic.
 
-        `places` are the training documents in `counts`.
+        `counts` has a row for each of these documents. `places` are their positions among all documents that
+        the topics learned from, or a slice; by default they are all of these.
         """
         own = self._topic[places]
         sums, evidence, left_out = self._left_out(counts, background, own)
@@ -110,11 +114,15 @@ class Topics:
         return Judged(sums.max(axis=1), entries)
 
     def _left_out(self, counts: Counts, background: Array, own: Groups) -> tuple[Array, Array, Array]:
-        """Return sums, the evidence of each word for each topic, and the evidence of each left-out entry.
+        """Return the evidence of training documents, of words and of entries.
 
-        Sums (documents, topics) are the evidence of each document for each topic. An entry that is left out
-        is judged for the topic of its document, by counts without this document. The sums for this topic use
-        the result.
+        `own` has the topic of each document of `counts`. The results are:
+
+        - the evidence of each document for each topic, (n_texts, n_topics). For its own topic, the document
+          is left out of the counts
+        - the evidence of each word for each topic, (n_topics, n_words), by all counts
+        - the evidence of each entry for the topic of its document, (n_entries,), by counts without this
+          document
         """
         of_words = self._counts.toarray()
         evidence = self._evidence(of_words, self._totals[:, None], background)

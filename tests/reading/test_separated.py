@@ -263,7 +263,7 @@ def test_stray_quotes_are_characters_and_the_first_is_noted(tmp_path, header, ro
     file = DocumentFile(str(tmp_path / "a.csv"), "text")
     assert len(file.table()) == len(rows)
     (note,) = file.late_notes
-    assert all(each in note for each in ("a.csv", "line 7.", "--quotes"))
+    assert all(each in note for each in ("a.csv", "line 7)", "--quotes"))
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_each_group_says_of_a_sent_detector_whether_it_has_a_mean():
     ours = compare([*chain(*NEAR)])
     ship = [place for place in standings.places([ours, sent]) if place.corpus.dataset == "ship"]
     found = Board([Group("one", ship), Group("two", standings.places([ours, sent]))])
-    assert [*found.fates(sent)] == [
+    assert [*found.notes_on_submitted(sent)] == [
         "mine (sent): all corpora, one, 85.0; shown",
         "mine (sent): all corpora, two; not shown, it has 1 of 2 corpora",
     ]

@@ -134,7 +134,7 @@ def test_each_figure_of_an_entry_is_told_and_in_the_table_of_entries(sent, figur
     ours = of_tiny(figure=figure)
     comparison = checked(sent(), ours)
     found = standings.places([compare(ours), comparison])
-    lines = [*standings.fates(found, comparison)]
+    lines = [*standings.notes_on_submitted(found, comparison)]
     assert [line.partition(",")[0] for line in lines] == [
         "mine (sent): tiny at 0%",
         "mine (sent): tiny at 10%",
@@ -149,7 +149,7 @@ def test_a_level_that_lacks_a_split_is_told(sent):
     folder = sent()
     shutil.rmtree(first(folder, "scores.csv").parent)
     comparison = checked(folder, of_tiny())
-    at_0, at_10 = standings.fates(standings.places([compare(of_tiny()), comparison]), comparison)
+    at_0, at_10 = standings.notes_on_submitted(standings.places([compare(of_tiny()), comparison]), comparison)
     assert at_0.endswith("; not shown, it has 2 of 3 cells")
     assert at_10.endswith("; not shown, llr has 60.0")
 
