@@ -5,6 +5,7 @@ Dask chooses the worker of each call, and repeats a call whose worker was lost.
 
 import asyncio
 import logging
+import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
@@ -76,6 +77,14 @@ class Cluster(Workers):
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             # not `scatter`: it loses the value when the last worker with it ends
             return self._client.submit(_kept, shared, pure=False)
+
+    def sees(self, file: str) -> bool:
+        """Return whether all workers that are there now can read a file of this machine."""
+        try:
+            found: dict[str, bool] = self._client.run(os.path.exists, file)
+        except Exception:  # of many kinds, if a worker is lost
+            return False
+        return len(found) > 0 and all(found.values())
 
     def submit(  # type: ignore[override]
         self, function: Callable[..., Any], /, *arguments: Any, gpus: float = 0

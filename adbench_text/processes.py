@@ -76,6 +76,10 @@ class Workers(Executor):
         """
         raise NotImplementedError
 
+    def sees(self, file: str) -> bool:
+        """Return whether all workers can read a file of this machine."""
+        return True
+
 
 class Processes(Workers):
     """Calls functions in processes of this machine.

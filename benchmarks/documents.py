@@ -1,9 +1,10 @@
 """Benchmark of `odd`, `fit` and `score`, on files made of the words of pydocs.
 
-ADBENCH_TEXT_BENCH=large adds files of a million long rows and of three million rows.
+ADBENCH_TEXT_BENCH=large adds files of a million long rows, and of three and ten million rows.
 """
 
 import csv
+import math
 import os
 import random
 import subprocess
@@ -13,14 +14,20 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import psutil
+import pyarrow as pa
+from pyarrow.parquet import ParquetWriter
 
 from adbench_text.plugins import registry
 
 SIZES = [(10_000, 20), (100_000, 20), (1_000_000, 20), (100_000, 100)]
+OF_PARQUET = [100_000, 300_000, 1_000_000]
 if os.environ.get("ADBENCH_TEXT_BENCH") == "large":
     SIZES += [(1_000_000, 100), (3_000_000, 20)]
+    OF_PARQUET += [3_000_000, 10_000_000]
 OF_A_PIECE = 7  # words in a row; the pieces of a row come from any documents
+OF_A_GROUP = 100_000  # rows in a group of a Parquet file
 LOOK_SECONDS = 0.1
 
 
@@ -51,6 +58,22 @@ def written(folder, words, n, n_words):
                 starts = [draw.randrange(len(words) - OF_A_PIECE) for _ in range(0, n_words, OF_A_PIECE)]
                 text = [word for start in starts for word in words[start : start + OF_A_PIECE]]
                 rows.writerow([number, " ".join(text[:n_words])])
+    return path.name
+
+
+def written_as_parquet(folder, words, n):
+    """Return the name of a Parquet file of n rows of 20 words."""
+    starts = len(words) - OF_A_PIECE
+    pieces = [" ".join(words[start : start + OF_A_PIECE]) for start in range(starts)]
+    short = [" ".join(words[start : start + OF_A_PIECE - 1]) for start in range(starts)]
+    path, draw = folder / f"{n}.parquet", np.random.default_rng(0)
+    with ParquetWriter(path, pa.schema([("text", pa.string())])) as writer:
+        for begin in range(0, n, OF_A_GROUP):
+            drawn = draw.integers(0, starts, (3, min(OF_A_GROUP, n - begin))).tolist()
+            rows = [
+                f"{pieces[one]} {pieces[two]} {short[three]}" for one, two, three in zip(*drawn, strict=True)
+            ]
+            writer.write_table(pa.table({"text": rows}))
     return path.name
 
 
@@ -91,6 +114,18 @@ def main(folder):
         print(f"\nodd, {n:,} documents of {n_words} words, with table and page")
         print(f"    --jobs 1: {one}")
         print(f"    --jobs 2: {two}; {one.seconds / two.seconds:.2f} times as fast")
+    before = None
+    print("\nodd --by words, Parquet files of rows of 20 words, two processes")
+    for n in OF_PARQUET:
+        usage = run(folder, "odd", written_as_parquet(folder, words, n), "--by", "words", "--jobs", 2)
+        slope = ""
+        if before:
+            growth = math.log(n / before[0])
+            of_time = math.log(usage.seconds / before[1].seconds) / growth
+            of_memory = math.log(usage.peak_bytes / before[1].peak_bytes) / growth
+            slope = f"; log-log slope of the time {of_time:.2f}, of the memory {of_memory:.2f}"
+        print(f"    {n:,} rows: {usage}{slope}")
+        before = n, usage
     learned = written(folder, words, 20_000, 12)
     run(folder, "fit", learned, "--model", "default", "-d", "llr:default")
     run(folder, "fit", learned, "--model", "mean")

@@ -15,6 +15,12 @@ def square(number: int) -> tuple[int, int]:
     return number * number, os.getpid()
 
 
+def n_characters(texts: list[str]) -> int:
+    """Return the number of characters; fail in the process that has started the others."""
+    assert parent_process()
+    return sum(map(len, texts))
+
+
 class UnequalError(Exception):
     """Cannot be unpickled."""
 

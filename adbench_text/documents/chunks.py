@@ -5,18 +5,24 @@ The chunks do not depend on where they are processed. Results keep the order of 
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from adbench_text import own_file
 from adbench_text.checks import Whole
+from adbench_text.contract.cleaner import Cleaner
 from adbench_text.errors import AdbenchTextError
 from adbench_text.processes import CallError, Processes, Workers, threads
+from adbench_text.reading.documents import StoredTexts
 from adbench_text.text.words import in_blocks
 
 _SIZE = 4000  # documents in a chunk; a smaller chunk reacts to Ctrl-C sooner, a larger one is faster
@@ -25,10 +31,70 @@ _AHEAD = 3  # chunks in the queue of each process
 _PRELOADED = "adbench_text.documents.ranking"
 _PATIENCE = 2.0  # seconds that this process works alone; shorter work is done before other processes start
 
+Rows = NDArray[np.int64]
 
-def in_chunks(documents: Iterable[str]) -> Iterator[list[str]]:
-    """Return documents in chunks that take about the same time."""
-    return in_blocks(documents, _LONGEST, _SIZE)
+
+@dataclass(frozen=True)
+class Chunk:
+    """Documents that are processed together: their texts, or where a worker reads them."""
+
+    rows: Rows | range  # of the documents
+    numbers: Rows | None  # a number for each document, such as the number of its group
+    held: list[str] | StoredTexts
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the documents."""
+        return self.held.at(self.rows) if isinstance(self.held, StoredTexts) else self.held
+
+    def with_texts(self) -> Self:
+        """Return the chunk for workers that cannot read the documents."""
+        return replace(self, held=self.texts)
+
+
+def in_chunks(documents: Iterable[str], numbers: Rows | None = None) -> Iterator[Chunk]:
+    """Yield documents in chunks that take about the same time, with some number of each document."""
+    begin = 0
+    for texts in in_blocks(documents, _LONGEST, _SIZE):
+        end = begin + len(texts)
+        yield Chunk(range(begin, end), None if numbers is None else numbers[begin:end], texts)
+        begin = end
+
+
+def stored_in_chunks(
+    stored: StoredTexts, rows: Rows | range, lengths: NDArray[np.int64], numbers: Rows | None = None
+) -> Iterator[Chunk]:
+    """Yield stored documents in the same chunks as `in_chunks`.
+
+    `rows` are their rows, and `lengths` their numbers of characters.
+    """
+    begin, total = 0, np.append(0, np.cumsum(lengths))
+    while begin < len(rows):
+        is_full = int(np.searchsorted(total, total[begin] + _LONGEST, side="right"))
+        end = min(begin + _SIZE, is_full, len(rows))
+        yield Chunk(rows[begin:end], None if numbers is None else numbers[begin:end], stored)
+        begin = end
+
+
+def cleaners_of(chunk: Chunk, cleaners: Sequence[Cleaner]) -> list[Cleaner]:
+    """Return the cleaner of each document; without numbers, all have the first cleaner."""
+    if chunk.numbers is None:
+        return [cleaners[0]] * len(chunk)
+    return [cleaners[number] for number in chunk.numbers.tolist()]
+
+
+@dataclass(frozen=True)
+class OnTexts:
+    """Calls a function with the texts of a chunk. It may run in a worker process."""
+
+    function: Callable[[list[str]], Any]
+
+    def __call__(self, chunk: Chunk) -> Any:
+        """Call the function."""
+        return self.function(chunk.texts)
 
 
 def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int | str = 1) -> Generator[Any]:
@@ -53,12 +119,25 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
     with _workers(jobs) as (workers, n_at_once):
         shared = workers.share((function, own_file.known()), "The detector")
         waiting: deque[Future[Any]] = deque()
-        for chunk in chunks:
+        for chunk in _readable(chunks, workers):
             waiting.append(workers.submit(_call, shared, chunk))
             while waiting and (waiting[0].done() or len(waiting) > _AHEAD * n_at_once):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def _readable(chunks: Iterable[Any], workers: Workers) -> Iterator[Any]:
+    """Yield chunks; with the texts, if the workers do not see the file of the documents."""
+    is_seen: dict[str, bool] = {}
+    for chunk in chunks:
+        if isinstance(chunk, Chunk) and isinstance(chunk.held, StoredTexts):
+            file = chunk.held.files[0]
+            if file not in is_seen:
+                is_seen[file] = workers.sees(file)
+            yield chunk if is_seen[file] else chunk.with_texts()
+        else:
+            yield chunk
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.labels import KnownLabels
 from adbench_text.contract.scores import TEST_BATCH, check_texts
 from adbench_text.documents import SAMPLE, OnProgress, Texts, no_progress
+from adbench_text.documents.chunks import Rows
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.documents.left_out import N_FOLDS, LeftOut
@@ -23,7 +24,7 @@ from adbench_text.documents.models.model import WORDS, Model, TrainingFacts, key
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Families, Rows, Survey, Surveyor, surveyed
+from adbench_text.documents.survey import Families, Survey, Surveyor, surveyed
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import count
 from adbench_text.plugins.configure import DEFAULT_DETECTOR
@@ -89,7 +90,7 @@ def fit_model(
     ('leave-one-out', 2)
     """
     documents = TextSource.of(texts)
-    detected = FoundLanguages.of(documents, jobs, progress) if language == AUTO else None
+    detected = FoundLanguages.of(documents.chunks(), jobs, progress) if language == AUTO else None
     language = detected.language if detected else standard(language)
     own = own_detector(detector, preset, settings, language, seed, normal=True)
     _check_can_be_fitted(own, outliers)

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.chunks import Chunk, OnTexts, Rows, results_of
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Families, Rows, Surveyor, surveyed
+from adbench_text.documents.survey import Families, Surveyor, surveyed
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.language_finder import AUTO, LanguageCounts, languages_of
 from adbench_text.text.languages import standard
@@ -30,10 +30,10 @@ class FoundLanguages:
     of_different: LanguageCounts  # counts of different texts
 
     @classmethod
-    def of(cls, source: Iterable[str], jobs: int | str, progress: OnProgress) -> Self:
+    def of(cls, chunks: Iterable[Chunk], jobs: int | str, progress: OnProgress) -> Self:
         """Detect the language of each document."""
         languages, keys = list[str | None](), bytearray()
-        with closing(results_of(_languages_and_keys, in_chunks(source), jobs)) as of_chunks:
+        with closing(results_of(OnTexts(_languages_and_keys), chunks, jobs)) as of_chunks:
             for languages_of_chunk, keys_of_chunk in of_chunks:
                 languages += languages_of_chunk
                 keys += keys_of_chunk.tobytes()
@@ -97,7 +97,7 @@ class InLanguages:
         progress: OnProgress,
     ) -> Self:
         """Survey all documents. With ``"auto"``, read a document in its own language if that is frequent."""
-        detected = FoundLanguages.of(source, jobs, progress) if language == AUTO else None
+        detected = FoundLanguages.of(source.chunks(), jobs, progress) if language == AUTO else None
         languages, tried = detected.apart if detected else [standard(language)], list[list[str]]()
         while True:
             pairs = [*map(pair_for, languages)]

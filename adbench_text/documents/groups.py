@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.documents.survey import Families, Rows
+from adbench_text.documents.chunks import Rows
+from adbench_text.documents.survey import Families
 from adbench_text.errors import InvalidValueError
 
 LEAST = 20  #: fewest different documents of a group that is ranked separately

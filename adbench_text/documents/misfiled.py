@@ -41,7 +41,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import TokenScore
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.chunks import Chunk, OnTexts, results_of
 from adbench_text.documents.explanation import Explanation, explain
 from adbench_text.documents.groups import Groups
 from adbench_text.documents.parts import Parts
@@ -335,9 +335,10 @@ class _Fitter:
     counter: _Counter
     words: GroupWords
 
-    def __call__(self, chunk: tuple[list[str], Rows]) -> Fits:
-        texts, own = chunk
-        return self.words.fits(self.words.known(self.counter(texts)), own)
+    def __call__(self, chunk: Chunk) -> Fits:
+        """Return the groups that the documents of a chunk fit; its numbers are their own groups."""
+        assert chunk.numbers is not None
+        return self.words.fits(self.words.known(self.counter(chunk.texts)), chunk.numbers)
 
 
 def find_misfiled(
@@ -362,21 +363,13 @@ def find_misfiled(
     fits = Fits(np.zeros(len(rows), np.int64), np.full(len(rows), np.nan))
     fits.fill(counts.places, words.fits(counts.tried, counts.own))
     n_done, rest = 0, counts.rest
-    chunks = _with_groups(source, rows[rest], group_of[rest])
+    chunks = source.chunks(rows[rest], group_of[rest])
     with closing(results_of(_Fitter(counter, words), chunks, jobs)) as of_chunks:
         for of_chunk in of_chunks:
             fits.fill(rest[n_done : n_done + len(of_chunk.best)], of_chunk)
             n_done += len(of_chunk.best)
             progress("comparing groups", n_done, len(rest))
     return words, fits
-
-
-def _with_groups(source: TextSource, rows: Rows, group_of: Rows) -> Any:
-    """Yield chunks of documents, with the group of each."""
-    n_done = 0
-    for texts in in_chunks(source.at(rows)):
-        yield texts, group_of[n_done : n_done + len(texts)]
-        n_done += len(texts)
 
 
 @dataclass(frozen=True)
@@ -445,7 +438,7 @@ def _count(
     total = csr_array((0, 2 * n_groups))
     tried, with_words = list[tuple[Any, Rows]](), list[Rows]()
     step, n_done, n_with_words = max(len(rows) // _N_TRIED, 1), 0, 0
-    with closing(results_of(counter, in_chunks(source.at(rows)), jobs)) as counted:
+    with closing(results_of(OnTexts(counter), source.chunks(rows), jobs)) as counted:
         for counts, words in counted:
             numbers = np.array([number_of.setdefault(word, len(number_of)) for word in words], np.int64)
             of_chunk = labels[:, n_done : n_done + counts.shape[0]][:, _rows(counts)]

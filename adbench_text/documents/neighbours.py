@@ -24,9 +24,10 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sparse_dot_topn import sp_matmul_topn
 
 from adbench_text.contract.cleaner import Cleaner
+from adbench_text.documents.chunks import Rows
 from adbench_text.documents.lists import words_at
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Rows, Survey
+from adbench_text.documents.survey import Survey
 from adbench_text.text.words import count_words
 
 _N_NEAREST = 10

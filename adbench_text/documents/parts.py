@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.contract.other_words import OtherWords
+from adbench_text.documents.chunks import Rows
 from adbench_text.documents.detector_pair import DetectorPair
 from adbench_text.documents.found_languages import InLanguages
 from adbench_text.documents.groups import LEAST, Groups
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Families, Rows, Survey
+from adbench_text.documents.survey import Families, Survey
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.contract.scores import TEST_BATCH
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.chunks import OnTexts, Rows, results_of
 from adbench_text.documents.detector_pair import too_few
 from adbench_text.documents.document_scores import DocumentScores, PartScores
 from adbench_text.documents.learning import Learner, Sample
@@ -21,7 +21,6 @@ from adbench_text.documents.parts import Part, Parts
 from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Rows
 from adbench_text.errors import InvalidValueError
 
 
@@ -156,7 +155,7 @@ def _score_rest(
 ) -> None:
     """Score the documents that the detectors of a part did not learn from; fill in their scores."""
     n_done, scorer = 0, part.pair.scorer(orders)
-    with closing(results_of(scorer, in_chunks(source.at(rows)), jobs)) as scored:
+    with closing(results_of(OnTexts(scorer), source.chunks(rows), jobs)) as scored:
         for of_chunk in scored:
             done = rows[n_done : n_done + len(next(iter(of_chunk.values())))]
             for order, values in of_chunk.items():

@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from adbench_text.contract.scores import check_texts
 from adbench_text.documents import Texts
+from adbench_text.documents.chunks import Chunk, Rows, in_chunks, stored_in_chunks
 from adbench_text.escaping import without_surrogates
 from adbench_text.reading.documents import DocumentTable, table_of
 
-Rows = Sequence[int] | NDArray[np.int64]
 _AT_A_TIME = 10_000  # documents to take at a time
 
 
@@ -23,6 +21,7 @@ class TextSource:
 
     read: Callable[[], Iterable[str]]  # all documents, from the first one each time
     take: Callable[[Sequence[int]], Iterable[str]]  # the documents of some rows
+    table: DocumentTable | None = None  # of all documents, if they come from one
 
     @classmethod
     def of(cls, texts: "Texts | TextSource | DocumentTable") -> "Self | TextSource":
@@ -36,7 +35,7 @@ class TextSource:
         if callable(texts):
             texts = table_of(map(without_surrogates, texts()))
         if isinstance(texts, DocumentTable):
-            return cls(texts.texts, texts.texts_at)
+            return cls(texts.texts, texts.texts_at, texts)
         checked = check_texts(texts)
         return cls(checked.__iter__, lambda rows: [checked[row] for row in rows])
 
@@ -44,12 +43,24 @@ class TextSource:
         """Yield the documents, with U+FFFD in place of lone surrogates."""
         return map(without_surrogates, self.read())
 
-    def at(self, rows: Rows) -> Iterator[str]:
+    def at(self, rows: "Sequence[int] | Rows") -> Iterator[str]:
         """Yield the documents of some rows, in the order of the rows."""
         for begin in range(0, len(rows), _AT_A_TIME):
             yield from map(without_surrogates, self.take([*map(int, rows[begin : begin + _AT_A_TIME])]))
 
-    def some(self, rows: Rows) -> Self:
+    def chunks(self, rows: Rows | None = None, numbers: Rows | None = None) -> Iterator[Chunk]:
+        """Yield all documents or some rows in chunks, with some number of each document.
+
+        The texts of a large table are not read here, but where a chunk is processed.
+        """
+        if self.table is None or self.table.stored is None:
+            return in_chunks(self if rows is None else self.at(rows), numbers)
+        stored, lengths = self.table.stored, self.table.lengths
+        if rows is None:
+            return stored_in_chunks(stored, range(len(lengths)), lengths, numbers)
+        return stored_in_chunks(stored, rows, lengths[rows], numbers)
+
+    def some(self, rows: "Sequence[int] | Rows") -> Self:
         """Return the source of some documents, which count from 0 on."""
         return type(self)(lambda: self.at(rows), lambda places: self.take([int(rows[n]) for n in places]))
 

@@ -8,7 +8,7 @@ A detector learns from a sample of its part: the representatives among the docum
 So the sample depends neither on the order of the documents nor on copies.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.chunks import Chunk, Rows, cleaners_of, results_of
 from adbench_text.documents.source import TextSource
 from adbench_text.text.copies import N_HASHES, SHARED, families, sketches
 from adbench_text.text.words import text_key
 
 _WITHOUT_WORDS, _AS_WRITTEN = b"without words", b"as written"
-
-Rows = NDArray[np.int64]
 
 
 class Facts(NamedTuple):
@@ -49,10 +47,10 @@ class Surveyor:
     seed: int
     with_sketches: bool  # whether to find near-copies
 
-    def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> Facts:
-        """Return the facts about texts. A chunk has texts and, for each text, the number of its cleaner."""
-        texts, cleaner_numbers = chunk
-        cleaners = [self.cleaners[number] for number in cleaner_numbers]
+    def __call__(self, chunk: Chunk) -> Facts:
+        """Return the facts about the documents of a chunk; its numbers are the numbers of their cleaners."""
+        texts = chunk.texts
+        cleaners = cleaners_of(chunk, self.cleaners)
         words = (cleaner(text) for cleaner, text in zip(cleaners, texts, strict=True))
         cleaned = [own if own and not own.isspace() else "" for own in words]
         keys = [
@@ -86,7 +84,7 @@ def surveyed(
 ) -> Facts:
     """Survey all documents, given the number of the cleaner for each; None for the first cleaner."""
     columns: list[bytearray] = [bytearray() for _ in Facts._fields]
-    with closing(results_of(surveyor, _with_cleaners(source, cleaner_of), jobs)) as of_chunks:
+    with closing(results_of(surveyor, source.chunks(numbers=cleaner_of), jobs)) as of_chunks:
         for facts in of_chunks:
             for content, values in zip(columns, facts, strict=True):
                 content += values.tobytes()
@@ -99,17 +97,6 @@ def surveyed(
         sketches=np.frombuffer(all_sketches, dtype=np.uint8).reshape(-1, N_HASHES),
         lengths=np.frombuffer(lengths, dtype=np.uint32),
     )
-
-
-def _with_cleaners(
-    source: TextSource, cleaner_of: NDArray[np.int64] | None
-) -> Iterator[tuple[list[str], list[int]]]:
-    """Yield chunks of documents, with the number of the cleaner of each."""
-    begin = 0
-    for texts in in_chunks(source):
-        end = begin + len(texts)
-        yield texts, [0] * len(texts) if cleaner_of is None else cleaner_of[begin:end].tolist()
-        begin = end
 
 
 @dataclass(frozen=True)

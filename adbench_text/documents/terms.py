@@ -1,6 +1,6 @@
 """Read which terms each document has: its words, without digits and the names of months and days."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, vstack
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.chunks import Chunk, Rows, cleaners_of, in_chunks, results_of
 from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.text.calendar_names import calendar_names
 from adbench_text.text.copies import N_HASHES, sketches
@@ -23,10 +23,8 @@ from adbench_text.text.words import text_key
 
 _IN_PAIRS = "ja", "yue", "zh"  # a frequent character between two others must not make them neighbours
 
-Rows = NDArray[np.int64]
 
-
-class _Chunk(NamedTuple):
+class _TermsOfChunk(NamedTuple):
     """The terms of some documents, and what finds their copies."""
 
     keys: NDArray[np.uint64]  # of their words; 0 without words
@@ -53,10 +51,10 @@ class _Reader:
 
     cleaners: Sequence[Cleaner]
 
-    def __call__(self, chunk: tuple[Sequence[str], Sequence[int]]) -> _Chunk:
-        """Return the terms of texts. A chunk has texts and, for each text, the number of its cleaner."""
-        texts, cleaner_numbers = chunk
-        cleaned = [self.cleaners[n](text) for text, n in zip(texts, cleaner_numbers, strict=True)]
+    def __call__(self, chunk: Chunk) -> _TermsOfChunk:
+        """Return the terms of a chunk of documents; its numbers are the numbers of their cleaners."""
+        pairs = zip(cleaners_of(chunk, self.cleaners), chunk.texts, strict=True)
+        cleaned = [cleaner(text) for cleaner, text in pairs]
         number_of: dict[str, int] = {}
         of_texts = [
             sorted({number_of.setdefault(term, len(number_of)) for term in terms_of(text)})
@@ -65,9 +63,9 @@ class _Reader:
         ends = np.cumsum([0, *map(len, of_texts)])
         columns = np.fromiter(chain.from_iterable(of_texts), np.int32, ends[-1])
         ones = np.ones(len(columns), np.float32)
-        has_term = csr_array((ones, columns, ends), shape=(len(texts), len(number_of)))
+        has_term = csr_array((ones, columns, ends), shape=(len(cleaned), len(number_of)))
         keys = np.array([text_key(text) if text.strip() else 0 for text in cleaned], dtype=np.uint64)
-        return _Chunk(keys, sketches(cleaned), has_term, [*number_of])
+        return _TermsOfChunk(keys, sketches(cleaned), has_term, [*number_of])
 
 
 def read_terms(
@@ -75,7 +73,7 @@ def read_terms(
 ) -> Terms:
     """Read all documents; `texts` returns them. Names of months and days are no terms."""
     if language == AUTO:
-        detected = FoundLanguages.of(texts(), jobs, progress)
+        detected = FoundLanguages.of(in_chunks(texts()), jobs, progress)
         languages, numbers = detected.apart, detected.numbers(detected.apart)
         shares = detected.shares(detected.language)
     else:
@@ -85,7 +83,7 @@ def read_terms(
     left_out = frozenset(chain.from_iterable(map(calendar_names, languages)))
     number_of: dict[str, int] = {}
     keys, of_copies, matrices, n_done = bytearray(), bytearray(), list[Any](), 0
-    with closing(results_of(reader, _with_numbers(texts(), numbers), jobs)) as chunks:
+    with closing(results_of(reader, in_chunks(texts(), numbers), jobs)) as chunks:
         for chunk in chunks:
             is_term = np.array([term not in left_out for term in chunk.terms], dtype=np.bool_)
             terms = [term for term in chunk.terms if term not in left_out]
@@ -119,15 +117,6 @@ def evidence_of(words: Sequence[str], scores: Mapping[str, float]) -> list[float
                 max(score, scores.get(pair, 0.0)) for score in evidence[place : place + 2]
             ]
     return evidence
-
-
-def _with_numbers(documents: Iterable[str], numbers: Rows | None) -> Iterator[tuple[list[str], list[int]]]:
-    """Yield chunks of documents, with the number of the cleaner of each."""
-    begin = 0
-    for texts in in_chunks(documents):
-        end = begin + len(texts)
-        yield texts, [0] * len(texts) if numbers is None else numbers[begin:end].tolist()
-        begin = end
 
 
 def stacked(matrices: Sequence[Any], n_columns: int) -> "csr_array[Any]":

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _N_LOOKED_AT = 100  # rows that show the columns
 _N_WORDS = 3  # least average number of words in a column of text
-_IN_MEMORY = 2**28  # bytes; more documents are written to temporary files
+_IN_MEMORY = 2**26  # bytes; more documents are written to temporary files
 
 
 class Document(NamedTuple):
@@ -202,9 +202,7 @@ class DocumentFile:
                 pieces.append(_Piece(n_read, replace(batch, columns={})))
                 n_read += rows.num_rows
                 progress(n_read)
-        return DocumentTable(
-            store.table(), self.text_columns, self.id_column, pieces=pieces, folder=store.folder
-        )
+        return store.table(self.text_columns, self.id_column, pieces)
 
     def _strings(
         self, others: Collection[str] | None, most: float = float("inf")
@@ -277,7 +275,8 @@ class DocumentTable:
     id_column: str | None
     pieces: Sequence[_Piece]
     begin: int = 0  # the number of the first row
-    folder: "TemporaryDirectory[str] | None" = None  # files of the table, which are deleted with it
+    folder: "TemporaryDirectory[str] | None" = None  # of the files, which are deleted with the table
+    files: Sequence[Path] = ()  # that have all rows; none if the table is in memory
 
     def __len__(self) -> int:
         return int(self.arrow.num_rows)
@@ -296,13 +295,32 @@ class DocumentTable:
             for parts in zip(*(chunk.to_pylist() for chunk in chunks), strict=True):
                 yield "\n".join(filter(None, parts))
 
-    def texts_at(self, rows: Sequence[int]) -> Iterator[str]:
+    def texts_at(self, rows: "Sequence[int] | NDArray[np.int64]") -> Iterator[str]:
         """Yield the documents of some rows. Other rows are not read."""
         texts, columns = np.empty(len(rows), dtype=object), list(dict.fromkeys(self.text_columns))
         for places, batch, taken in self._of_batches(rows):
             of_batch = DocumentTable(batch.select(columns).take(taken), self.text_columns, None, ())
             texts[places] = [*of_batch.texts()]
         return iter(texts.tolist())
+
+    @property
+    def stored(self) -> "StoredTexts | None":
+        """The documents for other processes, if they are in files."""
+        return StoredTexts(tuple(map(str, self.files)), tuple(self.text_columns)) if self.files else None
+
+    @cached_property
+    def lengths(self) -> "NDArray[np.int64]":
+        """The number of characters of each document."""
+        import pyarrow.compute as pc
+
+        columns = [
+            [pc.utf8_length(chunk.fill_null("")).to_numpy() for chunk in _chunks(self.arrow.column(name))]
+            for name in self.text_columns
+        ]
+        of_columns = np.array([np.concatenate([*chunks, np.empty(0, np.int32)]) for chunks in columns])
+        n_line_ends = np.maximum(np.count_nonzero(of_columns, axis=0) - 1, 0)
+        lengths: NDArray[np.int64] = of_columns.sum(axis=0, dtype=np.int64) + n_line_ends
+        return lengths
 
     @property
     def ids(self) -> list[str]:
@@ -354,7 +372,7 @@ class DocumentTable:
         return found
 
     def _of_batches(
-        self, rows: Sequence[int]
+        self, rows: "Sequence[int] | NDArray[np.int64]"
     ) -> "Iterator[tuple[NDArray[np.int64], pa.RecordBatch, NDArray[np.int64]]]":
         """Yield each batch that has some of the rows, their places in `rows`, and their rows in the batch."""
         batches, ends = self._batches
@@ -395,7 +413,39 @@ def table_of(texts: Iterable[str]) -> DocumentTable:
     store, remaining = _BatchStore(), iter(texts)
     while batch := [*islice(remaining, MOST_ROWS)]:
         store.add(pa.RecordBatch.from_arrays([pa.array(batch, pa.string())], [TEXT]))
-    return DocumentTable(store.table(), [TEXT], id_column=None, pieces=(), folder=store.folder)
+    return store.table([TEXT], id_column=None, pieces=())
+
+
+@dataclass(frozen=True)
+class StoredTexts:
+    """Documents in Arrow files. A process that sees the files reads the rows that it needs."""
+
+    files: tuple[str, ...]
+    text_columns: tuple[str, ...]
+
+    def at(self, rows: "Sequence[int] | NDArray[np.int64]") -> list[str]:
+        """Return the documents of some rows; raise DataError if the files cannot be read here."""
+        try:
+            return [*_opened(self).texts_at(rows)]
+        except OSError as error:
+            raise DataError(
+                f"Cannot read the documents in the temporary file {self.files[0]}: "
+                f"{error.strerror or error}. Set TMPDIR to a folder that all workers share."
+            ) from error
+
+
+@lru_cache(2)  # a process needs one table at a time
+def _opened(stored: StoredTexts) -> DocumentTable:
+    """Return the table of stored documents; each process opens its files once."""
+    return DocumentTable(_mapped(stored.files), stored.text_columns, id_column=None, pieces=())
+
+
+def _mapped(files: Iterable[Path | str]) -> "pa.Table":
+    """Return the rows of Arrow files. If a file lacks a column, its values are missing."""
+    import pyarrow as pa
+
+    parts = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in files]
+    return pa.concat_tables(parts, promote_options="default")
 
 
 class _BatchStore:
@@ -417,12 +467,23 @@ class _BatchStore:
             with _disk_errors():
                 self._write()
 
-    def table(self) -> "pa.Table":
-        """Return all rows. If a batch lacks a column, its values are missing."""
+    def table(
+        self, text_columns: Sequence[str], id_column: str | None, pieces: Sequence[_Piece]
+    ) -> DocumentTable:
+        """Return all rows, in memory or in files. If a batch lacks a column, its values are missing."""
         import pyarrow as pa
 
-        parts = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files]
-        return pa.concat_tables([*parts, *self._batches], promote_options="default")
+        if self._files and self._batches:
+            with _disk_errors():
+                self._write()
+        rows = (
+            _mapped(self._files)
+            if self._files
+            else pa.concat_tables(self._batches, promote_options="default")
+        )
+        return DocumentTable(
+            rows, text_columns, id_column, pieces=pieces, folder=self.folder, files=tuple(self._files)
+        )
 
     def _write(self) -> None:
         """Move the batches from memory to another temporary file."""

@@ -76,6 +76,17 @@ def test_a_training_document_has_the_probabilities_of_the_others(longest):
         assert own == pytest.approx(slow.surprise(text), abs=1e-9)
 
 
+@pytest.mark.parametrize("largest", [0, 200, kneser_ney._LARGEST_TABLE])
+def test_tables_change_no_probability(monkeypatch, largest):
+    monkeypatch.setattr(kneser_ney, "_LARGEST_TABLE", largest)
+    model, new = KneserNey.fit(SEA, 6), ["the sheep", "xyz", "", "a crew"]
+    tables = model.tables()
+    assert sum(table is not None for table in tables) == {0: 0, 200: 1}.get(largest, 6)
+    for texts, leave_out in ((new, False), (SEA, True)):
+        surprise, _ = model.surprise(texts, leave_out=leave_out)
+        np.testing.assert_array_equal(model.surprise(texts, tables, leave_out=leave_out)[0], surprise)
+
+
 def test_discounts_are_those_of_chen_and_goodman():
     times = {1: 6, 2: 3, 3: 2, 4: 1}  # number of characters that occur so often
     letters = iter("abcdefghijkl")

@@ -6,14 +6,19 @@ import time
 from contextlib import closing, nullcontext
 from itertools import count
 from multiprocessing import active_children
+from operator import attrgetter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import sent_functions
 
 from adbench_text.documents import chunks
-from adbench_text.documents.chunks import in_chunks, results_of
+from adbench_text.documents.chunks import OnTexts, in_chunks, results_of
+from adbench_text.documents.source import TextSource
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
+from adbench_text.reading import decoding, documents
+from adbench_text.reading.documents import DocumentFile, StoredTexts
 
 
 @pytest.fixture
@@ -33,6 +38,55 @@ def test_chunks_have_about_the_same_work():
     assert list(map(len, in_chunks(short))) == [chunks._SIZE, 1]
     assert list(map(len, in_chunks(long))) == [2, 1]
     assert list(in_chunks([])) == []
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A table in temporary files; its texts come from two columns."""
+    monkeypatch.setattr(documents, "_IN_MEMORY", 100)
+    monkeypatch.setattr(decoding, "MOST_ROWS", 7)
+    rows = [f"title {n},{'the text ' * (n % 5)}" for n in range(50)] + [",only a text", ",", "only a title,"]
+    (tmp_path / "a.csv").write_text("\n".join(["title,text", *rows]))
+    table = DocumentFile(str(tmp_path / "a.csv"), ["title", "text"]).table()
+    assert len(table.files) > 1
+    return table
+
+
+@pytest.mark.parametrize(("size", "longest"), [(4, 10**6), (1000, 50), (1000, 0), (1000, 10**6)])
+def test_chunks_do_not_depend_on_where_the_documents_are(stored, monkeypatch, size, longest):
+    monkeypatch.setattr(chunks, "_SIZE", size)
+    monkeypatch.setattr(chunks, "_LONGEST", longest)
+    texts, numbers = [*stored.texts()], np.arange(len(stored)) % 3
+    in_memory, in_files = TextSource.of(texts), TextSource.of(stored)
+    for rows in (None, np.arange(0, 53, 2), np.arange(0)):
+        of_rows = numbers if rows is None else numbers[rows]
+        expected = [*in_memory.chunks(rows, of_rows)]
+        found = [*in_files.chunks(rows, of_rows)]
+        assert [chunk.texts for chunk in found] == [chunk.texts for chunk in expected]
+        assert [*map(len, found)] == [*map(len, expected)]
+        assert [chunk.numbers.tolist() for chunk in found] == [chunk.numbers.tolist() for chunk in expected]
+    assert all(chunk.numbers is None for chunk in in_files.chunks())
+
+
+def test_other_processes_read_the_documents_of_a_large_table_themselves(stored, at_once):
+    of_table = [*TextSource.of(stored).chunks()]
+    assert [isinstance(chunk.held, StoredTexts) for chunk in of_table] == [True]
+    (n_characters,) = results_of(OnTexts(sent_functions.n_characters), of_table, 2)
+    assert n_characters == sum(map(len, stored.texts()))
+
+
+def test_workers_that_do_not_see_the_files_get_the_texts(stored, at_once, monkeypatch):
+    elsewhere = Elsewhere()
+    elsewhere.sees = lambda file: False
+    monkeypatch.setattr(chunks, "_workers", lambda jobs: nullcontext((elsewhere, jobs)))
+    held = results_of(attrgetter("held"), TextSource.of(stored).chunks(), 2)
+    assert [*held] == [[*stored.texts()]]
+
+
+def test_files_that_are_gone_are_one_line(stored):
+    gone = StoredTexts(("/no/such/file.arrow",), ("text",))
+    with pytest.raises(DataError, match=r"/no/such/file\.arrow.*No such file or directory.*TMPDIR"):
+        gone.at([0])
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])

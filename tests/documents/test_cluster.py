@@ -22,6 +22,16 @@ def test_the_results_come_in_the_order_of_the_chunks(address):
     assert [square for square, _ in results] == [number * number for number in range(20)]
 
 
+def test_a_cluster_sees_the_files_of_a_folder_that_it_shares(address, tmp_path):
+    from adbench_text.cluster import Cluster  # needs distributed
+
+    (tmp_path / "a.arrow").touch()
+    with Cluster(address) as cluster:
+        cluster.wait_for_a_worker()
+        assert cluster.sees(str(tmp_path / "a.arrow"))
+        assert not cluster.sees(str(tmp_path / "b.arrow"))
+
+
 def test_closing_the_results_ends_the_work(address):
     numbers = iter(range(1000))
     results = results_of(abs, numbers, address)
