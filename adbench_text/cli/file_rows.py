@@ -142,12 +142,10 @@ def _unique_column(file: DocumentFile, table: DocumentTable) -> str | None:
     if len(table) < _LEAST_UNIQUE:
         return None
     for place, column in enumerate(table.arrow.schema.names):
+        if column in file.text_columns:
+            continue
         is_unique = pc.count_distinct(table.arrow.column(place), mode="only_valid").as_py() == len(table)
-        if (
-            is_unique
-            and column not in file.text_columns
-            and all(_NAME.fullmatch(value or "") for value in table.values(column))
-        ):
+        if is_unique and all(_NAME.fullmatch(value or "") for value in table.values(column)):
             return str(column)
     return None
 

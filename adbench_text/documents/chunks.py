@@ -22,7 +22,7 @@ from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.errors import AdbenchTextError
 from adbench_text.processes import CallError, Processes, Workers, threads
-from adbench_text.reading.documents import StoredTexts
+from adbench_text.reading.stored import StoredTexts
 from adbench_text.text.words import in_blocks
 
 _SIZE = 4000  # documents in a chunk; a smaller chunk reacts to Ctrl-C sooner, a larger one is faster
@@ -65,13 +65,13 @@ def in_chunks(documents: Iterable[str], numbers: Rows | None = None) -> Iterator
 
 
 def stored_in_chunks(
-    stored: StoredTexts, rows: Rows | range, lengths: NDArray[np.int64], numbers: Rows | None = None
+    stored: StoredTexts, rows: Rows | range, lengths: NDArray[np.int32], numbers: Rows | None = None
 ) -> Iterator[Chunk]:
     """Yield stored documents in the same chunks as `in_chunks`.
 
     `rows` are their rows, and `lengths` their numbers of characters.
     """
-    begin, total = 0, np.append(0, np.cumsum(lengths))
+    begin, total = 0, np.append(0, np.cumsum(lengths, dtype=np.int64))
     while begin < len(rows):
         is_full = int(np.searchsorted(total, total[begin] + _LONGEST, side="right"))
         end = min(begin + _SIZE, is_full, len(rows))

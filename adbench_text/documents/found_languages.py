@@ -77,12 +77,11 @@ class FoundLanguages:
 
 @dataclass(frozen=True)
 class InLanguages:
-    """All documents, surveyed, and the language that each is read in."""
+    """The language that each document is read in."""
 
     languages: Sequence[str]  # the most frequent one first
     pairs: Sequence[DetectorPair]  # the detectors for each language
     pair_of: Rows  # number of the language, for each document
-    families: Families
     found: FoundLanguages | None  # None if the user gave the language
 
     @classmethod
@@ -95,8 +94,11 @@ class InLanguages:
         keep_copies: bool,
         jobs: int | str,
         progress: OnProgress,
-    ) -> Self:
-        """Survey all documents. With ``"auto"``, read a document in its own language if that is frequent."""
+    ) -> tuple[Self, Families]:
+        """Survey all documents; also return their families.
+
+        With ``"auto"``, a document is read in its own language if that is frequent.
+        """
         detected = FoundLanguages.of(source.chunks(), jobs, progress) if language == AUTO else None
         languages, tried = detected.apart if detected else [standard(language)], list[list[str]]()
         while True:
@@ -110,7 +112,7 @@ class InLanguages:
             apart = detected.apart_among(languages, families) if detected else languages
             if apart in tried:
                 numbers = np.zeros(len(families.of_rows), np.int64) if pair_of is None else pair_of
-                return cls(languages, pairs, numbers, families=families.without_sketches(), found=detected)
+                return cls(languages, pairs, numbers, detected), families.without_sketches()
             languages = apart
 
 

@@ -46,9 +46,16 @@ class Parts:
     others: Sequence[OtherWords | None]  # for each language: its words, if its groups are parts
 
     @classmethod
-    def of(cls, source: TextSource, read: InLanguages, groups: Groups | None, n_sample: int) -> "Parts":
+    def of(
+        cls,
+        source: TextSource,
+        read: InLanguages,
+        families: Families,
+        groups: Groups | None,
+        n_sample: int,
+    ) -> "Parts":
         """Return the parts: languages, and groups within them if there are any."""
-        families, pair_of = read.families, read.pair_of
+        pair_of = read.pair_of
         in_languages = Survey.by_words(families, pair_of, n_sample)
         by_form = in_languages.by_form()
         rows_of = _rows_of(pair_of, len(read.pairs))

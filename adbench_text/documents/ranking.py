@@ -274,9 +274,10 @@ def odd_documents(
     rule = ListRule(by, alpha, top, max_copies, has_groups=groups is not None)
     work: dict[str, Any] = {"jobs": jobs, "progress": progress}
     source = TextSource.of(texts)
-    read = InLanguages.of(source, language, pair_for, keep_copies=keep_copies, **work)
-    labelled = None if groups is None else Groups.of(groups, read.families)
-    parts = Parts.of(source, read, labelled, sample)
+    read, families = InLanguages.of(source, language, pair_for, keep_copies=keep_copies, **work)
+    labelled = None if groups is None else Groups.of(groups, families)
+    parts = Parts.of(source, read, families, labelled, sample)
+    del families  # of millions of documents, they take hundreds of megabytes
     scores = score_documents(source, parts, marks or {}, rule, keep_marked=keep_marked, **work)
     progress("explaining", 0, None)
     main = read.pairs[0]  # the detectors for the language of most documents

@@ -52,21 +52,22 @@ def score_documents(
     _check_batch(parts, rests)
     progress("learning", 0, None)
     small, n_done = [], 0  # parts whose documents are all in their samples
-    for part, of_part in zip(parts.parts, rests, strict=True):
-        if not of_part:
+    for part, rests_of_part in zip(parts.parts, rests, strict=True):
+        if not rests_of_part:
             small.append(part)
             continue
         sample = samples.of(part, scores_others=True)  # jobs share the documents of a large part
         learned = learner.learn(sample)
         _fill(arrays, learned.scores, learned.form)
-        for orders, rows in of_part:
+        for orders, rows in rests_of_part:
             if learned.words is not None or "words" not in orders:
                 _score_rest(source, sample.part, orders, rows, arrays, jobs, progress)
         scores = learned.scores
         if learned.words is not None:
             scores = pd.Series(arrays["words"][part.rows], part.rows).dropna()
-        # the original part has no fitted detectors
-        of_parts.append(replace(learner.part_scores(sample, learned, scores, source.raw), part=part))
+        of_part = learner.part_scores(sample, learned, scores, source.raw)
+        # the original part has no fitted detectors, and `arrays` has the scores
+        of_parts.append(replace(of_part, part=part, words=scores[:0]))
     with closing(results_of(learner, map(samples.of, small), jobs)) as of_small:
         for part, scores_of_part in zip(small, of_small, strict=True):
             of_parts.append(replace(scores_of_part, part=part))

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,7 @@ from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, ColumnStrings,
 from adbench_text.reading.escapes import Unescaped
 from adbench_text.reading.options import ReadOptions
 from adbench_text.reading.source import TEXT, WholeLines, source_of
+from adbench_text.reading.stored import Rows, StoredTexts, by_batch, texts_of, write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -195,14 +196,14 @@ class DocumentFile:
         If `columns` is None, all columns are kept for up to `most` rows. `progress` receives the number of
         documents read.
         """
-        store, pieces, n_read = _BatchStore(), [], 0
+        store, pieces, n_read = _BatchStore(self.text_columns), [], 0
         with _without_collection():
             for rows, batch in self._strings(columns, most):
                 store.add(rows)
                 pieces.append(_Piece(n_read, replace(batch, columns={})))
                 n_read += rows.num_rows
                 progress(n_read)
-        return store.table(self.text_columns, self.id_column, pieces)
+        return store.table(self.id_column, pieces)
 
     def _strings(
         self, others: Collection[str] | None, most: float = float("inf")
@@ -277,6 +278,7 @@ class DocumentTable:
     begin: int = 0  # the number of the first row
     folder: "TemporaryDirectory[str] | None" = None  # of the files, which are deleted with the table
     files: Sequence[Path] = ()  # that have all rows; none if the table is in memory
+    lengths: Any = None  # an array of the number of characters of each document, if they are in files
 
     def __len__(self) -> int:
         return int(self.arrow.num_rows)
@@ -286,41 +288,22 @@ class DocumentTable:
 
     def texts(self) -> Iterator[str]:
         """Yield the documents; a missing document is empty."""
-        columns = [_chunks(self.arrow.column(name)) for name in self.text_columns]
-        if len(columns) == 1:
-            for chunk in columns[0]:
-                yield from chunk.fill_null("").to_pylist()
-            return
-        for chunks in zip(*columns, strict=True):
-            for parts in zip(*(chunk.to_pylist() for chunk in chunks), strict=True):
-                yield "\n".join(filter(None, parts))
+        for batch in self._batches:
+            yield from texts_of(batch, self.text_columns)
 
-    def texts_at(self, rows: "Sequence[int] | NDArray[np.int64]") -> Iterator[str]:
+    def texts_at(self, rows: Rows) -> Iterator[str]:
         """Yield the documents of some rows. Other rows are not read."""
-        texts, columns = np.empty(len(rows), dtype=object), list(dict.fromkeys(self.text_columns))
-        for places, batch, taken in self._of_batches(rows):
-            of_batch = DocumentTable(batch.select(columns).take(taken), self.text_columns, None, ())
-            texts[places] = [*of_batch.texts()]
+        if self.stored is not None:
+            return iter(self.stored.at(rows))
+        texts = np.empty(len(rows), dtype=object)
+        for number, places, taken in by_batch(rows, self._ends):
+            texts[places] = texts_of(self._batches[number].take(taken), self.text_columns)
         return iter(texts.tolist())
 
     @property
     def stored(self) -> "StoredTexts | None":
         """The documents for other processes, if they are in files."""
         return StoredTexts(tuple(map(str, self.files)), tuple(self.text_columns)) if self.files else None
-
-    @cached_property
-    def lengths(self) -> "NDArray[np.int64]":
-        """The number of characters of each document."""
-        import pyarrow.compute as pc
-
-        columns = [
-            [pc.utf8_length(chunk.fill_null("")).to_numpy() for chunk in _chunks(self.arrow.column(name))]
-            for name in self.text_columns
-        ]
-        of_columns = np.array([np.concatenate([*chunks, np.empty(0, np.int32)]) for chunks in columns])
-        n_line_ends = np.maximum(np.count_nonzero(of_columns, axis=0) - 1, 0)
-        lengths: NDArray[np.int64] = of_columns.sum(axis=0, dtype=np.int64) + n_line_ends
-        return lengths
 
     @property
     def ids(self) -> list[str]:
@@ -362,33 +345,24 @@ class DocumentTable:
         values: list[str | None] = self.arrow.column(place).to_pylist()
         return values
 
-    def values_at(self, column: str, rows: Sequence[int]) -> list[str | None]:
+    def values_at(self, column: str, rows: Rows) -> list[str | None]:
         """Return the values of a column in some rows. Other rows are not read."""
         values = np.empty(len(rows), dtype=object)  # of None
         if (place := self.arrow.schema.get_field_index(column)) >= 0:
-            for places, batch, taken in self._of_batches(rows):
-                values[places] = batch.column(place).take(taken).to_pylist()
+            for number, places, taken in by_batch(rows, self._ends):
+                values[places] = self._batches[number].column(place).take(taken).to_pylist()
         found: list[str | None] = values.tolist()
         return found
 
-    def _of_batches(
-        self, rows: "Sequence[int] | NDArray[np.int64]"
-    ) -> "Iterator[tuple[NDArray[np.int64], pa.RecordBatch, NDArray[np.int64]]]":
-        """Yield each batch that has some of the rows, their places in `rows`, and their rows in the batch."""
-        batches, ends = self._batches
-        wanted = np.asarray(rows, dtype=np.int64)
-        number_of = np.searchsorted(ends, wanted, side="right")
-        order = np.argsort(number_of, kind="stable")
-        numbers, first = np.unique(number_of[order], return_index=True)
-        for number, places in zip(numbers, np.split(order, first)[1:], strict=True):
-            batch = batches[number]
-            yield places, batch, wanted[places] - (ends[number] - batch.num_rows)
+    @cached_property
+    def _batches(self) -> "list[pa.RecordBatch]":
+        """All rows in batches."""
+        return self.arrow.to_batches() if hasattr(self.arrow, "to_batches") else [self.arrow]
 
     @cached_property
-    def _batches(self) -> "tuple[list[pa.RecordBatch], NDArray[np.int64]]":
-        """All rows in batches, and the number of rows up to the end of each batch."""
-        batches = self.arrow.to_batches()
-        return batches, np.cumsum([batch.num_rows for batch in batches], dtype=np.int64)
+    def _ends(self) -> "NDArray[np.int64]":
+        """The number of rows up to the end of each batch."""
+        return np.cumsum([batch.num_rows for batch in self._batches], dtype=np.int64)
 
     @property
     def numbers(self) -> "NDArray[np.int64]":
@@ -410,52 +384,22 @@ def table_of(texts: Iterable[str]) -> DocumentTable:
     """Return a table of some texts."""
     import pyarrow as pa
 
-    store, remaining = _BatchStore(), iter(texts)
+    store, remaining = _BatchStore([TEXT]), iter(texts)
     while batch := [*islice(remaining, MOST_ROWS)]:
         store.add(pa.RecordBatch.from_arrays([pa.array(batch, pa.string())], [TEXT]))
-    return store.table([TEXT], id_column=None, pieces=())
-
-
-@dataclass(frozen=True)
-class StoredTexts:
-    """Documents in Arrow files. A process that sees the files reads the rows that it needs."""
-
-    files: tuple[str, ...]
-    text_columns: tuple[str, ...]
-
-    def at(self, rows: "Sequence[int] | NDArray[np.int64]") -> list[str]:
-        """Return the documents of some rows; raise DataError if the files cannot be read here."""
-        try:
-            return [*_opened(self).texts_at(rows)]
-        except OSError as error:
-            raise DataError(
-                f"Cannot read the documents in the temporary file {self.files[0]}: "
-                f"{error.strerror or error}. Set TMPDIR to a folder that all workers share."
-            ) from error
-
-
-@lru_cache(2)  # a process needs one table at a time
-def _opened(stored: StoredTexts) -> DocumentTable:
-    """Return the table of stored documents; each process opens its files once."""
-    return DocumentTable(_mapped(stored.files), stored.text_columns, id_column=None, pieces=())
-
-
-def _mapped(files: Iterable[Path | str]) -> "pa.Table":
-    """Return the rows of Arrow files. If a file lacks a column, its values are missing."""
-    import pyarrow as pa
-
-    parts = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in files]
-    return pa.concat_tables(parts, promote_options="default")
+    return store.table(id_column=None, pieces=())
 
 
 class _BatchStore:
     """Keeps record batches in memory, or above some size in temporary files."""
 
-    def __init__(self) -> None:
-        self.folder: TemporaryDirectory[str] | None = None
+    def __init__(self, text_columns: Sequence[str]) -> None:
+        self._text_columns = text_columns
+        self._folder: TemporaryDirectory[str] | None = None
         self._batches: list[pa.Table] = []
         self._n_bytes = 0
         self._files: list[Path] = []
+        self._lengths: list[NDArray[np.int32]] = []  # of the documents in files
 
     def add(self, batch: "pa.RecordBatch") -> None:
         """Keep a batch."""
@@ -467,37 +411,41 @@ class _BatchStore:
             with _disk_errors():
                 self._write()
 
-    def table(
-        self, text_columns: Sequence[str], id_column: str | None, pieces: Sequence[_Piece]
-    ) -> DocumentTable:
+    def table(self, id_column: str | None, pieces: Sequence[_Piece]) -> DocumentTable:
         """Return all rows, in memory or in files. If a batch lacks a column, its values are missing."""
         import pyarrow as pa
 
-        if self._files and self._batches:
+        if not self._files:
+            rows = pa.concat_tables(self._batches, promote_options="default")
+            return DocumentTable(rows, self._text_columns, id_column, pieces)
+        if self._batches:
             with _disk_errors():
                 self._write()
-        rows = (
-            _mapped(self._files)
-            if self._files
-            else pa.concat_tables(self._batches, promote_options="default")
-        )
+        mapped = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files]
         return DocumentTable(
-            rows, text_columns, id_column, pieces=pieces, folder=self.folder, files=tuple(self._files)
+            pa.concat_tables(mapped, promote_options="default"),
+            self._text_columns,
+            id_column,
+            pieces,
+            folder=self._folder,
+            files=self._files,
+            lengths=np.concatenate(self._lengths),
         )
 
     def _write(self) -> None:
         """Move the batches from memory to another temporary file."""
         import pyarrow as pa
 
-        self.folder = self.folder or TemporaryDirectory(
+        self._folder = self._folder or TemporaryDirectory(
             prefix="adbench-text-",
             ignore_cleanup_errors=True,  # Windows cannot delete mapped files
         )
-        file = Path(self.folder.name) / f"{len(self._files)}.arrow"
+        file = Path(self._folder.name) / f"{len(self._files)}.arrow"
         rows = pa.concat_tables(self._batches, promote_options="default")
-        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
-            writer.write_table(rows, max_chunksize=MOST_ROWS)
+        write(rows, file)
         self._files.append(file)
+        texts = chain.from_iterable(texts_of(batch, self._text_columns) for batch in rows.to_batches())
+        self._lengths.append(np.fromiter(map(len, texts), np.int32, len(rows)))
         self._batches, self._n_bytes = [], 0
 
 
@@ -523,11 +471,6 @@ def _disk_errors() -> Iterator[None]:
             f"Cannot keep the documents in a temporary file: {error.strerror or error}. Set TMPDIR to a "
             "folder with more space."
         ) from error
-
-
-def _chunks(column: Any) -> list[Any]:
-    """Return the chunks of a column; a column of a record batch is one chunk."""
-    return getattr(column, "chunks", [column])
 
 
 def _with_clean_names(batch: Batch) -> Batch:

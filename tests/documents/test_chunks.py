@@ -18,7 +18,8 @@ from adbench_text.documents.chunks import OnTexts, in_chunks, results_of
 from adbench_text.documents.source import TextSource
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
 from adbench_text.reading import decoding, documents
-from adbench_text.reading.documents import DocumentFile, StoredTexts
+from adbench_text.reading.documents import DocumentFile
+from adbench_text.reading.stored import StoredTexts
 
 
 @pytest.fixture
