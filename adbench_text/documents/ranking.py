@@ -186,7 +186,7 @@ def odd_documents(
     ----------
     texts : iterable of str, or callable
         At least two different documents with words, or a function that yields them. The documents of a
-        function are kept in memory, or above 256 MB in temporary files.
+        function are kept in memory, or above 64 MB in temporary files.
     detector : str or detector
         The name of a detector, or an object with ``fit(texts)`` and ``decision_function(texts)``, such as
         ``LLR(topics=4)`` or a pipeline of scikit-learn. A copy of the object is fitted. A class is used with
