@@ -147,19 +147,22 @@ class KneserNey(NamedTuple):
 
         The second array, of shape (n_texts + 1,), says where documents begin. If it is called ``starts``,
         document i has the values ``[starts[i] : starts[i + 1]]``. With `leave_out`, the documents are
-        training documents, and each is left out of the counts. The discounts come from all documents. The
-        result does not depend on `tables`.
+        training documents, and each is left out of the counts. The discounts come from all documents.
+        `tables` is the result of `tables()`; it only makes this faster.
         """
         longest = len(self.orders)
         codes, document, offset = self._symbols(texts, longest)
+        # numbers[k]: the n-gram of length k that ends at each symbol
         numbers, no_tables = [np.zeros(len(codes), np.int64)], [None] * longest
         for shorter, (order, table) in enumerate(zip(self.orders, tables or no_tables, strict=True)):
             numbers.append(order.numbers(self._keys(numbers[-1], codes, offset, shorter), table))
+        # the characters and the ends, without start symbols
         places = np.flatnonzero(offset >= longest - 1)
         at = [of_length[places] for of_length in numbers]
         if leave_out:
             evidence = reversed([*self._left_out(at, document[places])])
         else:
+            # the n-grams that end one symbol earlier
             before = [at[0], *(of_length[places - 1] for of_length in numbers[1:-1])]
             evidence = map(_evidence, self.orders, at[1:], before)
         share: Array = np.full(len(places), 1 / self._n_symbols)
