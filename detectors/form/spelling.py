@@ -120,6 +120,7 @@ class Spelling(NamedTuple):
         if own is not None:
             counts = [of_all - of_own for of_all, of_own in zip(counts, own, strict=True)]
         share: Array | float = 1 / len(self.counts[0].keys)
+        # in the order of `_n_grams`: counts of n-grams, then counts of the same without their last letters
         for n_gram, before in zip(counts[::2], counts[1::2], strict=True):
             share = (n_gram + _PRIOR * share) / (before + _PRIOR)
         return np.asarray(-np.log(share))
@@ -146,7 +147,7 @@ def _spelled(found: Sequence[str]) -> tuple[Keys, Keys]:
 
 
 def _n_grams(triples: Keys) -> Iterator[Keys]:
-    """Yield the n-grams of each order, and the same without their last letters."""
+    """Yield the n-grams of each order, then the same without their last letters; the shortest order first."""
     for order in _ORDERS:
         n_grams = triples % _BASE**order
         yield n_grams
