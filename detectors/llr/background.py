@@ -44,9 +44,11 @@ def by_rank(rows: NDArray[np.int64]) -> NDArray[np.float64]:
 def frequencies(
     background: str, language: str, name: str, terms: NDArray[Any], characters: int | None
 ) -> NDArray[np.float64]:
-    """Return the positive background frequency of each term; `name` names the word vectors.
+    """Return the positive background frequency of each term.
 
-    Terms are words, or with `characters` the character n-grams of `parts_of`.
+    `background` is one of `BACKGROUNDS`. `name` is the name or the file of word vectors; ``wordfreq`` and
+    ``uniform`` do not read it. If `characters` is None, terms are words. Otherwise `characters` is the length
+    of character n-grams, and terms are n-grams from `parts_of`.
     """
     if background == "uniform":
         return np.full(len(terms), 1 / _N_WORDS)
