@@ -89,11 +89,12 @@ def token_scores(
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
     for rows, logits in _in_batches(windows, discriminator.rtd):
+        # `most` is the upper bound of the normality, or 0 without a bound.
         # float64, because the scores of a piece in several windows are added up.
         abnormality = (most - normality_of(logits)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
-            # 2: [CLS] and [SEP] are not pieces of the document.
-            # the document of the window, its first piece there, and the number of its pieces
+            # windows.text[row] is the number of the document of the window. `begin` is the place of the first
+            # piece there. `held` is the number of pieces: [CLS] and [SEP] are not pieces of the document.
             text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2
             sums[text][begin : begin + held] += values[1 : 1 + held]
             counts[text][begin : begin + held] += 1
