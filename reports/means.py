@@ -17,10 +17,12 @@ _GROUP = ["column", "corpus", "contamination"]
 def means(
     cells: pd.DataFrame, values: pd.Series, n_splits: Mapping[str, int], of_grid: Literal["max", "min", "sum"]
 ) -> dict[Place, Entry]:
-    """Return the mean of each split over its seeds, and of each corpus over its splits.
+    """Return the mean of each split over its seeds, and of each corpus over its splits, by their places.
 
-    An entry has the number of its cells, and the expected number: all configurations and splits, with the
-    seeds of the detector. If cells are missing, the entry is incomplete, and its text says so.
+    The spread of an entry is the standard deviation over the seeds. An incomplete mean over several splits
+    has no spread. An entry has the number of its cells, and the expected number. It expects a cell for each
+    configuration, split and seed of the detector. If cells are missing, the entry is incomplete, and its text
+    says so.
 
     Parameters
     ----------
@@ -33,6 +35,7 @@ def means(
     of_grid : {"max", "min", "sum"}
         How to reduce the configurations of a grid in a split and seed to one value.
     """
+    # row: the inlier class, or None in the mean over the splits
     rows = cells.assign(value=values, row=cells["inlier"], n_splits=1)
     of_columns = rows.groupby(_GROUP)
     rows["n_expected"] = of_columns["n_configurations"].transform("first")
