@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.significance import Estimate, estimate, moved_by_documents
+from adbench_text.reports.significance import Estimate, contributions, estimate
 
 
 class Ranking:
@@ -66,21 +66,21 @@ class Ranking:
 
     def difference(self, first: int, second: int) -> Estimate | None:
         """Return the mean difference of two columns with its interval; None unless the metric is AUROC."""
-        moved = self._moved[first], self._moved[second]
-        if moved[0] is None or moved[1] is None:
+        of_first, of_second = self._contributions[first], self._contributions[second]
+        if of_first is None or of_second is None:
             return None
         value = float((self.figures[:, first] - self.figures[:, second]).mean())
-        return estimate(value, moved[0].sub(moved[1], fill_value=0))
+        return estimate(value, of_first.sub(of_second, fill_value=0))
 
     @property
     def without_scores(self) -> list[Column]:
         """The columns that cannot be tested over documents, if others can."""
-        moved = zip(self.columns, self._moved, strict=True)
-        without = [column for column, of_documents in moved if of_documents is None]
+        of_columns = zip(self.columns, self._contributions, strict=True)
+        without = [column for column, of_documents in of_columns if of_documents is None]
         return without if len(without) < len(self.columns) else []
 
     @cached_property
-    def _moved(self) -> "list[pd.Series[float] | None]":
+    def _contributions(self) -> "list[pd.Series[float] | None]":
         """The contribution of each test document to the mean of a column; None if scores are missing."""
         metric, evidence = self._comparison.metric, self._comparison.evidence
         if metric.curve != "ROC":
@@ -91,7 +91,7 @@ class Ranking:
             for column in self.columns
         )
         return [
-            moved_by_documents(cells.set_index(["corpus", "inlier"], drop=False).loc[splits], evidence)
+            contributions(cells.set_index(["corpus", "inlier"], drop=False).loc[splits], evidence)
             for cells in of_columns
         ]
 

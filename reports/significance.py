@@ -107,10 +107,11 @@ def placements(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArr
     return shares
 
 
-def moved_by_documents(cells: pd.DataFrame, evidence: Evidence) -> "pd.Series[float] | None":
-    """Return how much of the mean AUROC of cells, in percent, is due to each test document of each corpus.
+def contributions(cells: pd.DataFrame, evidence: Evidence) -> "pd.Series[float] | None":
+    """Return the contribution of each test document of each corpus to the mean AUROC of cells, in percent.
 
-    None if a cell lacks its scores.
+    Over outliers alone they add up to the mean AUROC, and over inliers alone, too. None if a cell lacks its
+    scores.
     """
     parts = []
     for _, row in cells.iterrows():
@@ -118,17 +119,17 @@ def moved_by_documents(cells: pd.DataFrame, evidence: Evidence) -> "pd.Series[fl
         if table is None or table["outlier"].nunique() < 2:
             return None
         n_of_kind = table.groupby("outlier")["outlier"].transform("size")
-        moved = 100 * placements(*scored(table)) / n_of_kind / len(cells)
-        parts.append(table.assign(corpus=row["corpus"], moved=moved))
-    return pd.concat(parts).groupby(["corpus", "class", "document"])["moved"].sum()
+        contribution = 100 * placements(*scored(table)) / n_of_kind / len(cells)
+        parts.append(table.assign(corpus=row["corpus"], contribution=contribution))
+    return pd.concat(parts).groupby(["corpus", "class", "document"])["contribution"].sum()
 
 
-def estimate(value: float, moved: "pd.Series[float]") -> Estimate:
-    """Return the estimate of a value, given how much is due to each document.
+def estimate(value: float, of_documents: "pd.Series[float]") -> Estimate:
+    """Return the estimate of a mean AUROC, or of a difference of two, from the contribution of each document.
 
-    The cells behind `moved` are of one seed, the value is the mean over all seeds.
+    The contributions come from one seed of each split. The value is a mean over all seeds.
     """
-    of_classes = moved.groupby(["corpus", "class"])
+    of_classes = of_documents.groupby(["corpus", "class"])
     deviation = float((of_classes.var() * of_classes.size()).sum() ** 0.5)
     if not deviation:
         return Estimate(value, value, value, float(value == 0))

@@ -11,11 +11,11 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.significance import (
+    contributions,
     estimate,
     friedman,
     holm,
     mean_ranks,
-    moved_by_documents,
     placements,
     wilcoxon,
 )
@@ -157,8 +157,7 @@ def test_the_deviation_is_that_of_resamples_of_the_documents():
         drawn = np.concatenate([rng.choice(np.flatnonzero(label == LABELS), 40) for label in range(3)])
         differences.append(100 * (auroc(outlier[drawn], fair[drawn]) - auroc(outlier[drawn], blind[drawn])))
     ours = [
-        moved_by_documents(Cells(table_of(cells(name)[:1])).counted, Evidence(STORE))
-        for name in ("fair", "blind")
+        contributions(Cells(table_of(cells(name)[:1])).counted, Evidence(STORE)) for name in ("fair", "blind")
     ]
     _, low, high, _ = estimate(0.0, ours[0] - ours[1])
     assert (high - low) / 2 / 1.96 == pytest.approx(np.std(differences), rel=0.1)
@@ -203,4 +202,4 @@ def test_other_metrics_than_auroc_have_no_test_over_documents():
 
 def test_thinned_test_sets_have_intervals_too():
     thinned = cells("good", test_outliers=0.1)
-    assert len(moved_by_documents(Cells(table_of(thinned)).counted, Evidence(STORE))) == len(LABELS)
+    assert len(contributions(Cells(table_of(thinned)).counted, Evidence(STORE))) == len(LABELS)
