@@ -224,7 +224,10 @@ class StoreClient:
 
 
 def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
-    """Turn an error of MLflow or SQLAlchemy into our error, in one line."""
+    """Turn an error from MLflow, a database or the system into our error, in one line.
+
+    It is a RefusedError if the store or MLflow refuses a value or a request.
+    """
     shown, text, database = without_password(uri), str(error), sqlite_file(uri)
     if "database is locked" in text:
         return locked(shown)
@@ -238,9 +241,10 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
     reason = first_line(error).removesuffix(".")
     # MLflow reports a number that is too large for its column as an internal error of the database
     is_value = isinstance(error, ValueError) or isinstance(error.__cause__, OverflowError)
-    # and a damaged file as a wrong request
-    if is_value or (getattr(error, "error_code", "") in _REFUSALS and "DatabaseError)" not in text):
-        return RefusedError(f"The store {shown} refuses it: {reason}.")
+    # MLflow reports a damaged file as a wrong request; its text names a DatabaseError
+    is_request = getattr(error, "error_code", "") in _REFUSALS and "DatabaseError)" not in text
+    if is_value or is_request:
+        return RefusedError(f"The store {shown} refuses the request: {reason}.")
     return TrackingError(f"The store {shown} cannot be used: {reason}.")
 
 

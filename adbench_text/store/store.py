@@ -157,7 +157,9 @@ class Store:
                     self._log(run)
                     path.unlink(missing_ok=True)
                 except RefusedError as error:
-                    refused[run.tags[CELL]] = f"{error} It was moved to {self.journal.set_aside(path)}."
+                    refused[run.tags[CELL]] = (
+                        f"{error} The result was moved to {self.journal.set_aside(path)}."
+                    )
         return refused
 
     def _log(self, run: Run) -> None:
