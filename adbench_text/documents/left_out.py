@@ -85,7 +85,7 @@ class LeftOut:
             own = texts[fold_of == fold]
             if own.empty:
                 continue
-            # the detector has learned these documents itself; asked by place, it leaves out each of them
+            # a leave-one-out detector learned all documents; asked by their places, it leaves each out
             has_learned = fold >= 0 and detector.leaves_out_self
             places = self._texts.index.get_indexer(own.index).tolist() if has_learned else None
             answers |= zip(own.index, asked(detector, method, own.tolist(), places), strict=True)
