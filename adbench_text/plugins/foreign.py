@@ -23,10 +23,10 @@ from adbench_text.contract.detector import TextDetector, made_again
 from adbench_text.contract.scores import Scores, TokenScore, check_scores
 from adbench_text.errors import InvalidValueError
 
-SIGN = "sign"  # the resource of a detector whose scores are negated
+SIGN_RESOURCE = "sign"  # the resource of a detector whose scores are negated
 #: What a user reads about such a detector. It is part of the identity of results, so that results with the
 #: other sign are outdated.
-TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
+SIGN_NOTE = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
 _PYOD = "pyod.models.base"  # the module with the base class of PyOD's detectors
 
@@ -207,7 +207,7 @@ class Foreign(TextDetector):
 
     def resources(self) -> dict[str, str]:
         """Return the digests of files and data that decide the scores, and whether scores are negated."""
-        sign = {SIGN: TURNED} if self.is_turned else {}
+        sign = {SIGN_RESOURCE: SIGN_NOTE} if self.is_turned else {}
         return {**(_method("resources")(self) or {}), **sign}
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
@@ -227,7 +227,7 @@ class Foreign(TextDetector):
         return {**super().learned(), "wrapped": of_wrapped}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Set the attributes that `learned` returned."""
+        """Set the attributes that the method `learned` returned."""
         vars(self.wrapped).update(learned["wrapped"])
         return super().restore(learned)
 

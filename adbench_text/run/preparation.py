@@ -14,7 +14,7 @@ from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import english_knowledge, presets
 from adbench_text.plugins.declared import declared
-from adbench_text.plugins.foreign import SIGN, TURNED
+from adbench_text.plugins.foreign import SIGN_NOTE, SIGN_RESOURCE
 from adbench_text.run.cell import Cell
 from adbench_text.run.definition import build_detector, definition, identified
 from adbench_text.run.progress import Progress
@@ -81,9 +81,9 @@ def prepare(
 def _notes(identity: Mapping[str, str]) -> Iterator[str]:
     """Yield notes for the user on an identified detector."""
     for name, value in identity.items():
-        # the resource of a member has the number of the member before its name
-        if name.startswith("resource.") and name.endswith(f".{SIGN}"):
-            yield TURNED
+        # resource.sign; for the second member of an ensemble, resource.member2.sign
+        if name.startswith("resource.") and name.endswith(f".{SIGN_RESOURCE}"):
+            yield SIGN_NOTE
         if reason := unidentified(value):
             yield f"its encoder {reason}, so no vectors are kept, and its cells run each time"
 

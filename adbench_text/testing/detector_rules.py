@@ -14,7 +14,7 @@ from adbench_text.errors import DetectorError
 from adbench_text.failures import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import presets
-from adbench_text.plugins.foreign import TURNED, Foreign
+from adbench_text.plugins.foreign import SIGN_NOTE, Foreign
 from adbench_text.testing.rules import Note, Rule
 from adbench_text.testing.subject import OUTLIER, TEST, TRAIN, Subject, split_of
 from adbench_text.testing.topics import TOPICS
@@ -75,7 +75,7 @@ def outliers_score_higher(subject: Subject) -> Iterator[str]:
     else:
         yield Note(f"{median} on {'an easy split' if len(aurocs) == 1 else 'easy splits'}")
     if isinstance(subject.fitted, Foreign) and subject.fitted.is_turned:
-        yield Note(TURNED)
+        yield Note(SIGN_NOTE)
 
 
 def same_seed_same_scores(subject: Subject) -> Iterator[str]:

@@ -18,7 +18,7 @@ from sklearn.svm import OneClassSVM
 from adbench_text.checks import Whole
 from adbench_text.contract.scores import TokenScore
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.plugins.foreign import TURNED, adapted, adapted_copy
+from adbench_text.plugins.foreign import SIGN_NOTE, adapted, adapted_copy
 
 
 class Long:
@@ -143,7 +143,7 @@ def test_the_sign_of_scikit_learns_outlier_detectors_is_turned(kind):
     assert detector.predict([FAR]) == [1]
     again = pickle.loads(pickle.dumps(detector))
     np.testing.assert_array_equal(again.decision_function([NEAR, FAR]), scores)
-    assert detector.resources() == {"sign": TURNED}  # outdates what was measured with the other sign
+    assert detector.resources() == {"sign": SIGN_NOTE}  # outdates what was measured with the other sign
 
 
 def test_a_copy_of_an_object_is_unfitted_cloned_pickled_and_changed():

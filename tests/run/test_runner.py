@@ -16,7 +16,7 @@ from adbench_text.detectors.llr import LLR
 from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.plugins.foreign import TURNED, adapted
+from adbench_text.plugins.foreign import SIGN_NOTE, adapted
 from adbench_text.run import preparation, runner
 from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
@@ -252,13 +252,13 @@ def test_a_turned_sign_is_announced_once_for_each_detector(corpus, sweep, monkey
     monkeypatch.setattr(preparation, "build_detector", lambda cell: adapted(Normality)())
     two = [DetectorChoice("llr", settings={"background": "uniform"}), DetectorChoice("llr")]
     preparation.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener)
-    assert listener.messages == [f"llr: {TURNED}"]
+    assert listener.messages == [f"llr: {SIGN_NOTE}"]
 
 
 def test_the_turned_sign_of_a_member_is_announced(corpus, sweep, monkeypatch):
     listener = Listener()
     turned = registry.detector("llr")()
-    monkeypatch.setattr(turned, "resources", lambda: {"member2.sign": TURNED})
+    monkeypatch.setattr(turned, "resources", lambda: {"member2.sign": SIGN_NOTE})
     monkeypatch.setattr(preparation, "build_detector", lambda cell: turned)
     preparation.prepare(sweep.expand(), {"pydocs": corpus}, listener)
-    assert f"llr: {TURNED}" in listener.messages
+    assert f"llr: {SIGN_NOTE}" in listener.messages
