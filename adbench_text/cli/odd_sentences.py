@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _N_CONTRADICTIONS = 3  # texts in several groups to name
 _LONGEST = 40  # characters of a group to show
-_FEW_ODD = 5  # if alpha calls fewer documents odd in any file of this size, a larger alpha is named
+_FEW_ODD = 5  # if alpha times the number of documents is smaller, a larger alpha is named
 _MORE = 5  # the larger alpha, as a multiple of alpha
 _LEAST_FAMILY = 3  # fewest documents of a family to name
 
@@ -146,14 +146,14 @@ def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list
     of_p = f"p is the share of the different {compared} that score at least as high."
     orders_of: dict[str, list[str]] = {}  # orders with the same sentence share a line
     for order in orders:
-        orders_of.setdefault(_counted(ranked, order), []).append(_by(ranked, order))
+        orders_of.setdefault(_sentence_on_odd(ranked, order), []).append(_by(ranked, order))
     return [*(f"Called odd{','.join(named)}: {counted}" for counted, named in orders_of.items()), of_p]
 
 
-def _counted(ranked: "OddDocuments", order: str) -> str:
+def _sentence_on_odd(ranked: "OddDocuments", order: str) -> str:
     """Return how many documents are odd by an order, and how many copies they have.
 
-    If alpha calls few documents odd, the sentence also says how many a larger alpha calls odd.
+    If alpha is small for this number of documents, the sentence also says how many a larger alpha calls odd.
     """
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
