@@ -44,7 +44,10 @@ class Observer(Protocol):
 
 
 def report_losses(observer: Observer | None, step: int, steps: int, losses: Mapping[str, float]) -> None:
-    """Report the losses since the last report; raise DetectorError if their total is not finite."""
+    """Report the losses since the last report; raise DetectorError if their total is not finite.
+
+    `losses` has the key ``"total"``.
+    """
     if not math.isfinite(losses["total"]):
         raise DetectorError(
             f"The loss must be finite, got {losses['total']} at step {step}; lower learning_rate."
@@ -293,9 +296,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of the words of training documents that add up to ``decision_scores_``.
+        """Return the scores of the words of training documents.
 
-        `places` are the positions of the documents among the training documents, without known outliers.
+        They explain ``decision_scores_``. With `leaves_out_self`, each document is left out here, too.
+        `places` are positions in the list of training documents. Known outliers are not in this list.
         """
         texts = self._texts_of_training()
         return self.token_scores([texts[place] for place in places])
@@ -420,8 +424,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
-        """Set the attributes that `learned` returned with the same hyper-parameters; return the detector."""
-        left_out = self._not_learned()  # again, because a file may hold other names
+        """Set attributes, and return the detector.
+
+        `learned` is the result of the method `learned` of a detector with the same hyper-parameters.
+        """
+        left_out = self._not_learned()  # again, because a file may hold names that it leaves out
         self.__dict__.update({name: value for name, value in learned.items() if name not in left_out})
         self._training_texts = None  # fitted, but without scores of training documents
         return self
