@@ -55,6 +55,7 @@ class Option:
             raise InvalidValueError(f"{self.name} must have at least one entry, got an empty list.")
         if len(texts) > 1 and not self.is_several:
             raise InvalidValueError(f"{self.name} must have one value, got {', '.join(texts)}.")
+        # one text may be a list, such as 0,0.05
         parts = [part for text in texts for part in self.separate(text)] if self.is_list else texts
         values = list(map(self._read, parts))
         return values if self.is_several else values[0]
