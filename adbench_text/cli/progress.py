@@ -101,7 +101,10 @@ class ProgressDisplay(Progress):
         self._bar.update(self._task, text=one_line(str(cell)))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Show the step and the losses of a training, and the estimated time left for all cells."""
+        """Show the step and the losses of a training, and the estimated time left for all cells.
+
+        Once in a long sweep, also show advice on how to shorten it, if there is any.
+        """
         self._remaining.step(cell, step, steps)
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status, left = f"step {step:,}/{steps:,}", self._show_left()
@@ -111,7 +114,10 @@ class ProgressDisplay(Progress):
             self.message(f"    {cell}: {', '.join(filter(None, (status, left)))}{scope}; {values}")
 
     def _show_left(self) -> str:
-        """Show and return the time left for all cells; empty if it is not known yet."""
+        """Show and return the time left for all cells; empty if it is not known yet.
+
+        Once in a long sweep, also show advice on how to shorten it, if there is any.
+        """
         seconds = sum(self._remaining.by_group().values())
         left = f"{as_text(seconds)} left" if seconds else ""
         self._bar.update(self._task, left=left)
