@@ -73,8 +73,8 @@ def stored_in_chunks(
     """
     begin, total = 0, np.append(0, np.cumsum(lengths, dtype=np.int64))
     while begin < len(rows):
-        is_full = int(np.searchsorted(total, total[begin] + _LONGEST, side="right"))
-        end = min(begin + _SIZE, is_full, len(rows))
+        end_if_long = int(np.searchsorted(total, total[begin] + _LONGEST, side="right"))
+        end = min(begin + _SIZE, end_if_long, len(rows))
         yield Chunk(rows[begin:end], None if numbers is None else numbers[begin:end], stored)
         begin = end
 

@@ -19,7 +19,7 @@ from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, ColumnStrings,
 from adbench_text.reading.escapes import Unescaped
 from adbench_text.reading.options import ReadOptions
 from adbench_text.reading.source import TEXT, WholeLines, source_of
-from adbench_text.reading.stored import Rows, StoredTexts, by_batch, texts_of, write
+from adbench_text.reading.stored import RowNumbers, StoredTexts, by_batch, texts_of, write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -277,7 +277,7 @@ class DocumentTable:
     pieces: Sequence[_Piece]
     begin: int = 0  # the number of the first row
     folder: "TemporaryDirectory[str] | None" = None  # of the files, which are deleted with the table
-    files: Sequence[Path] = ()  # that have all rows; none if the table is in memory
+    stored: StoredTexts | None = None  # the documents for other processes, if they are in files
     lengths: Any = None  # an array of the number of characters of each document, if they are in files
 
     def __len__(self) -> int:
@@ -291,7 +291,7 @@ class DocumentTable:
         for batch in self._batches:
             yield from texts_of(batch, self.text_columns)
 
-    def texts_at(self, rows: Rows) -> Iterator[str]:
+    def texts_at(self, rows: RowNumbers) -> Iterator[str]:
         """Yield the documents of some rows. Other rows are not read."""
         if self.stored is not None:
             return iter(self.stored.at(rows))
@@ -299,11 +299,6 @@ class DocumentTable:
         for number, places, taken in by_batch(rows, self._ends):
             texts[places] = texts_of(self._batches[number].take(taken), self.text_columns)
         return iter(texts.tolist())
-
-    @property
-    def stored(self) -> "StoredTexts | None":
-        """The documents for other processes, if they are in files."""
-        return StoredTexts(tuple(map(str, self.files)), tuple(self.text_columns)) if self.files else None
 
     @property
     def ids(self) -> list[str]:
@@ -345,7 +340,7 @@ class DocumentTable:
         values: list[str | None] = self.arrow.column(place).to_pylist()
         return values
 
-    def values_at(self, column: str, rows: Rows) -> list[str | None]:
+    def values_at(self, column: str, rows: RowNumbers) -> list[str | None]:
         """Return the values of a column in some rows. Other rows are not read."""
         values = np.empty(len(rows), dtype=object)  # of None
         if (place := self.arrow.schema.get_field_index(column)) >= 0:
@@ -428,7 +423,11 @@ class _BatchStore:
             id_column,
             pieces,
             folder=self._folder,
-            files=self._files,
+            stored=StoredTexts(
+                files=tuple(map(str, self._files)),
+                n_rows=tuple(map(len, self._lengths)),
+                text_columns=tuple(self._text_columns),
+            ),
             lengths=np.concatenate(self._lengths),
         )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from adbench_text.reading.batch import MOST_ROWS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Rows = Sequence[int] | NDArray[np.int64]
+RowNumbers = Sequence[int] | NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -23,15 +22,15 @@ class StoredTexts:
     """Documents in Arrow files. The files are not mapped, so that their pages do not count as memory."""
 
     files: tuple[str, ...]
+    n_rows: tuple[int, ...]  # of each file
     text_columns: tuple[str, ...]
 
-    def at(self, rows: Rows) -> list[str]:
+    def at(self, rows: RowNumbers) -> list[str]:
         """Return the documents of some rows; raise DataError if the files cannot be read here."""
         texts = np.empty(len(rows), dtype=object)
         try:
-            reader = _reader(self)
-            for number, places, taken in by_batch(rows, reader.ends):
-                texts[places] = texts_of(reader.batch(number).take(taken), self.text_columns)
+            for number, places, rows_of_file in by_batch(rows, np.cumsum(self.n_rows, dtype=np.int64)):
+                texts[places] = self._of_file(self.files[number], rows_of_file)
         except OSError as error:
             raise DataError(
                 f"Cannot read the documents in the temporary file {self.files[0]}: "
@@ -39,6 +38,20 @@ class StoredTexts:
             ) from error
         found: list[str] = texts.tolist()
         return found
+
+    def _of_file(self, file: str, rows: NDArray[np.int64]) -> NDArray[np.object_]:
+        """Return the documents of some rows of a file."""
+        import pyarrow as pa
+
+        texts = np.empty(len(rows), dtype=object)
+        with pa.OSFile(file) as source:
+            schema = pa.ipc.open_file(source).schema
+            fields = sorted({schema.get_field_index(column) for column in self.text_columns})
+            reader = pa.ipc.open_file(source, options=pa.ipc.IpcReadOptions(included_fields=fields))
+            ends = np.arange(1, reader.num_record_batches + 1) * MOST_ROWS
+            for number, places, rows_of_batch in by_batch(rows, ends):
+                texts[places] = texts_of(reader.get_batch(number).take(rows_of_batch), self.text_columns)
+        return texts
 
 
 def write(rows: "pa.Table", file: Path) -> None:
@@ -60,7 +73,7 @@ def texts_of(batch: "pa.RecordBatch", columns: Sequence[str]) -> list[str]:
 
 
 def by_batch(
-    rows: Rows, ends: NDArray[np.int64]
+    rows: RowNumbers, ends: NDArray[np.int64]
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the number of each batch that has some of the rows, with two arrays.
 
@@ -73,39 +86,3 @@ def by_batch(
     numbers, first = np.unique(number_of[order], return_index=True)
     for number, places in zip(numbers.tolist(), np.split(order, first)[1:], strict=True):
         yield number, places, wanted[places] - (ends[number - 1] if number else 0)
-
-
-@lru_cache(2)  # a process needs one table at a time
-def _reader(stored: StoredTexts) -> "_Reader":
-    return _Reader(stored)
-
-
-class _Reader:
-    """The text columns of all files; a process opens them once.
-
-    `ends` has the number of rows up to the end of each batch.
-    """
-
-    def __init__(self, stored: StoredTexts) -> None:
-        self._places, sizes = list[tuple["pa.RecordBatchFileReader", int]](), list[int]()
-        for file in stored.files:
-            reader = _of_columns(file, stored.text_columns)
-            n = reader.num_record_batches
-            self._places += [(reader, number) for number in range(n)]
-            sizes += [MOST_ROWS] * (n - 1) + [reader.get_batch(n - 1).num_rows]
-        self.ends = np.cumsum(sizes, dtype=np.int64)
-
-    def batch(self, number: int) -> "pa.RecordBatch":
-        """Read a batch."""
-        reader, place = self._places[number]
-        return reader.get_batch(place)
-
-
-def _of_columns(file: str, columns: Sequence[str]) -> "pa.RecordBatchFileReader":
-    """Return a reader of some columns of a file."""
-    import pyarrow as pa
-
-    with pa.OSFile(file) as source:
-        schema = pa.ipc.open_file(source).schema
-    fields = sorted({schema.get_field_index(column) for column in columns})
-    return pa.ipc.open_file(pa.OSFile(file), options=pa.ipc.IpcReadOptions(included_fields=fields))

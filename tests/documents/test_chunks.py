@@ -49,7 +49,7 @@ def stored(tmp_path, monkeypatch):
     rows = [f"title {n},{'the text ' * (n % 5)}" for n in range(50)] + [",only a text", ",", "only a title,"]
     (tmp_path / "a.csv").write_text("\n".join(["title,text", *rows]))
     table = DocumentFile(str(tmp_path / "a.csv"), ["title", "text"]).table()
-    assert len(table.files) > 1
+    assert len(table.stored.files) > 1
     return table
 
 
@@ -85,7 +85,7 @@ def test_workers_that_do_not_see_the_files_get_the_texts(stored, at_once, monkey
 
 
 def test_files_that_are_gone_are_one_line(stored):
-    gone = StoredTexts(("/no/such/file.arrow",), ("text",))
+    gone = StoredTexts(("/no/such/file.arrow",), (9,), ("text",))
     with pytest.raises(DataError, match=r"/no/such/file\.arrow.*No such file or directory.*TMPDIR"):
         gone.at([0])
 
