@@ -47,7 +47,7 @@ faults: .venv/installed-for-tests
 
 # One script after the other, some minutes each; they print medians and ratios of one run.
 bench: .venv/installed-for-tests
-	@for script in text linear cell commands sweep cvdd date documents semhash_filter hint3 marks first_list misfiled waves drift grew real serve; do \
+	@for script in text linear cell commands sweep cvdd date documents semhash_filter hint3 sample marks first_list misfiled waves drift grew real serve; do \
 		echo; echo "== benchmarks/$$script.py"; $(BENCH)/$$script.py || exit 1; \
 	done
 
