@@ -1,7 +1,7 @@
 """``adbench-text grew``: Find the subjects that are more frequent in a new file."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,7 +184,11 @@ class _Sides:
 
     def id(self, place: int) -> str:
         """Return the identifier of a document of NEW."""
-        return self.rows.id(self.row_of[place])
+        return self.ids([place])[0]
+
+    def ids(self, places: Iterable[int]) -> list[str]:
+        """Return the identifiers of documents of NEW: of many at once, because each call looks for rows."""
+        return self.rows.ids_at([self.row_of[place] for place in places])
 
     def text(self, place: int) -> str:
         """Return a document of NEW."""
@@ -313,7 +317,7 @@ def _as_json(number: int, group: "Group", sides: _Sides) -> dict[str, Any]:
         "p": group.p,
         "words": group.words,
         "typical": [{"id": sides.id(row), "text": sides.text(row)} for row in rows[:_N_TYPICAL]],
-        "ids": [*map(sides.id, rows)],
+        "ids": sides.ids(rows),
     }
 
 
@@ -373,7 +377,9 @@ def _write(path: Path, grown: "Growth", sides: _Sides, keep_all: bool, progress:
     import pandas as pd
 
     table = pd.DataFrame({"row": sides.row_of, "group": pd.array([None] * len(sides.row_of), dtype="Int64")})
-    table["words"], table["copy_of"] = "", [sides.id(row) if row >= 0 else "" for row in grown.copy_of]
+    table["words"], table["copy_of"] = "", ""
+    is_copy = grown.copy_of >= 0
+    table.loc[is_copy, "copy_of"] = sides.ids(grown.copy_of[is_copy].tolist())
     in_groups = list[int]()
     for number, group in _numbered(grown):
         table.loc[group.rows, "group"] = number

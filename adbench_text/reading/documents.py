@@ -323,9 +323,12 @@ class DocumentTable:
         import pandas as pd
         import pyarrow.compute as pc
 
-        place = self.arrow.schema.get_field_index(self.id_column)
-        if place >= 0 and pc.count_distinct(self.arrow.column(place)).as_py() == len(self):
-            return None  # Arrow needs much less memory than all names in Python
+        if (place := self.arrow.schema.get_field_index(self.id_column)) >= 0:
+            column = self.arrow.column(place)
+            # an empty identifier is replaced by a name that another document may have
+            has_all = pc.min(pc.binary_length(column.fill_null(""))).as_py()
+            if has_all and pc.count_distinct(column).as_py() == len(self):
+                return None  # Arrow needs much less memory than all names in Python
         names = self.ids
         is_copy = pd.Series(names, dtype=object).duplicated()
         if not is_copy.any():

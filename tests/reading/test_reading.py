@@ -856,3 +856,13 @@ def test_a_file_of_a_folder_that_unpacks_to_too_much_is_not_unpacked(tmp_path, m
     file = DocumentFile(str(tmp_path), errors="replace")
     assert list(file.table().texts()) == ["the ship"]
     assert "a.txt.gz" in file.late_notes[0]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [(["a", "b", "c"], None), (["a", "b", "a"], (0, 2)), (["a", "", "row 1"], (1, 2)), (["", "", "b"], None)],
+)
+def test_documents_with_the_same_identifier_are_found(tmp_path, ids, expected):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps({"id": each, "text": "the ship"}) for each in ids))
+    assert DocumentFile(str(path), "text").table().rows_with_one_id() == expected
