@@ -4,7 +4,7 @@ This module imports only numpy.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -42,11 +42,36 @@ class TokenScore(NamedTuple):
     score: float
 
 
+_NO_TEXTS = "texts must hold at least one document, got none."
+
+
 def check_texts(texts: Iterable[str], *, may_be_empty: bool = False) -> list[str]:
     """Return documents as a list, with U+FFFD in place of lone surrogates.
 
     Raise InvalidValueError if there are no documents, or if they are not a sequence of strings.
     """
+    _check_sequence(texts)
+    checked = list(texts)
+    if not checked and not may_be_empty:
+        raise InvalidValueError(_NO_TEXTS)
+    for position, text in enumerate(checked):
+        _check_text(position, text)
+    return [*map(without_surrogates, checked)]
+
+
+def checked_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Yield documents as `check_texts` returns them, one by one, because all may need much memory."""
+    _check_sequence(texts)
+    position = -1
+    for position, text in enumerate(texts):
+        _check_text(position, text)
+        yield without_surrogates(text)
+    if position < 0:
+        raise InvalidValueError(_NO_TEXTS)
+
+
+def _check_sequence(texts: Any) -> None:
+    """Raise InvalidValueError for values that yield something else than documents."""
     if isinstance(texts, str | bytes):
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
     # iterating a table yields the names of its columns
@@ -55,15 +80,14 @@ def check_texts(texts: Iterable[str], *, may_be_empty: bool = False) -> list[str
             f"texts must be a sequence of strings, got a {type(texts).__name__}; give one column, as in "
             "table['text']."
         )
-    checked = list(texts)
-    if not checked and not may_be_empty:
-        raise InvalidValueError("texts must hold at least one document, got none.")
-    for position, text in enumerate(checked):
-        if not isinstance(text, str):
-            raise InvalidValueError(
-                f"texts must be strings, got {type(text).__name__} at position {position}: {text!r:.60}"
-            )
-    return [*map(without_surrogates, checked)]
+
+
+def _check_text(position: int, text: Any) -> None:
+    """Raise InvalidValueError if a document is not a string."""
+    if not isinstance(text, str):
+        raise InvalidValueError(
+            f"texts must be strings, got {type(text).__name__} at position {position}: {text!r:.60}"
+        )
 
 
 def check_scores(scores: Any, n_texts: int) -> Scores:

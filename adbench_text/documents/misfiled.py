@@ -153,7 +153,7 @@ class GroupWords:
             best[block] = of_groups.argmax(axis=1)
             difference[block] = of_groups.max(axis=1) - of_own
         lengths = np.asarray(counts.sum(axis=1), np.float64)
-        per_word = difference / (lengths + self.median_length / 2)
+        per_word = difference / np.maximum(lengths + self.median_length / 2, 1)  # 0 if no document has words
         return Fits(best, np.where(lengths > 0, per_word, np.nan))
 
     def known(self, counted: _Counted) -> "csr_array[Any]":

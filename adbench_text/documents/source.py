@@ -6,7 +6,7 @@ from typing import Self
 
 import pandas as pd
 
-from adbench_text.contract.scores import check_texts
+from adbench_text.contract.scores import check_texts, checked_texts
 from adbench_text.documents import Texts
 from adbench_text.documents.chunks import Chunk, Rows, in_chunks, stored_in_chunks
 from adbench_text.escaping import without_surrogates
@@ -33,7 +33,7 @@ class TextSource:
         if isinstance(texts, TextSource):
             return texts
         if callable(texts):
-            texts = table_of(map(without_surrogates, texts()))
+            texts = table_of(checked_texts(texts()))
         if isinstance(texts, DocumentTable):
             return cls(texts.texts, texts.texts_at, texts)
         checked = check_texts(texts)

@@ -647,3 +647,19 @@ def test_kept_copies_by_their_words_alone_are_ranked_as_without_form():
     texts = [*PAYMENTS, LARGE, *cooking(30)]
     alone, beside = (odd_documents(texts, by=by, keep_copies=True).lists["words"] for by in ("words", None))
     assert alone[["row", "rank", "score", "p"]].equals(beside[["row", "rank", "score", "p"]])
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "at least one document"),
+        (["a b c", None], "NoneType at position 1"),
+        (["a b c", b"d"], "bytes at position 1"),
+        ("a b c", "one bare string"),
+        ({"a b c": 1}, "got a dict"),
+    ],
+)
+def test_a_function_and_a_list_of_wrong_texts_are_refused_alike(texts, message):
+    for given in (texts, lambda: texts):
+        with pytest.raises(InvalidValueError, match=message):
+            odd_documents(given, "llr")
