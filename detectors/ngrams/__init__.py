@@ -70,7 +70,7 @@ class NGrams(TextDetector):
             "adbench_text.detectors.ngrams.kneser_ney.Order",
         }
     )
-    not_saved: ClassVar[frozenset[str]] = frozenset({"_places", "_tables"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places", "_lookup"})
 
     def __init__(
         self, *, length: int = 6, references: int | None = None, **shared: Unpack[SharedParams]
@@ -82,12 +82,12 @@ class NGrams(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         self._places = places_of_references(len(texts), self.references, self.random_state)
         self._model = KneserNey.fit([_lower(texts[place]) for place in self._places], self.length)
-        self._tables = self._model.tables()
+        self._lookup = self._model.lookup()
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
         """Set the attributes that `learned` returned."""
         super().restore(learned)
-        self._tables = self._model.tables()
+        self._lookup = self._model.lookup()
         return self
 
     def _score(self, texts: list[str]) -> Scores:
@@ -119,7 +119,8 @@ class NGrams(TextDetector):
         """Yield -log P of the characters and of the end of each document."""
         for block in in_blocks(texts, _MOST_CHARACTERS):
             lowered = list(map(_lower, block))
-            surprise, ends = self._model.surprise(lowered, self._tables, leave_out=leave_out)
+            of_texts = self._model.surprise_left_out if leave_out else self._model.surprise
+            surprise, ends = of_texts(lowered, self._lookup)
             yield from (surprise[start:end] for start, end in pairwise(ends.tolist()))
 
 

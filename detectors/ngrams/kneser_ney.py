@@ -12,7 +12,7 @@ them. Below single characters, all characters are equally likely.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-Tables = list[NDArray[np.int32] | None]
+Table = NDArray[np.int32] | None
 
 _UNKNOWN, _START, _END = range(3)  # symbols; the symbols of characters follow
 _LARGEST_TABLE = 2**22  # keys
@@ -60,17 +60,15 @@ class Order(NamedTuple):
         return order._replace(totals=totals, given=given)
 
     def table(self, n_keys: int) -> NDArray[np.int32] | None:
-        """Return the number of each possible key, and of -1 at the end; None if the table would be large."""
-        if n_keys >= _LARGEST_TABLE:
+        """Return the number of each possible key; None if the table would be large."""
+        if n_keys > _LARGEST_TABLE:
             return None
-        table = np.zeros(n_keys + 1, np.int32)
+        table = np.zeros(n_keys, np.int32)
         table[self.keys[1:]] = np.arange(1, len(self.keys))
         return table
 
-    def numbers(self, keys: Numbers, table: NDArray[np.int32] | None) -> Numbers:
-        """Return the numbers of n-grams, from their table if there is one: this takes a tenth of the time."""
-        if table is not None:
-            return table[keys].astype(np.int64)
+    def numbers(self, keys: Numbers) -> Numbers:
+        """Return the numbers of n-grams."""
         if len(keys) > len(self.keys):  # a hash table is faster
             return np.maximum(pd.Index(self.keys).get_indexer(pd.Index(keys)), 0)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -79,6 +77,23 @@ class Order(NamedTuple):
     def discount(self, counts: Array) -> Array:
         """Return the discounts of counts."""
         return self.discounts[np.minimum(counts, 3).astype(np.int64)]
+
+    def share(self, counts: Array, before: Numbers, share: Array) -> Array:
+        """Return P of n-grams, given their counts, and P of the n-grams without their first symbol.
+
+        `before` has the numbers of the n-grams without their last symbol.
+        """
+        return _share(counts - self.discount(counts), self.totals[before], self.given[before], share)
+
+
+class Lookup(NamedTuple):
+    """Arrays that make `KneserNey.surprise` several times as fast; for each length of n-grams, from 1 on.
+
+    Most n-grams of a document are known, and the longest known n-gram alone decides P.
+    """
+
+    tables: list[Table]  # see `Order.table`
+    shares: list[Array]  # P of each n-gram, by its number
 
 
 class KneserNey(NamedTuple):
@@ -91,11 +106,14 @@ class KneserNey(NamedTuple):
     def fit(cls, texts: Sequence[str], longest: int) -> Self:
         """Learn from documents; `longest` is the length of the longest n-grams."""
         model = cls(np.unique(_characters(texts)), [])
-        codes, _, offset = model._symbols(texts, longest)
-        numbers, is_counted = [np.zeros(len(codes), np.int64)], offset >= longest - 1
+        codes, lengths = model._symbols(texts, longest)
+        _, offset = _places(lengths)
+        numbers, is_counted = [np.zeros(len(codes), np.int64)], codes != _START
         tables = list[tuple[Numbers, Numbers]]()
         for shorter in range(longest):
-            keys, first, own = _different(model._keys(numbers[-1], codes, offset, shorter))
+            before = np.roll(numbers[-1], 1) if shorter else numbers[-1]
+            keys = np.where(offset >= shorter, before * model._n_symbols + codes, -1)
+            keys, first, own = _different(keys)
             if keys[0] >= 0:  # no n-gram begins before a document
                 keys, first, own = np.append(-1, keys), np.append(0, first), own + 1
             tables.append((keys, first))
@@ -116,60 +134,81 @@ class KneserNey(NamedTuple):
         """Number of unique symbols."""
         return len(self.characters) + _END + 1
 
-    def _symbols(self, texts: Sequence[str], longest: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the symbols of documents, and for each its document and its place there."""
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + longest  # with start and end symbols
-        document = np.repeat(np.arange(len(texts)), lengths)
-        offset = np.arange(len(document)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        is_end = offset == lengths[document] - 1
-        codes = np.full(len(document), _START, np.int64)
-        codes[is_end] = _END
-        found = _characters(texts)
-        places = np.minimum(np.searchsorted(self.characters, found), len(self.characters) - 1)
-        is_known = self.characters[places] == found if len(self.characters) else np.zeros(len(found), bool)
-        codes[(offset >= longest - 1) & ~is_end] = np.where(is_known, places + _END + 1, _UNKNOWN)
-        return codes, document, offset
+    def _symbols(self, texts: Sequence[str], longest: int) -> tuple[Numbers, Numbers]:
+        """Return the symbols of documents, with start and end symbols, and the length of each document."""
+        found, n_found = _characters(texts), np.fromiter(map(len, texts), np.int64, len(texts))
+        code_of = np.full(int(self.characters.max(initial=0)) + 2, _UNKNOWN)
+        code_of[self.characters] = np.arange(_END + 1, self._n_symbols)
+        lengths = n_found + longest
+        codes = np.full(lengths.sum(), _START)
+        codes[np.cumsum(lengths) - 1] = _END
+        n_before = np.arange(len(texts)) * longest + longest - 1  # start and end symbols before a character
+        codes[np.arange(len(found)) + np.repeat(n_before, n_found)] = code_of[
+            np.minimum(found, len(code_of) - 1)
+        ]
+        return codes, lengths
 
-    def _keys(self, numbers: Numbers, codes: Numbers, offset: Numbers, shorter: int) -> Numbers:
-        """Return the keys of the n-grams that end at each symbol, given the numbers of shorter n-grams."""
-        before = np.roll(numbers, 1) if shorter else numbers
-        return np.where(offset >= shorter, before * self._n_symbols + codes, -1)
+    def _numbers(self, codes: Numbers, tables: Sequence[Table]) -> list[NDArray[Any]]:
+        """Return for each length, from 0 on, the number of the n-gram that ends at each symbol."""
+        numbers: list[NDArray[Any]] = [np.zeros(len(codes), np.int32)]
+        for order, table in zip(self.orders, tables, strict=True):
+            # an n-gram from two documents has START after END, so it is unknown
+            keys = np.roll(numbers[-1], 1) * np.int64(self._n_symbols) + codes
+            numbers.append(order.numbers(keys) if table is None else table[keys])
+        return numbers
 
-    def tables(self) -> Tables:
-        """Return what makes `surprise` faster: the table of each order, see `Order.table`."""
-        n_shorter = [1, *(len(order.keys) for order in self.orders)]
-        return [order.table(n * self._n_symbols) for order, n in zip(self.orders, n_shorter, strict=False)]
+    def lookup(self) -> "Lookup":
+        """Return what makes `surprise` faster."""
+        n_symbols, n_shorter, tables, shares = self._n_symbols, 1, list[Table](), list[Array]()
+        share, suffix = np.full(1, 1 / n_symbols), np.zeros(1, np.int64)  # of n-grams one symbol shorter
+        for length, order in enumerate(self.orders):
+            shorter, last = np.divmod(np.maximum(order.keys, 0), n_symbols)
+            # the number of each n-gram without its first symbol
+            suffix = (
+                self.orders[length - 1].numbers(suffix[shorter] * n_symbols + last) if length else shorter
+            )
+            share = order.share(order.counts, shorter, share[suffix])
+            tables.append(order.table(n_shorter * n_symbols))
+            shares.append(share)
+            n_shorter = len(order.keys)
+        return Lookup(tables, shares)
 
-    def surprise(
-        self, texts: Sequence[str], tables: Tables | None = None, *, leave_out: bool = False
-    ) -> tuple[Array, Numbers]:
+    def surprise(self, texts: Sequence[str], lookup: "Lookup") -> tuple[Array, Numbers]:
         """Return -log P of the characters and the end of each document, of shape (n_characters + n_texts,).
 
         The second array, of shape (n_texts + 1,), says where documents begin. If it is called ``starts``,
-        document i has the values ``[starts[i] : starts[i + 1]]``. With `leave_out`, the documents are
-        training documents, and each is left out of the counts. The discounts come from all documents.
-        `tables` is the result of `tables()`; it only makes this faster.
+        document i has the values ``[starts[i] : starts[i + 1]]``.
         """
         longest = len(self.orders)
-        codes, document, offset = self._symbols(texts, longest)
-        # numbers[k]: the n-gram of length k that ends at each symbol
-        numbers, no_tables = [np.zeros(len(codes), np.int64)], [None] * longest
-        for shorter, (order, table) in enumerate(zip(self.orders, tables or no_tables, strict=True)):
-            numbers.append(order.numbers(self._keys(numbers[-1], codes, offset, shorter), table))
-        # the characters and the ends, without start symbols
-        places = np.flatnonzero(offset >= longest - 1)
-        at = [of_length[places] for of_length in numbers]
-        if leave_out:
-            evidence = reversed([*self._left_out(at, document[places])])
-        else:
-            # the n-grams that end one symbol earlier
-            before = [at[0], *(of_length[places - 1] for of_length in numbers[1:-1])]
-            evidence = map(_evidence, self.orders, at[1:], before)
+        codes, lengths = self._symbols(texts, longest)
+        numbers = self._numbers(codes, lookup.tables)
+        places = np.flatnonzero(codes != _START)
+        share, rest, rests = np.empty(len(places)), np.arange(len(places)), list[Numbers]()
+        for of_length, shares in zip(numbers[:0:-1], lookup.shares[::-1], strict=True):
+            own = of_length[places[rest]]
+            share[rest] = shares[own]
+            rest = rest[own == 0]  # the known n-grams that end there are shorter
+            rests.append(rest)
+        share[rest] = 1 / self._n_symbols
+        for order, of_shorter, unknown in zip(self.orders, numbers[:-1], rests[::-1], strict=True):
+            no_counts = np.zeros(len(unknown))
+            share[unknown] = order.share(no_counts, of_shorter[places[unknown] - 1], share[unknown])
+        return -np.log(share), _starts(lengths, longest)
+
+    def surprise_left_out(self, texts: Sequence[str], lookup: "Lookup") -> tuple[Array, Numbers]:
+        """Return the same for training documents; each is left out of the counts.
+
+        The discounts come from all documents.
+        """
+        longest = len(self.orders)
+        codes, lengths = self._symbols(texts, longest)
+        document, _ = _places(lengths)
+        places = np.flatnonzero(codes != _START)
+        at = [of_length[places].astype(np.int64) for of_length in self._numbers(codes, lookup.tables)]
         share: Array = np.full(len(places), 1 / self._n_symbols)
-        for counts, discounts, totals, given in evidence:
-            known = (counts - discounts + given * share) / np.maximum(totals, 1)
-            share = np.where(totals > 0, known, share)
-        return -np.log(share), np.searchsorted(document[places], np.arange(len(texts) + 1))
+        for counts, discounts, totals, given in reversed([*self._left_out(at, document[places])]):
+            share = _share(counts - discounts, totals, given, share)
+        return -np.log(share), _starts(lengths, longest)
 
     def _left_out(self, at: Sequence[Numbers], document: Numbers) -> Iterator[_Evidence]:
         """Yield the evidence of the other training documents, the longest n-grams first.
@@ -208,9 +247,20 @@ def _different(keys: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     return different, first, own
 
 
-def _evidence(order: Order, numbers: Numbers, before: Numbers) -> _Evidence:
-    counts = order.counts[numbers]
-    return counts, order.discount(counts), order.totals[before], order.given[before]
+def _places(lengths: Numbers) -> tuple[Numbers, Numbers]:
+    """Return for each symbol the number of its document, and its place there."""
+    document = np.repeat(np.arange(len(lengths)), lengths)
+    return document, np.arange(len(document)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def _starts(lengths: Numbers, longest: int) -> Numbers:
+    """Return where documents begin without their start symbols, and where the last one ends."""
+    return np.append(0, np.cumsum(lengths - (longest - 1)))
+
+
+def _share(counts: Array, totals: Array, given: Array, share: Array) -> Array:
+    """Return P of n-grams, from their counts less the discounts and P of the n-grams one symbol shorter."""
+    return np.where(totals > 0, (counts + given * share) / np.maximum(totals, 1), share)
 
 
 def _characters(texts: Sequence[str]) -> NDArray[np.uint32]:

@@ -59,7 +59,7 @@ def test_new_documents_have_the_probabilities_of_the_formula(longest):
     model = KneserNey.fit(SEA, longest)
     slow = Slow(SEA, longest, discounts_of(model), len(model.characters) + 3)
     new = ["the sheep", "xyz", "", "a crew"]
-    surprise, ends = model.surprise(new)
+    surprise, ends = model.surprise(new, model.lookup())
     assert ends.tolist() == [0, 10, 14, 15, 22]
     for text, begin, end in zip(new, ends, ends[1:], strict=False):
         assert surprise[begin:end] == pytest.approx(slow.surprise(text), abs=1e-12)
@@ -68,7 +68,7 @@ def test_new_documents_have_the_probabilities_of_the_formula(longest):
 @pytest.mark.parametrize("longest", [1, 2, 3, 6])
 def test_a_training_document_has_the_probabilities_of_the_others(longest):
     model = KneserNey.fit(SEA, longest)
-    surprise, ends = model.surprise(SEA, leave_out=True)
+    surprise, ends = model.surprise_left_out(SEA, model.lookup())
     for place, text in enumerate(SEA):
         others = SEA[:place] + SEA[place + 1 :]
         slow = Slow(others, longest, discounts_of(model), len(model.characters) + 3)
@@ -78,13 +78,13 @@ def test_a_training_document_has_the_probabilities_of_the_others(longest):
 
 @pytest.mark.parametrize("largest", [0, 200, kneser_ney._LARGEST_TABLE])
 def test_tables_change_no_probability(monkeypatch, largest):
-    monkeypatch.setattr(kneser_ney, "_LARGEST_TABLE", largest)
     model, new = KneserNey.fit(SEA, 6), ["the sheep", "xyz", "", "a crew"]
-    tables = model.tables()
-    assert sum(table is not None for table in tables) == {0: 0, 200: 1}.get(largest, 6)
-    for texts, leave_out in ((new, False), (SEA, True)):
-        surprise, _ = model.surprise(texts, leave_out=leave_out)
-        np.testing.assert_array_equal(model.surprise(texts, tables, leave_out=leave_out)[0], surprise)
+    of_all = model.lookup()
+    monkeypatch.setattr(kneser_ney, "_LARGEST_TABLE", largest)
+    lookup = model.lookup()
+    assert sum(table is not None for table in lookup.tables) == {0: 0, 200: 1}.get(largest, 6)
+    for of_texts, texts in ((model.surprise, new), (model.surprise_left_out, SEA)):
+        np.testing.assert_array_equal(of_texts(texts, lookup)[0], of_texts(texts, of_all)[0])
 
 
 def test_discounts_are_those_of_chen_and_goodman():
@@ -108,7 +108,7 @@ def test_probabilities_of_all_symbols_add_up_to_one():
 
 def test_a_score_is_of_the_perplexity_of_characters_and_the_end():
     detector = NGrams(length=3).fit(SEA)
-    surprise, ends = detector._model.surprise(["the ship"])
+    surprise, ends = detector._model.surprise(["the ship"], detector._lookup)
     perplexity = np.exp(surprise.mean())
     assert detector.decision_function(["The SHIP"]) == pytest.approx([1 - perplexity**-2])
     assert ends.tolist() == [0, 9]
@@ -117,7 +117,7 @@ def test_a_score_is_of_the_perplexity_of_characters_and_the_end():
 def test_a_word_has_the_mean_of_its_characters():
     detector = NGrams(length=3).fit(SEA)
     text = "İ ship, xq7"  # in lower case the first character would be two
-    surprise, _ = detector._model.surprise(["i ship, xq7"])
+    surprise, _ = detector._model.surprise(["i ship, xq7"], detector._lookup)
     words = {word.token: word.score for word in detector.token_scores([text])[0]}
     assert words == pytest.approx(
         {"i̇": surprise[0], "ship": surprise[2:6].mean(), "xq7": surprise[8:11].mean()}
