@@ -13,7 +13,6 @@ If a text has no spaces, as in Chinese or in a line of JSON, pieces of four char
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 Sketches = NDArray[np.uint8]  # of shape (n_texts, N_HASHES)
@@ -28,6 +27,7 @@ _LEAST_WORDS = 4  # distinct words; documents with fewer are similar by chance
 _LONG = 20  # mean characters of a word; a text with longer words has no spaces between words
 _PIECE = 4  # characters
 _BLOCK = 2**16  # pairs to compare at a time
+_N_FLAGS = 2**20
 _SEED = 0
 
 
@@ -63,15 +63,17 @@ def families(
     """
     order = np.arange(len(of_texts)) if order is None else order
     speaker = np.arange(len(order))
-    has_sketch: NDArray[np.bool_] = np.any(of_texts, axis=1)
-    rest = np.flatnonzero(has_sketch[order])
+    place_of = np.full(len(of_texts), -1)
+    place_of[order] = speaker
+    # documents without a representative, sorted: in this order, reading their sketches is fast
+    is_open = np.any(of_texts, axis=1) & (place_of >= 0)
     for begin in range(0, N_HASHES, _OF_A_BAND):
-        bytes_of = np.zeros((len(rest), 8), dtype=np.uint8)
-        bytes_of[:, :_OF_A_BAND] = of_texts[order[rest], begin : begin + _OF_A_BAND]
+        rows = np.flatnonzero(is_open)
+        bytes_of = np.zeros((len(of_texts), 8), dtype=np.uint8)
+        bytes_of[:, :_OF_A_BAND] = of_texts[:, begin : begin + _OF_A_BAND]
         band = bytes_of.view(np.uint64).ravel()
-        is_shared = pd.Series(band).duplicated(keep=False).to_numpy()  # few, so `unique` sorts only these
-        sharing = rest[is_shared]
-        _, index, which = np.unique(band[is_shared], return_index=True, return_inverse=True)
+        sharing = np.sort(place_of[rows[_repeated(band[rows])]])
+        _, index, which = np.unique(band[order[sharing]], return_index=True, return_inverse=True)
         first = sharing[index[which]]
         others, first = sharing[first != sharing], first[first != sharing]
         for start in range(0, len(others), _BLOCK):
@@ -79,10 +81,21 @@ def families(
             equal = (of_texts[order[some]] == of_texts[order[of_some]]).mean(axis=1)
             is_near = (equal - 1 / 256) / (1 - 1 / 256) >= shared  # one byte in 256 is equal by chance
             speaker[some[is_near]] = of_some[is_near]
-        rest = rest[speaker[rest] == rest]
+            is_open[order[some[is_near]]] = False
     while not np.array_equal(further := speaker[speaker], speaker):
         speaker = further
     return speaker
+
+
+def _repeated(values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the places of values that occur more than once; few values do, so a hash table is slower."""
+    ordered = np.sort(values)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    low = np.uint64(_N_FLAGS - 1)
+    is_flagged = np.zeros(_N_FLAGS, dtype=np.bool_)
+    is_flagged[repeated & low] = True
+    places = np.flatnonzero(is_flagged[values & low])  # some of them by chance
+    return places[np.isin(values[places], repeated)]
 
 
 def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:
