@@ -71,9 +71,14 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> p_values_within(np.array([1.0, 4.0, 2.0, 2.0]))
     array([1.  , 0.25, 0.75, 0.75])
     """
-    ordered = np.sort(scores[~np.isnan(scores)])
-    shares = (len(ordered) - np.searchsorted(ordered, scores, side="left")) / max(len(ordered), 1)
-    return np.where(np.isnan(scores), np.nan, shares)
+    order = np.argsort(scores)[: np.count_nonzero(~np.isnan(scores))]  # NaN comes last
+    ordered = scores[order]
+    is_higher = np.ones(len(order), dtype=np.bool_)
+    is_higher[1:] = ordered[1:] != ordered[:-1]
+    n_lower = np.flatnonzero(is_higher)[np.cumsum(is_higher) - 1]
+    shares = np.full(len(scores), np.nan)
+    shares[order] = (len(order) - n_lower) / max(len(order), 1)
+    return shares
 
 
 def joined(

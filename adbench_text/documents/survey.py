@@ -216,7 +216,7 @@ class Survey:
         So the detector learns the same whatever the order of the file.
         """
         keys = self.keys[rows]
-        largest = np.unique(keys[keys > 0])[: self.n_sample].max(initial=0)
+        largest = _smallest(keys[keys > 0], self.n_sample).max(initial=0)
         in_sample = rows[self.is_representative[rows] & (keys <= largest)]
         sample: Rows = in_sample[np.lexsort((self.keys[in_sample], ~self.facts.has_words[in_sample]))]
         return sample
@@ -232,6 +232,17 @@ class Survey:
         """Return the size of each family, by the row of its representative, sorted by key."""
         sizes = pd.Series(self.representative[self.representative >= 0]).value_counts()
         return sizes.iloc[np.argsort(self.keys[sizes.index])]
+
+
+def _smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
+    """Return the n smallest different keys, sorted; sorting all keys would take several times as long."""
+    n_looked_at = n
+    while n_looked_at < len(keys):
+        smallest = np.unique(np.partition(keys, n_looked_at)[:n_looked_at])
+        if len(smallest) >= n:
+            return smallest[:n]
+        n_looked_at *= 2  # some keys are equal
+    return np.unique(keys)[:n]
 
 
 def _first_rows(part: Rows, kind: NDArray[Any], place: Rows | None = None) -> Rows:
