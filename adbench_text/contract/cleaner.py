@@ -1,8 +1,8 @@
 """The cleaning of documents as a transformer of scikit-learn."""
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
@@ -11,11 +11,15 @@ from adbench_text.text.cleaning import (
     all_word_spans,
     all_words_of,
     clean,
+    cleaned,
     english_words,
     word_spans,
     words_of,
 )
 from adbench_text.text.languages import standard
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WORDS = re.compile(r"\S+")
 
@@ -91,7 +95,19 @@ class Cleaner(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     def transform(self, texts: Iterable[str]) -> list[str]:
         """Return the cleaned documents in order; a document without words becomes empty."""
-        return list(map(self.fit(), check_texts(texts, may_be_empty=True)))
+        return self.fit().cleaned(check_texts(texts, may_be_empty=True))
+
+    def cleaned(self, texts: Sequence[str]) -> list[str]:
+        """Return the same for valid documents, without a check."""
+        if self.language is None or self.cleans_as_papers:
+            return [*map(self, texts)]
+        return cleaned(texts, standard(self.language), all_words=self.all_words)
+
+    def cleaned_series(self, texts: "pd.Series[str]") -> "pd.Series[str]":
+        """Return the same for documents by row."""
+        import pandas as pd
+
+        return pd.Series(self.cleaned(texts.tolist()), texts.index, dtype=object)
 
     def __call__(self, text: str) -> str:
         """Return the words that a document keeps, joined by single spaces; may be empty."""

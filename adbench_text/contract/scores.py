@@ -54,9 +54,10 @@ def check_texts(texts: Iterable[str], *, may_be_empty: bool = False) -> list[str
     checked = list(texts)
     if not checked and not may_be_empty:
         raise InvalidValueError(_NO_TEXTS)
-    for position, text in enumerate(checked):
-        _check_text(position, text)
-    return [*map(without_surrogates, checked)]
+    if {*map(type, checked)} != {str}:
+        for position, text in enumerate(checked):
+            _check_text(position, text)
+    return [text if text.isascii() else without_surrogates(text) for text in checked]
 
 
 def checked_texts(texts: Iterable[str]) -> Iterator[str]:

@@ -217,13 +217,12 @@ def cleaned(dataset: Dataset) -> "pd.DataFrame":
     import pandas as pd
 
     train, test = read(dataset)
-    clean = cleaner_of(dataset)
     texts = [*train.texts, *test.texts]
     columns = (
         np.repeat(_PARTS, [len(train), len(test)]),
         np.concatenate([train.labels, test.labels]),
         [utf8(text) for text in texts],  # as bytes, because strings of Parquet have no lone surrogates
-        [utf8(text) for text in map(clean, texts)],
+        [utf8(text) for text in cleaner_of(dataset).cleaned(texts)],
         [json.dumps(words) for words in [None] * len(train) + list(test.words or [None] * len(test))],
     )
     return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))

@@ -79,11 +79,16 @@ def stored_in_chunks(
         begin = end
 
 
-def cleaners_of(chunk: Chunk, cleaners: Sequence[Cleaner]) -> list[Cleaner]:
-    """Return the cleaner of each document; without numbers, all have the first cleaner."""
-    if chunk.numbers is None:
-        return [cleaners[0]] * len(chunk)
-    return [cleaners[number] for number in chunk.numbers.tolist()]
+def cleaned_by(cleaners: Sequence[Cleaner], texts: list[str], number: Rows | None) -> list[str]:
+    """Clean each document by the cleaner with its number; without numbers, by the first cleaner."""
+    if number is None:
+        return cleaners[0].cleaned(texts)
+    cleaned = [""] * len(texts)
+    for one in np.unique(number).tolist():
+        places = np.flatnonzero(number == one).tolist()
+        for place, text in zip(places, cleaners[one].cleaned([texts[i] for i in places]), strict=True):
+            cleaned[place] = text
+    return cleaned
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class DetectorPair:
     def __call__(self, texts: list[str]) -> dict[str, Array]:
         """Return the scores of other documents, by order."""
         form = None if self.form is None else self.form.detector.decision_function
-        return scores_by_order(texts, list(map(self.cleaner, texts)), self.by_words, form)
+        return scores_by_order(texts, self.cleaner.cleaned(texts), self.by_words, form)
 
     def by_form(self, texts: list[str]) -> dict[str, Array]:
         """Return the scores of other documents by their form."""

@@ -90,7 +90,7 @@ def explain(
     The reasons are the words with scores above `least`, or that a document has no words, such as ``"??"``.
     Only for the other documents, `reasons` is called.
     """
-    cleaned_texts = texts.map(cleaner)
+    cleaned_texts = cleaner.cleaned_series(texts)
     try:
         scored = token_scores(cleaned_texts)
     except DetectorError:  # the detector has no scores of words

@@ -100,7 +100,7 @@ def fit_model(
     rows = survey.sample(np.arange(len(survey)))
     raw = documents.raw(rows)
     raw_with_words = raw[survey.facts.has_words[rows]]
-    cleaned = raw_with_words.map(pair.cleaner)
+    cleaned = pair.cleaner.cleaned_series(raw_with_words)
     progress("learning", 0, None)
     known_odd = _outliers(outliers, pair.cleaner, cleaned)
     words = pair.learn_words(cleaned, KnownLabels(known_odd), for_others=True)  # a model scores new documents

@@ -61,7 +61,7 @@ class Learner:
         others = self.others[sample.part.language]
         part = sample.part
         form = part.pair.learn_form(sample.form) if "form" in part.orders else None
-        cleaned = sample.words.map(part.pair.cleaner)
+        cleaned = part.pair.cleaner.cleaned_series(sample.words)
         normal = cleaned[cleaned.map(str.strip) != ""]
         n_fine = len(normal.drop(sample.marked.index[sample.marked == ODD], errors="ignore"))
         if "words" not in part.orders or n_fine < LEAST_LEARNED:  # another part may have enough

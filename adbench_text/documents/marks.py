@@ -96,7 +96,7 @@ class MarkEvidence:
 
     def _with_words(self, raw: "pd.Series[str]") -> "pd.Series[str]":
         """Return the documents that have words, cleaned."""
-        cleaned = raw.map(self.cleaner)
+        cleaned = self.cleaner.cleaned_series(raw)
         return cleaned[cleaned.map(str.strip) != ""]
 
 

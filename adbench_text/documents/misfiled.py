@@ -72,7 +72,7 @@ class _Counter:
     cleaner: Cleaner
 
     def __call__(self, texts: Sequence[str]) -> _Counted:
-        counts, words = count_words([*map(self.cleaner, texts)])
+        counts, words = count_words(self.cleaner.cleaned(texts))
         of_logs = csr_array((np.log2(1.0 + counts.data), counts.indices, counts.indptr), shape=counts.shape)
         return _Counted(of_logs, words.tolist())
 

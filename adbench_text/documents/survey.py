@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import Chunk, Rows, cleaners_of, results_of
+from adbench_text.documents.chunks import Chunk, Rows, cleaned_by, results_of
 from adbench_text.documents.source import TextSource
 from adbench_text.text.copies import N_HASHES, SHARED, families, sketches
 from adbench_text.text.words import text_key
@@ -50,8 +50,7 @@ class Surveyor:
     def __call__(self, chunk: Chunk) -> Facts:
         """Return the facts about the documents of a chunk; its numbers are the numbers of their cleaners."""
         texts = chunk.texts
-        cleaners = cleaners_of(chunk, self.cleaners)
-        words = (cleaner(text) for cleaner, text in zip(cleaners, texts, strict=True))
+        words = cleaned_by(self.cleaners, texts, chunk.numbers)
         cleaned = [own if own and not own.isspace() else "" for own in words]
         keys = [
             self._key(own) if own else self._key(text.strip(), _WITHOUT_WORDS)
@@ -59,16 +58,15 @@ class Surveyor:
         ]
         return Facts(
             keys=np.array(keys, dtype=np.uint64),
-            raw_keys=np.array(list(map(self._raw_key, texts, cleaned, keys, cleaners)), dtype=np.uint64),
+            raw_keys=np.array(list(map(self._raw_key, texts, cleaned, keys)), dtype=np.uint64),
             has_words=np.array([bool(own) for own in cleaned]),
             sketches=sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
             lengths=np.array(list(map(len, cleaned)), dtype=np.uint32),
         )
 
-    def _raw_key(self, text: str, cleaned: str, key: int, cleaner: Cleaner) -> int:
+    def _raw_key(self, text: str, cleaned: str, key: int) -> int:
         """Return the key of a raw document, given the key of its words."""
-        is_written_so = cleaner.language is None or not cleaned or cleaned == text
-        return key if is_written_so else self._key(text.strip(), _AS_WRITTEN)
+        return key if not cleaned or cleaned == text else self._key(text.strip(), _AS_WRITTEN)
 
     def _key(self, text: str, kind: bytes = b"") -> int:
         """Return the seeded key of a text, 0 if it is empty; keys of different kinds differ."""

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, vstack
 
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import OnProgress
-from adbench_text.documents.chunks import Chunk, Rows, cleaners_of, in_chunks, results_of
+from adbench_text.documents.chunks import Chunk, Rows, cleaned_by, in_chunks, results_of
 from adbench_text.documents.found_languages import FoundLanguages
 from adbench_text.text.calendar_names import calendar_names
 from adbench_text.text.copies import N_HASHES, sketches
@@ -53,8 +53,7 @@ class _Reader:
 
     def __call__(self, chunk: Chunk) -> _TermsOfChunk:
         """Return the terms of a chunk of documents; its numbers are the numbers of their cleaners."""
-        pairs = zip(cleaners_of(chunk, self.cleaners), chunk.texts, strict=True)
-        cleaned = [cleaner(text) for cleaner, text in pairs]
+        cleaned = cleaned_by(self.cleaners, chunk.texts, chunk.numbers)
         number_of: dict[str, int] = {}
         of_texts = [
             sorted({number_of.setdefault(term, len(number_of)) for term in terms_of(text)})

@@ -9,10 +9,11 @@ text of ASCII characters has the same words either way. Both ways can find each 
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from adbench_text.text.languages import frequent_words
 from adbench_text.text.letters import letters_of
+from adbench_text.text.words import split_texts
 
 #: NLTK's English stop words when the papers were written: 179 words.
 STOP_WORDS = frozenset(
@@ -97,13 +98,39 @@ def words_of(text: str, language: str) -> list[str]:
     >>> words_of("Really\u2026 a \ufb01ne\u2122 caf\u0065\u0301!", "en")
     ['really', 'fine', 'café']
     """
-    found = all_words_of(text, language)
+    return [*filter(None, _kept(all_words_of(text, language), language))]
+
+
+def _kept(words: Iterable[str], language: str) -> list[str]:
+    """Return the part of each word that cleaning keeps; an empty string if it removes the word."""
     if language != _ENGLISH:
         frequent = frequent_words(language)
-        return [word for word in found if word not in frequent]
-    if not _CONTRACTED.keys().isdisjoint(found):
-        found = [_CONTRACTED.get(word, word) for word in found]
-    return [word for word in found if len(word) >= _LEAST_LETTERS and word not in STOP_WORDS]
+        return ["" if word in frequent else word for word in words]
+    parts = [_CONTRACTED.get(word, word) for word in words]
+    return [part if len(part) >= _LEAST_LETTERS and part not in STOP_WORDS else "" for part in parts]
+
+
+def cleaned(texts: Iterable[str], language: str, *, all_words: bool = False) -> list[str]:
+    """Return the words of `words_of` or `all_words_of` of each document, separated by spaces.
+
+    Each different word is looked up once, so this takes less than half of the time.
+
+    >>> cleaned(["Who hit the ball?", "The ball!"], "en")
+    ['hit ball', 'ball']
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers, ends, vocabulary = split_texts(map(letters_of(language).spell, texts))
+    parts = vocabulary.tolist() if all_words else _kept(vocabulary, language)
+    is_kept = np.array([*map(bool, parts)], dtype=np.bool_)[numbers]
+    ends = np.append(0, np.cumsum(is_kept))[ends]
+    kept = pa.array(parts, pa.large_string()).take(pa.array(numbers[is_kept]))
+    words = pa.LargeListArray.from_arrays(pa.array(ends), kept)
+    joined = pc.binary_join(words, pa.scalar(" ", pa.large_string()))
+    of_texts: list[str] = joined.to_pylist()
+    return of_texts
 
 
 def all_word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:

@@ -11,9 +11,12 @@ If a text has no spaces, as in Chinese or in a line of JSON, pieces of four char
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adbench_text.text.words import split_texts
 
 Sketches = NDArray[np.uint8]  # of shape (n_texts, N_HASHES)
 
@@ -35,22 +38,33 @@ def sketches(texts: Sequence[str]) -> Sketches:
     """Return the MinHash of each cleaned document; zeros if it has fewer than four distinct words."""
     from rensa import RMinHash
 
-    found = np.zeros((len(texts), N_HASHES), dtype=np.uint8)
-    words_of = {
-        row: words for row, text in enumerate(texts) if len(words := set(_words(text))) >= _LEAST_WORDS
-    }
-    if words_of:
-        digests = RMinHash.digests_from_token_sets(words_of.values(), num_perm=N_HASHES, seed=_SEED)
-        found[[*words_of]] = np.array(digests, dtype=np.uint32).astype(np.uint8)
+    numbers, ends, vocabulary = split_texts(texts)
+    hashes = np.array(RMinHash.hash_token_sets([vocabulary.tolist()])[0], dtype=np.uint64)
+    digests = RMinHash.digest_matrix_from_flat_token_hashes(
+        hashes[numbers], ends.astype(np.uint64), num_perm=N_HASHES, seed=_SEED
+    )
+    n_words = np.diff(ends)
+    found = _first_bytes(digests.to_rows())
+    found[_n_different(numbers, n_words, len(vocabulary)) < _LEAST_WORDS] = 0
+    for row, text in enumerate(texts):
+        if len(text) >= _LONG * max(n_words[row], 1):  # it has no spaces between words
+            pieces = {text[start : start + _PIECE] for start in range(len(text) - _PIECE + 1)}
+            of_pieces = RMinHash.digests_from_token_sets([pieces], num_perm=N_HASHES, seed=_SEED)
+            found[row] = _first_bytes(of_pieces) if len(pieces) >= _LEAST_WORDS else 0
     return found
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of a text, or pieces of characters if it has no spaces between words."""
-    words = text.split()
-    if len(text) < _LONG * max(len(words), 1):
-        return words
-    return [text[start : start + _PIECE] for start in range(len(text) - _PIECE + 1)]
+def _first_bytes(digests: list[list[int]]) -> Sketches:
+    """Return one byte of every hash."""
+    values = np.fromiter(chain.from_iterable(digests), np.uint32, len(digests) * N_HASHES)
+    return values.astype(np.uint8).reshape(-1, N_HASHES)
+
+
+def _n_different(numbers: NDArray[np.int32], n_words: NDArray[np.int64], n_numbers: int) -> NDArray[np.int64]:
+    """Return how many different numbers each text has, given the numbers of all texts."""
+    text = np.repeat(np.arange(len(n_words)), n_words)
+    keys = np.sort(text * n_numbers + numbers)  # the words of a text stay together
+    return np.bincount(text[np.diff(keys, prepend=-1) > 0], minlength=len(n_words))
 
 
 def families(

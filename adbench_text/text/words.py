@@ -13,6 +13,7 @@ from adbench_text.memo import remember
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
 
@@ -108,6 +109,33 @@ def in_blocks(
         yield block
 
 
+class SplitTexts(NamedTuple):
+    """The words of texts: text i has the words ``vocabulary[numbers[ends[i] : ends[i + 1]]]``."""
+
+    numbers: "NDArray[np.int32]"
+    ends: "NDArray[np.int64]"  # of shape (n_texts + 1,)
+    vocabulary: "NDArray[np.object_]"
+
+
+def split_texts(texts: Iterable[str]) -> SplitTexts:
+    """Split texts at whitespace like ``str.split``, and number the words; several times as fast."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # the only whitespace of printable texts is the space
+    spaced = pa.array(
+        [text.strip() if text.isprintable() else " ".join(text.split()) for text in texts], pa.large_string()
+    )
+    has_words = pc.greater(pc.binary_length(spaced), 0)
+    of_texts = pc.ascii_split_whitespace(spaced.filter(has_words))
+    encoded = of_texts.flatten().dictionary_encode()
+    lengths = np.zeros(len(spaced), dtype=np.int64)
+    lengths[has_words.to_numpy(zero_copy_only=False)] = pc.list_value_length(of_texts).to_numpy()
+    vocabulary = np.array(encoded.dictionary.to_pylist(), dtype=object)
+    return SplitTexts(encoded.indices.to_numpy(), np.append(0, np.cumsum(lengths)), vocabulary)
+
+
 class WordCounts(NamedTuple):
     """How often each word occurs in each document: `counts` has the shape (n_texts, n_words)."""
 
@@ -123,22 +151,14 @@ def count_words(texts: Sequence[str]) -> WordCounts:
 @remember(4)
 def _count_words(texts: tuple[str, ...]) -> WordCounts:
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
     from scipy.sparse import csr_array
 
     # ten times as fast as scikit-learn's CountVectorizer; every cell counts its documents
-    spaced = pa.array(map(_spaced_words, texts), pa.large_string())
-    has_words = pc.greater(pc.binary_length(spaced), 0)
-    of_texts = pc.ascii_split_whitespace(spaced.filter(has_words))
-    encoded = of_texts.flatten().dictionary_encode()
-    lengths = np.zeros(len(texts), dtype=np.int64)
-    lengths[has_words.to_numpy(zero_copy_only=False)] = pc.list_value_length(of_texts).to_numpy()
-    numbers, vocabulary = encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
-    ones, ends = np.ones(len(numbers), dtype=np.int64), np.append(0, np.cumsum(lengths))
+    numbers, ends, vocabulary = split_texts(map(_spaced_words, texts))
+    ones = np.ones(len(numbers), dtype=np.int64)
     counts = csr_array((ones, numbers, ends), shape=(len(texts), len(vocabulary)))
     counts.sum_duplicates()
-    result = WordCounts(counts, np.array(vocabulary, dtype=object))
+    result = WordCounts(counts, vocabulary)
     for values in (counts.data, counts.indices, counts.indptr, result.vocabulary):
         values.flags.writeable = False  # shared between detectors
     return result
@@ -146,7 +166,7 @@ def _count_words(texts: tuple[str, ...]) -> WordCounts:
 
 def _spaced_words(text: str) -> str:
     """Return the words of `words`, with spaces between them."""
-    return text.translate(_OF_ASCII).strip() if text.isascii() else " ".join(words(text))
+    return text.translate(_OF_ASCII) if text.isascii() else " ".join(words(text))
 
 
 def count_parts(texts: Sequence[str], n: int) -> WordCounts:

@@ -203,7 +203,7 @@ class Scorer:
         texts = check_texts(texts, may_be_empty=True)
         for number, text in enumerate(texts, start=1):
             check_length(text, f"text {number}")
-        cleaned = [self._cleaner(text) for text in texts]
+        cleaned = self._cleaner.cleaned(texts)
         rows = [row for row, text in enumerate(cleaned) if text.strip()]
         text_keys = keys(texts)
         is_known = self._are_known(text_keys)  # by raw text; the words alone may be known, too
