@@ -302,6 +302,12 @@ class _Process:
             self._process.join()
 
 
+def prepare(preload: str) -> None:
+    """Let the module be loaded for processes that start later; this does not wait."""
+    with _starting(), _lock, _context(preload):
+        pass
+
+
 @contextmanager
 def _context(preload: str) -> Iterator[Any]:
     """Yield a context of `multiprocessing`, to start processes that all need the module `preload`.

@@ -21,11 +21,11 @@ from adbench_text import own_file
 from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.errors import AdbenchTextError
-from adbench_text.processes import CallError, Processes, Workers, threads
+from adbench_text.processes import CallError, Processes, Workers, prepare, threads
 from adbench_text.reading.stored import StoredTexts
 from adbench_text.text.words import in_blocks
 
-_SIZE = 4000  # documents in a chunk; a smaller chunk reacts to Ctrl-C sooner, a larger one is faster
+_SIZE = 8000  # documents in a chunk; a smaller chunk reacts to Ctrl-C sooner, a larger one is faster
 _LONGEST = 2_000_000  # characters in a chunk
 _AHEAD = 3  # chunks in the queue of each process
 _PRELOADED = "adbench_text.documents.ranking"
@@ -79,14 +79,14 @@ def stored_in_chunks(
         begin = end
 
 
-def cleaned_by(cleaners: Sequence[Cleaner], texts: list[str], number: Rows | None) -> list[str]:
+def cleaned_by(cleaners: Sequence[Cleaner], texts: list[str], numbers: Rows | None) -> list[str]:
     """Clean each document by the cleaner with its number; without numbers, by the first cleaner."""
-    if number is None:
+    if numbers is None:
         return cleaners[0].cleaned(texts)
     cleaned = [""] * len(texts)
-    for one in np.unique(number).tolist():
-        places = np.flatnonzero(number == one).tolist()
-        for place, text in zip(places, cleaners[one].cleaned([texts[i] for i in places]), strict=True):
+    for number in np.unique(numbers).tolist():
+        places = np.flatnonzero(numbers == number).tolist()
+        for place, text in zip(places, cleaners[number].cleaned([texts[i] for i in places]), strict=True):
             cleaned[place] = text
     return cleaned
 
@@ -113,11 +113,15 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
     chunks = iter(chunks)
     if not isinstance(jobs, str):
         Whole(1).check("jobs", jobs)
-        end = time.monotonic() + _PATIENCE
+        begin, is_prepared = time.monotonic(), jobs == 1
         for chunk in chunks:
-            if jobs > 1 and time.monotonic() >= end:
+            seconds = time.monotonic() - begin
+            if jobs > 1 and seconds >= _PATIENCE:
                 chunks = chain([chunk], chunks)
                 break
+            if not is_prepared and seconds >= _PATIENCE / 4:
+                prepare(_PRELOADED)
+                is_prepared = True
             yield function(chunk)
         else:
             return

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _IDEOGRAPHS = "\u3005-\u3007\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # Each ASCII character in lower case, and a space for a character that belongs to no word.
 _OF_ASCII = "".join([each.lower() if each.isalnum() or each == "_" else " " for each in map(chr, range(128))])
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _JOINERS = "\u200c\u200d"
 _END_OF_MARKS = 0x1F000  # marks from here on do not belong to letters
 #: One of these characters.
@@ -73,7 +74,8 @@ class Word(NamedTuple):
 
 def word_positions(text: str) -> Iterator[Word]:
     """Yield the words that `words` returns, with their places in the original."""
-    for match in word_pattern().finditer(text):
+    pattern = _ASCII_WORD if text.isascii() else word_pattern()  # the same words, several times as fast
+    for match in pattern.finditer(text):
         yield Word(match.group().lower(), match.start(), match.end())
 
 
