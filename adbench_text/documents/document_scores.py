@@ -66,12 +66,14 @@ class PartScores:
 class DocumentScores:
     """Scores and p-values of all documents, and the parts that they come from.
 
-    `table` has a row for each document, in the order of the input. The columns ``row``, ``score``, ``p``,
-    ``p_form``, ``p_both``, ``representative``, ``form_representative`` and ``mark`` are the columns of
-    `OddDocuments.table`; ``is_near`` says whether a document is a near-copy of its representative.
+    `table` has a row for each document, ranked by the first of the `orders`. It has the columns ``row``,
+    ``score``, ``p``, ``p_form``, ``p_both``, ``representative``, ``form_representative``, ``mark``, ``rank``,
+    ``odd``, ``copy_of`` and ``n_copies`` of `OddDocuments.table`; copies are copies in the first order.
+    ``is_near`` says whether a document is a near-copy of its representative.
     """
 
     table: pd.DataFrame
+    orders: Sequence[str]  # of the lists; the first one ranks the table
     of_parts: Sequence[PartScores]
     marked: "pd.Series[str]"  # marks by row, one mark for each family
     form_weight: float
@@ -85,11 +87,6 @@ class DocumentScores:
     def has_form(self) -> bool:
         """Whether documents are scored by form."""
         return any(scores.form for scores in self.of_parts)
-
-    @property
-    def has_evidence(self) -> bool:
-        """Whether marks join words and form."""
-        return any(scores.evidence for scores in self.of_parts)
 
     @property
     def centre(self) -> float:

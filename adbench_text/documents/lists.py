@@ -12,10 +12,10 @@ from adbench_text.contract.scores import N_WHY
 from adbench_text.documents.document_scores import DocumentScores
 from adbench_text.documents.explanation import Explanation
 from adbench_text.documents.marks import LIKE_MARKED
+from adbench_text.documents.ranks import in_order, with_copies
 from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scores_by_order import is_by_words
 from adbench_text.documents.source import TextSource
-from adbench_text.orders import P_OF_ORDER
 
 _N_FAMILIES = 20  # the largest ones
 
@@ -35,15 +35,14 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     `rule` decides the orders, and which documents of an order are listed. `reads_raw` says whether the
     detector itself reads raw documents: then a document may be odd for other reasons than words.
     """
-    orders = rule.orders(has_form=scores.has_form, has_evidence=scores.has_evidence)
-    is_near, scored = scores.table["is_near"], scores.table.drop(columns="is_near")
-    # The first order ranks the table. Its copies are copies by words even if the order is form, because a
-    # mark counts for all documents with the same words.
-    ranked = in_order(scored, orders[0], rule.alpha)
-    lists = {orders[0]: rule.listed(ranked)}
-    table = _with_copies(ranked, "representative")
-    lists |= {order: rule.listed(in_order(scored, order, rule.alpha)) for order in orders[1:]}
-    families = _largest_families(scored, is_near)
+    is_near, ranked = scores.table["is_near"], scores.table.drop(columns="is_near")
+    first, *others = scores.orders
+    lists = {first: rule.listed(ranked)}
+    lists |= {order: rule.listed(in_order(ranked, order, rule.alpha)) for order in others}
+    # The copies of the table are copies by words even if its order is form, because a mark counts for all
+    # documents with the same words.
+    table = with_copies(ranked, "representative")
+    families = _largest_families(table, is_near)
     raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))
     explanations = _Explanations.of(lists, raw, scores)
     for order, documents in lists.items():
@@ -55,46 +54,10 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     )
 
 
-def _with_copies(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return documents with the columns ``copy_of`` and ``n_copies``; `column` has the representatives."""
-    rows, representative = table["row"], table[column]
-    n_copies = np.bincount(representative, minlength=len(table))[rows] - 1
-    copy_of = representative.astype("Int64").where(representative != rows)
-    return table.assign(copy_of=copy_of, n_copies=np.maximum(n_copies, 0))
-
-
-def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
-    """Return documents ranked by the p of an order, with their copies in this order.
-
-    The columns ``rank`` and ``odd`` are added. Copies have the rank of their representative. Documents
-    without p have no rank and come last, sorted by their p by form.
-    """
-    p = table[P_OF_ORDER[by]]
-    column = "representative" if by == "words" else "form_representative"
-    table = _with_copies(table, column)
-    representative = table[column].to_numpy()
-    # The last key counts first. Groups and languages have the same values of p, so that documents of several
-    # ones tie; by words, the score on a common scale decides. A representative comes before its copies.
-    strength = -table["score"].where(p.notna() & (by == "words"), 0.0)
-    keys = (
-        table["row"],
-        table["copy_of"].notna(),
-        representative,
-        strength,
-        table["p_form"].where(p.isna()),
-        p,
-    )
-    places = np.lexsort(keys)
-    ranks = np.cumsum(np.diff(representative[places], prepend=-1) != 0)
-    ranked, p = table.iloc[places].reset_index(drop=True), p.iloc[places].reset_index(drop=True)
-    return ranked.assign(rank=pd.Series(ranks, dtype="Int64").where(p.notna()), odd=p <= alpha)
-
-
 def _largest_families(table: pd.DataFrame, is_near: "pd.Series[bool]") -> pd.DataFrame:
     """Return the documents with the most copies, among documents with near-copies."""
-    has_near = table["row"].isin(table["representative"][is_near])
-    counted = _with_copies(table, "representative")[has_near]
-    largest = counted.sort_values("n_copies", ascending=False, kind="stable").head(_N_FAMILIES)
+    counted = table[table["row"].isin(table["representative"][is_near])]
+    largest = counted.sort_values(["n_copies", "row"], ascending=[False, True]).head(_N_FAMILIES)
     return largest[["row", "n_copies"]].reset_index(drop=True)
 
 

@@ -241,7 +241,8 @@ class InGroups:
         jobs: int | str,
         progress: OnProgress,
     ) -> "InGroups":
-        """Find misfiled documents and contradictions, given the scores of all documents by row."""
+        """Find misfiled documents and contradictions, given the ranked documents."""
+        table = table.sort_values("row", ignore_index=True)
         n_listed = max(ceil(rule.alpha * int(table["p"].notna().sum())), rule.top, 1)
         misfiled = misfiled_documents(source, parts, table, groups, n_listed, jobs, progress)
         return cls(groups, misfiled, groups.contradictions(parts.in_languages.representative))

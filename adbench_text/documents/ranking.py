@@ -290,7 +290,7 @@ def odd_documents(
     by_order = {order: near.with_columns(listed) for order, listed in by_order.items()}
     in_groups = None
     if labelled is not None:
-        in_groups = InGroups.of(source, parts, scores.table, labelled, rule, **work)
+        in_groups = InGroups.of(source, parts, table, labelled, rule, **work)
         table = in_groups.with_columns(table)
         by_order = {order: in_groups.with_group(listed) for order, listed in by_order.items()}
     other = second = None
@@ -313,7 +313,7 @@ def odd_documents(
         other_language=other,
         second_language=second,
         n_learned=sum(each.n_learned for each in scores.of_words),
-        n_near_copies=int(scores.table["is_near"].sum()),
+        n_near_copies=int(parts.by_words.is_near.sum()),
         n_duplicates=int(parts.by_words.is_duplicate[counted].sum()),
         n_same_words=parts.by_words.n_same_words,
         marked=scores.marked,

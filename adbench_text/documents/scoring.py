@@ -18,6 +18,7 @@ from adbench_text.documents.learning import Learner, Sample
 from adbench_text.documents.left_out import LeftOut, on_robust_scale
 from adbench_text.documents.marks import ODD, marked_representatives, weight_of_form
 from adbench_text.documents.parts import Part, Parts
+from adbench_text.documents.ranks import in_order
 from adbench_text.documents.rule import ListRule
 from adbench_text.documents.scores_by_order import Array
 from adbench_text.documents.source import TextSource
@@ -77,9 +78,13 @@ def score_documents(
     if not any(scores.n_learned for scores in of_parts):
         raise too_few(parts.parts[-1].pair.words, parts.most_to_learn(marked.index[marked == ODD]))
     weight = weight_of_form([scores.evidence for scores in of_parts if scores.evidence])
-    table = _table(parts, arrays, of_parts, weight, np.isin(representative, [*unranked]))
-    table["mark"] = marked.reindex(representative, fill_value="").tolist()
-    return DocumentScores(table, of_parts, marked, weight)
+    orders = rule.orders(
+        has_form=any(scores.form for scores in of_parts),
+        has_evidence=any(scores.evidence for scores in of_parts),
+    )
+    is_unranked = np.isin(representative, [*unranked])
+    ranked = in_order(_table(parts, arrays, of_parts, weight, is_unranked, marked), orders[0], rule.alpha)
+    return DocumentScores(ranked, orders, of_parts, marked, weight)
 
 
 @dataclass(frozen=True)
@@ -171,8 +176,9 @@ def _table(
     of_parts: Sequence[PartScores],
     form_weight: float,
     is_unranked: NDArray[np.bool_],
+    marked: "pd.Series[str]",
 ) -> pd.DataFrame:
-    """Return scores and p-values of all documents, given the scores of representatives.
+    """Return scores, p-values and marks of all documents, given the scores of representatives.
 
     Unranked documents have no p. They still count when words and form are joined: without them, the first of
     the other documents would look odd in any list.
@@ -215,6 +221,8 @@ def _table(
             "p_both": p["p_both"],
             "representative": representative,
             "form_representative": form_representative,
+            "mark": marked.reindex(parts.by_words.representative, fill_value="").tolist(),
             "is_near": parts.by_words.is_near,
-        }
+        },
+        copy=False,
     )

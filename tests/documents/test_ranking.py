@@ -17,10 +17,10 @@ from adbench_text.documents import detector_pair
 from adbench_text.documents.explanation import explain, odd_words
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
-from adbench_text.documents.lists import in_order
 from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranking import odd_documents
+from adbench_text.documents.ranks import in_order
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.reading import documents as reading
