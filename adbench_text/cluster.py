@@ -55,9 +55,11 @@ class Cluster(Workers):
     def size(self) -> int:
         """Return the number of threads of all workers, 0 without a worker; also update `n_gpus`.
 
-        `n_gpus` keeps its last value while no worker declares a GPU.
+        `n_gpus` keeps its last value while no worker declares a GPU: a worker that was lost may come back,
+        and cells that need its GPU wait for it.
         """
         try:
+            # -1: all workers; by default, Dask returns only a few
             workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         except Exception as error:  # of many kinds, and without the address of the scheduler
             raise self._lost() from error

@@ -26,7 +26,7 @@ def command(names: Sequence[str]) -> None:
     from adbench_text.testing import ContractError, outcomes_of
 
     broken = []
-    for name in dict.fromkeys(map(registry.with_files, names)):
+    for name in dict.fromkeys(map(registry.with_known_files, names)):
         for kind in ("detectors", "datasets"):
             if registry.find(kind, name) is None:
                 continue

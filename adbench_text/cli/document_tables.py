@@ -143,7 +143,8 @@ def _cells(documents: "pd.DataFrame", rows: FileRows, alpha: float) -> dict[str,
         elif name == "odd":
             cells[name] = values.astype(int).astype(object).where(documents["rank"].notna(), "").tolist()
         else:
-            cells[name] = [*map(no_formula, values.astype(object).where(values.notna(), None).tolist())]
+            known = values.astype(object).where(values.notna(), "") if values.hasnans else values
+            cells[name] = known.tolist() if name in ("rank", "row") else [*map(no_formula, known.tolist())]
     return cells
 
 

@@ -36,7 +36,7 @@ def command(name: str) -> None:
     """
     with preserved():
         forbid_downloads()
-        name = registry.with_files(name)
+        name = registry.with_known_files(name)
         is_dataset = registry.find("datasets", name) is not None
         if registry.find("detectors", name) or not (is_dataset or name in SOURCES):
             choice = DetectorChoice.parse(name)

@@ -128,38 +128,45 @@ class ProgressDisplay(Progress):
         return left
 
     def done(self, result: "Result") -> None:
-        """Show a cell that has ended; after the last cell of a detector on a dataset, show their means."""
-        cell, is_ok = result.cell, result.status == "ok"
+        """Count and show a cell that has ended; after the last one of a detector on a dataset, show means."""
+        cell = result.cell
+        dataset, choice = group = cell.split.dataset, cell.choice
+        is_ok, ended, n_cells = result.status == "ok", self._ended[group], self._n_cells[group]
         self._remaining.ended(cell)
-        group = cell.split.dataset, cell.choice
-        ended, n_cells = self._ended[group], self._n_cells[group]
         ended.append((cell, result.metrics[MAIN.name] if is_ok else None))
-        if TIED in result.metrics:
-            self._tied[f"{cell.choice} on {cell.split.dataset}"].append(result.metrics[TIED])
         self._n_done += 1
         self._n_failed += 0 if is_ok else 1
+        if TIED in result.metrics:
+            self._tied[f"{choice} on {dataset}"].append(result.metrics[TIED])
         n_done = f"{self._n_done}/{self._n_cells.total()}"
-        place = f"[{n_done}]"
-        if not is_ok:
-            self.message(f"{place} failed: {cell}: {result.reason}", "error")
-            if self._debug:
-                self.message(result.traceback.rstrip(), "error")
-        elif self._verbosity > 0 or self._is_due or n_cells == 1:
-            self.message(f"{place} {cell}: {MAIN.title} {result.metrics[MAIN.name]:.1%}", "result")
-        if self._verbosity > 0 and is_ok:
+        if is_ok:
+            self._show_finished(result, n_done, is_first=len(ended) == 1, is_only=n_cells == 1)
+        else:
+            self._show_failed(result, n_done)
+        if len(ended) == n_cells > 1 and (means := _means(ended)):
+            self.message(f"[{n_done} done] {choice} on {dataset}: {means}", "result")
+        self._bar.update(self._task, advance=1)
+        self._show_left()
+
+    def _show_failed(self, result: "Result", n_done: str) -> None:
+        self.message(f"[{n_done}] failed: {result.cell}: {result.reason}", "error")
+        if self._debug:
+            self.message(result.traceback.rstrip(), "error")
+
+    def _show_finished(self, result: "Result", n_done: str, *, is_first: bool, is_only: bool) -> None:
+        """Show a finished cell: always if it is the only one of its detector on its dataset.
+
+        For the first one, also say if the training was shorter than the settings of the detector.
+        """
+        cell = result.cell
+        if self._verbosity > 0 or self._is_due or is_only:
+            self.message(f"[{n_done}] {cell}: {MAIN.title} {result.metrics[MAIN.name]:.1%}", "result")
+        if self._verbosity > 0:
             numbers = [f"{name} {value:.4g}" for name, value in result.metrics.items()]
             facts = [f"{name} {value}" for name, value in result.ran_on.items()]
             self.message(f"    {', '.join(numbers + facts)}")
-        elif "steps" in result.ran_on and len(ended) == 1:  # the training was shorter than its settings
+        elif is_first and "steps" in result.ran_on:  # only a shorter training has the key "steps"
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
-        finished = [(ended_cell, value) for ended_cell, value in ended if value is not None]
-        if len(ended) == n_cells > 1 and finished:
-            failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
-            self.message(
-                f"[{n_done} done] {cell.choice} on {cell.split.dataset}: {_means(finished)}{failed}", "result"
-            )
-        self._bar.update(self._task, advance=1)
-        self._show_left()
 
     def documents(self, what: str, n_done: int, n_total: int | None) -> None:
         """Show how many documents a step (`what`) has processed; a step without a count has 0."""
@@ -182,15 +189,23 @@ class ProgressDisplay(Progress):
             self.message(f"Note: {note}")
 
 
-def _means(finished: "Sequence[tuple[Cell, float]]") -> str:
-    """Return the mean of each level. For a grid, return only the number of cells, because the best counts."""
+def _means(ended: "Sequence[tuple[Cell, float | None]]") -> str:
+    """Return the mean of each level, and how many cells failed; empty if all failed.
+
+    The value of a failed cell is None. For a grid, return only the number of cells, because the best counts.
+    """
+    finished = [(cell, value) for cell, value in ended if value is not None]
+    n_failed = len(ended) - len(finished)
+    failed = f", {n_failed:,} failed" if n_failed else ""
+    if not finished:
+        return ""
     if any(cell.n_configurations > 1 for cell, _ in finished):
-        return count(len(finished))
+        return f"{count(len(finished))}{failed}"
     of_levels = defaultdict(list)
     for cell, value in finished:
         of_levels[cell.split.level].append(value)
     means = [f"{fmean(each):.1%} of {count(len(each))} at {level}" for level, each in of_levels.items()]
-    return f"mean {MAIN.title} {'; '.join(means)}"
+    return f"mean {MAIN.title} {'; '.join(means)}{failed}"
 
 
 @contextmanager

@@ -118,7 +118,7 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
             raise click.UsageError(
                 f"--baseline is for the table {_BASELINE_TABLE}, which is not among those shown."
             )
-        baseline, shown = registry.with_files(baseline), list(dict.fromkeys([*shown, _BASELINE_TABLE]))
+        baseline, shown = registry.with_known_files(baseline), list(dict.fromkeys([*shown, _BASELINE_TABLE]))
     metric = options["metric"]
     if metric not in METRICS:
         from adbench_text.reports.own_metric import own_metric
@@ -142,7 +142,7 @@ def command(form: str, output: Path | None, quiet: bool, **options: Any) -> None
     )
     if baseline is not None:
         not_joined = [*not_joined, baseline]
-    ours = list(map(registry.with_files, options["ours"]))
+    ours = list(map(registry.with_known_files, options["ours"]))
     builder = Builder(
         stored,
         metric,
@@ -208,7 +208,7 @@ def _stored(
         raise NoResultsError(f"There are no results of {', '.join(datasets)} in {places}.")
     if detectors:
         names = _names_of_columns(stored)
-        typed = list(map(registry.with_files, detectors))
+        typed = list(map(registry.with_known_files, detectors))
         detectors = _known("detector", typed, _unique(names), place)
         stored = stored[names.isin(detectors).any(axis=1)]
         not_joined = [name for name in detectors if f" ({name.rpartition(' (')[2]}" in " ".join(typed)]

@@ -298,7 +298,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the scores of the words of training documents.
 
-        They explain ``decision_scores_``. With `leaves_out_self`, each document is left out here, too.
+        They explain ``decision_scores_``. A detector with `leaves_out_self` must override this method, and
+        leave each document out of what it learned. Other detectors score them like new documents.
         `places` are positions in the list of training documents. Known outliers are not in this list.
         """
         texts = self._texts_of_training()

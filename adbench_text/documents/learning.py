@@ -93,9 +93,11 @@ class Learner:
         scores: "pd.Series[float]",
         raw: "Callable[[pd.Index[int]], pd.Series[str]]",
     ) -> PartScores:
-        """Return the scores and explanations of a part.
+        """Return the scores of a part, and what explains the documents that may be listed.
 
-        `scores` are the scores of its documents by words; `raw` returns the texts of some rows.
+        If a list joins words and form, any document may be listed: then the detector is kept. Otherwise the
+        documents that may be listed are explained now, and the detector is dropped. `scores` are the scores
+        of all documents of the part by words; `raw` returns the texts of some rows.
         """
         words, evidence = learned.words, learned.evidence
         if words is None:
@@ -121,15 +123,26 @@ class Learner:
         )
         if sample.is_joint:
             return of_words
+        return replace(of_words, detail=self._explained(sample, words, evidence, scores, raw), evidence=None)
+
+    def _explained(
+        self,
+        sample: Sample,
+        words: LeftOut,
+        evidence: MarkEvidence | None,
+        scores: "pd.Series[float]",
+        raw: "Callable[[pd.Index[int]], pd.Series[str]]",
+    ) -> Explained:
+        """Explain the documents of a part that may be listed."""
         p = self._p(scores)
         n_odd = self.rule.n_odd(p)
+        # if earlier parts fill a list, only odd documents of this part are added to it
         listed = p.head(n_odd if sample.has_enough else self.rule.n_listed(n_odd))
         texts = raw(listed.index)
         explained = words.explain(texts.tolist(), listed.index.to_series(), sample.part.pair.cleaner)
         is_like = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
         explanations = dict(zip(listed.index, explained, strict=True))
-        detail = Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
-        return replace(of_words, detail=detail, evidence=None)
+        return Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
 
     def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
         """Return the sorted p, by row, of the documents that may be in the list by words."""

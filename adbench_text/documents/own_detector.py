@@ -55,14 +55,14 @@ def own_detector(
     language = standard(language)
     if not isinstance(detector, str):
         return _configured(detector, preset, settings, seed)
-    choice = DetectorChoice.parse(registry.with_files(detector))
+    choice = DetectorChoice.parse(registry.with_known_files(detector))
     if preset and choice.preset:
         raise InvalidValueError(
             f"{detector!r} has a preset already; leave out preset (--preset), got {preset!r}."
         )
     name, preset = choice.name, preset or choice.preset
     with_paths = {  # a relative path is one from here, wherever the detector runs
-        key: registry.with_files(value) if isinstance(value, str) else value
+        key: registry.with_known_files(value) if isinstance(value, str) else value
         for key, value in (settings or {}).items()
     }
     of_user = {**choice.settings, **with_paths}

@@ -176,7 +176,7 @@ def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
     )
 
 
-def with_files(text: str) -> str:
+def with_known_files(text: str) -> str:
     """Make the files in a text of the user known; return the text with names of objects for their paths.
 
     The text is a detector, a list of detectors, or a setting: ``./mine.py:Mine`` becomes ``mine.py:Mine``.

@@ -80,19 +80,19 @@ def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
     if place.lower().endswith(".emlx") and (of_apple := _OF_APPLE.match(data)):
         data = data[of_apple.end() :][: int(of_apple[1])]
     try:
-        return _columns(message_from_bytes(data, policy=_POLICY), place, losses)
+        mail: Any = message_from_bytes(data, policy=_POLICY)
+        return _columns(mail, place, losses)
     except RecursionError:  # hundreds of nested parts: read the raw text
         mail = BytesHeaderParser(policy=_POLICY).parsebytes(data)
         del mail["Content-Type"]
         return _columns(mail, place, losses)
 
 
-def _columns(mail: Any, place: str, losses: Losses) -> dict[str, Any]:
+def _columns(mail: EmailMessage, place: str, losses: Losses) -> dict[str, Any]:
     """Return the columns of a parsed mail: the plain text, or the HTML page if that is blank."""
     body, text = None, ""
     for kind in ("plain", "html"):
-        part = mail.get_body((kind,)) if isinstance(mail, EmailMessage) and not text.strip() else None
-        if part is not None:
+        if not text.strip() and (part := mail.get_body((kind,))) is not None:
             body, text = part, _content(part)
             text = html_text(text) if kind == "html" else text
     for part in mail.walk():

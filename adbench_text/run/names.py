@@ -101,11 +101,13 @@ def choices_of(
     ['llr', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
     """
     choices, place = [], " of the sweep" if of_sweep else ""
-    for text in map(registry.with_files, texts):
+    for text in map(registry.with_known_files, texts):
+        # the name of another package's detector may have a comma
         for part in [text] if text in registry.names("detectors") else split_list(text):
             choice = DetectorChoice.parse(part)
             names = expand("detector", [choice.name], (lambda: of_sweep) if of_sweep else None, place)
-            if names != [choice.name]:
+            is_pattern = names != [choice.name]
+            if is_pattern:
                 names = _loadable(choice.name, names, note)
             choices += [replace(choice, name=name) for name in names]
     return choices

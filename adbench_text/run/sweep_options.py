@@ -49,10 +49,10 @@ def sweep_of(options: Mapping[str, Any], note: Note) -> Sweep:
     if not choices:
         raise InvalidValueError("Give at least one --detector; see 'adbench-text list detectors'.")
     of_splits = splits_of(options, note)
-    # `with_files` makes the user's files in a value known, such as ./mine.py:embed
-    settings = dict(map(setting, map(registry.with_files, options["settings"])))
+    # `with_known_files` makes the user's files in a value known, such as ./mine.py:embed
+    settings = dict(map(setting, map(registry.with_known_files, options["settings"])))
     short = _given(SHORTHANDS, options)
-    settings |= {name: registry.with_files(value) for name, value in short.items()}
+    settings |= {name: registry.with_known_files(value) for name, value in short.items()}
     return replace(of_splits, detectors=choose(choices, options["preset"], settings))
 
 

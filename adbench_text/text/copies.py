@@ -73,32 +73,37 @@ def families(
     """Return for each document the place of its representative: an earlier near-copy, or itself.
 
     Near-copies of a near-copy belong to the same family. `shared` is the least similarity of near-copies.
-    With `order`, places count in this order of the documents; it may leave out documents.
+    A row is a position in `of_texts`, and a place is a position in `order`: the document with the place i has
+    the row ``order[i]``. `order` may leave out documents; by default rows and places are the same.
     """
     order = np.arange(len(of_texts)) if order is None else order
-    speaker = np.arange(len(order))
-    place_of = np.full(len(of_texts), -1)
-    place_of[order] = speaker
-    # documents without a representative, sorted: in this order, reading their sketches is fast
+    representative = np.arange(len(order))
+    place_of = np.full(len(of_texts), -1)  # by row
+    place_of[order] = representative
+    # rows without a representative, sorted: in this order, reading their sketches is fast
     is_open = np.any(of_texts, axis=1) & (place_of >= 0)
     for begin in range(0, N_HASHES, _OF_A_BAND):
-        rows = np.flatnonzero(is_open)
-        bytes_of = np.zeros((len(of_texts), 8), dtype=np.uint8)
-        bytes_of[:, :_OF_A_BAND] = of_texts[:, begin : begin + _OF_A_BAND]
-        band = bytes_of.view(np.uint64).ravel()
-        sharing = np.sort(place_of[rows[_repeated(band[rows])]])
-        _, index, which = np.unique(band[order[sharing]], return_index=True, return_inverse=True)
-        first = sharing[index[which]]
-        others, first = sharing[first != sharing], first[first != sharing]
-        for start in range(0, len(others), _BLOCK):
-            some, of_some = others[start : start + _BLOCK], first[start : start + _BLOCK]
+        rows, bands = np.flatnonzero(is_open), _bands(of_texts, begin)
+        places = np.sort(place_of[rows[_repeated(bands[rows])]])
+        _, index, which = np.unique(bands[order[places]], return_index=True, return_inverse=True)
+        first = places[index[which]]  # the first place with the same band
+        places, first = places[first != places], first[first != places]
+        for start in range(0, len(places), _BLOCK):
+            some, of_some = places[start : start + _BLOCK], first[start : start + _BLOCK]
             equal = (of_texts[order[some]] == of_texts[order[of_some]]).mean(axis=1)
             is_near = (equal - 1 / 256) / (1 - 1 / 256) >= shared  # one byte in 256 is equal by chance
-            speaker[some[is_near]] = of_some[is_near]
+            representative[some[is_near]] = of_some[is_near]
             is_open[order[some[is_near]]] = False
-    while not np.array_equal(further := speaker[speaker], speaker):
-        speaker = further
-    return speaker
+    while not np.array_equal(further := representative[representative], representative):
+        representative = further
+    return representative
+
+
+def _bands(of_texts: Sketches, begin: int) -> NDArray[np.uint64]:
+    """Return the bytes of a band of each document as one number."""
+    padded = np.zeros((len(of_texts), 8), dtype=np.uint8)
+    padded[:, :_OF_A_BAND] = of_texts[:, begin : begin + _OF_A_BAND]
+    return padded.view(np.uint64).ravel()
 
 
 def _repeated(values: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -109,7 +114,9 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     is_flagged = np.zeros(_N_FLAGS, dtype=np.bool_)
     is_flagged[repeated & low] = True
     places = np.flatnonzero(is_flagged[values & low])  # some of them by chance
-    return places[np.isin(values[places], repeated)]
+    found = np.searchsorted(repeated, values[places])
+    is_repeated: NDArray[np.bool_] = repeated[np.minimum(found, len(repeated) - 1)] == values[places]
+    return places[is_repeated]
 
 
 def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:

@@ -20,6 +20,13 @@ from scipy.sparse import csr_array
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+# Weight of the background in the frequencies of the documents that are set aside, as a share of the training
+# words, or of its weight in the frequencies of the inliers if this is more.
+_ASIDE_WEIGHT = 0.3
+_SHRINKAGE = 5.0  # words
+_LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
+_LEAST_SHARE = 0.01  # of documents that are set aside, for the prior odds
+
 
 class Counts:
     """Sparse word counts of documents: a CSR array of shape (n_texts, n_words)."""
@@ -79,11 +86,11 @@ class Mixture(NamedTuple):
     cap: float
 
     @classmethod
-    def fit(cls, counts: Counts, aside: Mask, background: Array, smoothing: float, cap: float) -> Self:
-        """Count the words of training documents; `aside` are the documents that are set aside."""
-        n_inliers, n_aside = counts.totals(~aside), counts.totals(aside)
+    def fit(cls, counts: Counts, is_aside: Mask, background: Array, smoothing: float, cap: float) -> Self:
+        """Count the words of training documents; `is_aside` says which ones are set aside."""
+        n_inliers, n_aside = counts.totals(~is_aside), counts.totals(is_aside)
         total, total_aside = float(n_inliers.sum()), float(n_aside.sum())
-        # also for few training words: a few short documents that are set aside are no strong evidence
+        # at least a share of `smoothing`: with few training words, the few words set aside are weak evidence
         aside_smoothing = _ASIDE_WEIGHT * max(total + total_aside, smoothing)
         sides = Side(n_inliers, total, smoothing), Side(n_aside, total_aside, aside_smoothing)
         return cls(*sides, background, cap)
@@ -158,11 +165,3 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     chosen: Mask = (scores > prior) & (scores > np.quantile(scores, 1 - _MOST))
     chosen |= scores > np.quantile(scores, 1 - _LEAST)
     return chosen
-
-
-# Weight of the background in the frequencies of the documents that are set aside, as a share of the training
-# words, or of its weight in the frequencies of the inliers if this is more.
-_ASIDE_WEIGHT = 0.3
-_SHRINKAGE = 5.0  # words
-_LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
-_LEAST_SHARE = 0.01  # of documents that are set aside, for the prior odds
