@@ -183,8 +183,7 @@ def notes(ranked: "OddDocuments") -> Iterator[str]:
             least = rounded(p.min(), 2, ranked.alpha)
             yield f"with {few} no p{_by(ranked, order)} is below {least}, so none is odd; raise --alpha."
     by_form = "p" if ranked.detector == FORM else "p_form"  # chosen as the detector, form fills column p
-    different = ranked.table.query("form_representative == row")
-    yield from few_notes(int(different[by_form].count()), "p by form")
+    yield from few_notes(int(ranked.table[by_form][~ranked.is_copy("form")].count()), "p by form")
     if ranked.groups:
         yield from _notes_on_groups(ranked.groups.groups)
     if ranked.other_language is not None:

@@ -38,7 +38,7 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     is_near, ranked = scores.table["is_near"], scores.table.drop(columns="is_near")
     first, *others = scores.orders
     lists = {first: rule.listed(ranked)}
-    lists |= {order: rule.listed(in_order(ranked, order, rule.alpha)) for order in others}
+    lists |= {order: in_order(ranked, order, rule.alpha, rule) for order in others}
     # The copies of the table are copies by words even if its order is form, because a mark counts for all
     # documents with the same words.
     table = with_copies(ranked, "representative")

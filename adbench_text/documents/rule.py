@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 
@@ -42,7 +43,8 @@ class ListRule:
 
     def listed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the different documents of a ranked table that are odd or among the first."""
-        different = table[table["rank"].notna() & table["copy_of"].isna()]
+        is_different = table["rank"].notna() & table["copy_of"].isna()
         if self.max_copies is not None:
-            different = different[different["n_copies"] <= self.max_copies]
-        return different.head(self.n_listed(int(different["odd"].sum())))
+            is_different &= table["n_copies"] <= self.max_copies
+        places = np.flatnonzero(is_different)
+        return table.iloc[places[: self.n_listed(int(table["odd"].iloc[places].sum()))]]
