@@ -28,7 +28,7 @@ if os.environ.get("ADBENCH_TEXT_BENCH") == "large":
     OF_PARQUET += [3_000_000, 10_000_000]
 OF_A_PIECE = 7  # words in a row; the pieces of a row come from any documents
 OF_A_GROUP = 100_000  # rows in a group of a Parquet file
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.5  # a look at gigabytes takes a tenth of a second
 
 
 class Usage(NamedTuple):
@@ -87,7 +87,9 @@ def run(folder, *arguments):
         memory = 0
         for each in [process, *children(process)]:
             try:
-                memory += each.memory_full_info().pss  # memory that processes share counts once
+                # memory that processes share counts once; a new process still has the memory of its parent
+                is_new = time.time() - each.create_time() < LOOK_SECONDS
+                memory += 0 if is_new else each.memory_full_info().pss
                 cpu[each.pid] = sum(each.cpu_times()[:2])
                 n_written[each.pid] = each.io_counters().write_bytes
             except psutil.Error:

@@ -199,9 +199,10 @@ def _table(
         own = scores.part.rows
         for order, name in (("words", "p"), ("form", "p_form")):
             if order in scores.part.orders:
-                values = arrays[order][own]
-                p[f"all_{order}"][own] = p_values_within(values)
-                p[name][own] = p_values_within(np.where(is_unranked[own], np.nan, values))
+                values, is_left_out = arrays[order][own], is_unranked[own]
+                p[f"all_{order}"][own] = p[name][own] = p_values_within(values)
+                if is_left_out.any():
+                    p[name][own] = p_values_within(np.where(is_left_out, np.nan, values))
         if scores.n_learned and n_parts > 1:
             score[own] = on_robust_scale(score[own], np.asarray(scores.learned_from, dtype=np.float64))
     of_both = joined(p["all_words"][representative], p["all_form"][form_representative], form_weight)

@@ -30,7 +30,8 @@ _LEAST_WORDS = 4  # distinct words; documents with fewer are similar by chance
 _LONG = 20  # mean characters of a word; a text with longer words has no spaces between words
 _PIECE = 4  # characters
 _BLOCK = 2**16  # pairs to compare at a time
-_N_FLAGS = 2**20
+_FLAG_BITS = 22
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
 _SEED = 0
 
 
@@ -90,7 +91,8 @@ def families(
         places, first = places[first != places], first[first != places]
         for start in range(0, len(places), _BLOCK):
             some, of_some = places[start : start + _BLOCK], first[start : start + _BLOCK]
-            equal = (of_texts[order[some]] == of_texts[order[of_some]]).mean(axis=1)
+            is_equal = of_texts[order[some]] == of_texts[order[of_some]]
+            equal = is_equal.sum(axis=1, dtype=np.uint8) / N_HASHES
             is_near = (equal - 1 / 256) / (1 - 1 / 256) >= shared  # one byte in 256 is equal by chance
             representative[some[is_near]] = of_some[is_near]
             is_open[order[some[is_near]]] = False
@@ -110,13 +112,17 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the places of values that occur more than once; few values do, so a hash table is slower."""
     ordered = np.sort(values)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    low = np.uint64(_N_FLAGS - 1)
-    is_flagged = np.zeros(_N_FLAGS, dtype=np.bool_)
-    is_flagged[repeated & low] = True
-    places = np.flatnonzero(is_flagged[values & low])  # some of them by chance
+    is_flagged = np.zeros(2**_FLAG_BITS, dtype=np.bool_)
+    is_flagged[_flags(repeated)] = True
+    places = np.flatnonzero(is_flagged[_flags(values)])  # some of them by chance
     found = np.searchsorted(repeated, values[places])
     is_repeated: NDArray[np.bool_] = repeated[np.minimum(found, len(repeated) - 1)] == values[places]
     return places[is_repeated]
+
+
+def _flags(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a number of `_FLAG_BITS` bits for each value (Knuth's multiplicative hashing)."""
+    return (values * _GOLDEN) >> np.uint64(64 - _FLAG_BITS)
 
 
 def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:
