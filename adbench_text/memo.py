@@ -13,6 +13,7 @@ from typing import Self, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
+_of_documents: list[Callable[[], None]] = []  # each forgets the values of a function of documents
 _saved = 0.0  # seconds that remembered values have saved in this process so far
 
 
@@ -35,8 +36,19 @@ def credit(seconds: float) -> None:
     _saved += seconds
 
 
-def remember(size: int) -> Callable[[Callable[[Key], Value]], Callable[[Key], Value]]:
-    """Remember the last `size` values of a function with one hashable argument."""
+def forget_documents() -> None:
+    """Forget the values of documents, which take much memory, when no detector needs them any more."""
+    for forget in _of_documents:
+        forget()
+
+
+def remember(
+    size: int, *, of_documents: bool = False
+) -> Callable[[Callable[[Key], Value]], Callable[[Key], Value]]:
+    """Remember the last `size` values of a function with one hashable argument.
+
+    With `of_documents`, the argument consists of documents, and `forget_documents` forgets the values.
+    """
 
     def decorate(function: Callable[[Key], Value]) -> Callable[[Key], Value]:
         @lru_cache(size)
@@ -53,6 +65,8 @@ def remember(size: int) -> Callable[[Callable[[Key], Value]], Callable[[Key], Va
                 credit(seconds)
             return value
 
+        if of_documents:
+            _of_documents.append(measured.cache_clear)
         remembering.forget = measured.cache_clear  # type: ignore[attr-defined]
         return remembering
 

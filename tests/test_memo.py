@@ -1,6 +1,6 @@
 import pytest
 
-from adbench_text.memo import Stopwatch, remember
+from adbench_text.memo import Stopwatch, forget_documents, remember
 
 
 def test_the_last_values_are_remembered():
@@ -45,3 +45,21 @@ def test_a_remembered_value_costs_what_it_cost_the_first_time(clock):
             outer("key")
         assert watch.seconds == pytest.approx(7)
     assert clock.now == 7  # each was computed once
+
+
+def test_only_values_of_documents_are_forgotten():
+    calls = []
+
+    @remember(2)
+    def of_settings(key):
+        calls.append(key)
+
+    @remember(2, of_documents=True)
+    def of_documents(key):
+        calls.append(key)
+
+    for _ in range(2):
+        of_settings("settings")
+        of_documents("documents")
+        forget_documents()
+    assert calls == ["settings", "documents", "documents"]

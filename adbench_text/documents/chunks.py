@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import own_file
+from adbench_text import memo, own_file
 from adbench_text.checks import Whole
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.errors import AdbenchTextError
@@ -98,8 +98,11 @@ class OnTexts:
     function: Callable[[list[str]], Any]
 
     def __call__(self, chunk: Chunk) -> Any:
-        """Call the function."""
-        return self.function(chunk.texts)
+        """Call the function, then forget the words and vectors of these documents."""
+        try:
+            return self.function(chunk.texts)
+        finally:
+            memo.forget_documents()
 
 
 def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int | str = 1) -> Generator[Any]:

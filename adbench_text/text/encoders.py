@@ -298,7 +298,8 @@ def _fit_encoder(key: tuple[Encoding, tuple[str, ...]]) -> Encoder:
     return encoder
 
 
-@remember(16)  # training and test documents of encoders; kept here, so that an encoder stays picklable
+# of training and test documents; a value of an encoder itself would be pickled with it
+@remember(16, of_documents=True)
 def _encode(key: tuple[Encoder, tuple[str, ...]]) -> Matrix:
     encoder, texts = key
     encoded = encoder._encode(texts)

@@ -150,7 +150,7 @@ def count_words(texts: Sequence[str]) -> WordCounts:
     return _count_words(tuple(texts))
 
 
-@remember(4)
+@remember(4, of_documents=True)
 def _count_words(texts: tuple[str, ...]) -> WordCounts:
     import numpy as np
     from scipy.sparse import csr_array
@@ -176,7 +176,7 @@ def count_parts(texts: Sequence[str], n: int) -> WordCounts:
     return _count_parts((tuple(texts), n))
 
 
-@remember(4)
+@remember(4, of_documents=True)
 def _count_parts(key: tuple[tuple[str, ...], int]) -> WordCounts:
     import numpy as np
     from scipy.sparse import csr_array

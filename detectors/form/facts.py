@@ -13,7 +13,8 @@ from adbench_text.text.languages import has_frequencies, letters_of_list, prepar
 from adbench_text.text.letters import without_escapes
 from adbench_text.text.words import count_words, in_blocks
 
-_MOST_CHARACTERS = 2**21  # to count at a time
+_MOST_CHARACTERS = 2**21  # of documents to read at a time
+_MOST_COUNTED = 2**17  # characters to count at a time; a character needs some thirty bytes
 
 # kinds of characters
 _LOWER, _UPPER, _DIGIT, _SPACE, _LINE_END, _POINT, _CALL, _MARK, _SYMBOL, _OTHER = range(10)
@@ -121,20 +122,24 @@ def _text_of(number: float, fact: Fact) -> str:
 
 
 def _numbers(texts: list[str], language: str) -> Numbers:
-    lengths = np.array([len(text) for text in texts])
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    row = np.repeat(np.arange(len(texts)), lengths)
-    n_kinds = _OTHER + 1
-    kinds = np.bincount(row * n_kinds + _kinds(codes), minlength=len(texts) * n_kinds).reshape(-1, n_kinds)
+    kinds = np.concatenate([_n_of_kinds(block) for block in in_blocks(texts, _MOST_COUNTED)])
     result = np.zeros((len(texts), len(FACTS)))
-    result[:, COLUMN["characters"]] = lengths
+    result[:, COLUMN["characters"]] = [*map(len, texts)]
     result[:, COLUMN["letters"]] = kinds[:, _LOWER] + kinds[:, _UPPER]
-    result[:, COLUMN["non_ascii"]] = np.bincount(row[codes > 127], minlength=len(texts))
+    result[:, COLUMN["non_ascii"]] = [len(text) - len(text.encode("ascii", "ignore")) for text in texts]
     for name, kind in _OF_KIND.items():
         result[:, COLUMN[name]] = kinds[:, kind]
     for name, of_texts in _of_words(texts, language).items():
         result[:, COLUMN[name]] = of_texts
     return result
+
+
+def _n_of_kinds(texts: list[str]) -> NDArray[np.int64]:
+    """Count the characters of each kind in each document, of shape (n_texts, n_kinds)."""
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    row, n_kinds = np.repeat(np.arange(len(texts)), [*map(len, texts)]), _OTHER + 1
+    cells = np.bincount(row * n_kinds + _kinds(codes), minlength=len(texts) * n_kinds)
+    return cells.reshape(-1, n_kinds)
 
 
 def _of_words(texts: list[str], language: str) -> dict[str, NDArray[np.float64]]:
