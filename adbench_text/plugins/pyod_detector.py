@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from adbench_text.checks import Range, check_choice, declared_ranges
 from adbench_text.code_version import installed
@@ -20,6 +19,7 @@ from adbench_text.contract.scores import TEST_BATCH, Scores
 from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
+from adbench_text.one_thread import one_thread
 from adbench_text.text.encoders import Matrix
 
 #: Modules with transductive detectors: the score of a vector depends on the vectors that are scored with it.
@@ -144,7 +144,7 @@ class PyODDetector(VectorDetector):
         if self.random_state is not None:  # some detectors use only the generators of NumPy or torch
             seed_generators(self.random_state)
         try:
-            with redirect_stdout(sys.stderr), threadpool_limits(1):
+            with redirect_stdout(sys.stderr), one_thread():
                 yield
         except ImportError as error:
             raise DetectorError(

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from adbench_text import own_file
 from adbench_text.checks import check_choice
@@ -23,6 +22,7 @@ from adbench_text.code_version import releases
 from adbench_text.devices import Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
+from adbench_text.one_thread import one_thread
 from adbench_text.text import pretrained, vectors
 from adbench_text.text.pretrained import EncoderPrecision
 from adbench_text.text.vocabulary import Vocabulary
@@ -177,7 +177,7 @@ class SVD(Encoder):
         )
         weights = self._tfidf.fit_transform(csr_array(entries, shape=counts.shape))
         self._reduction.n_components = min(self.encoding.svd_components, *weights.shape)
-        with threadpool_limits(1):  # more threads change the last bits, and with them the cuts of trees
+        with one_thread():  # more threads change the last bits, and with them the cuts of trees
             self._reduction.fit(weights)
 
     def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:

@@ -36,7 +36,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import roc_auc_score
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
@@ -54,6 +53,7 @@ from adbench_text.detectors.cvdd.contexts import Bags, ContextNetwork, Training,
 from adbench_text.detectors.cvdd.scoring import context_distances, word_shares
 from adbench_text.devices import Device
 from adbench_text.errors import InvalidValueError
+from adbench_text.one_thread import one_thread
 from adbench_text.text import vectors
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
@@ -261,7 +261,7 @@ class CVDD(TextDetector):
 
 def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:
     """Return the unit centres of `n` clusters of document vectors of length 1 (k-means)."""
-    with threadpool_limits(1):  # several threads would add numbers in a random order
+    with one_thread():  # several threads would add numbers in a random order
         centres = KMeans(n, n_init=10, random_state=seed).fit(means).cluster_centers_
     # Means of unit vectors are shorter than 1. A distance depends only on directions, and with length 1 the
     # penalty on contexts that are not orthonormal starts low. An empty centre is not divided by 0.

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from adbench_text.detectors.llr.mixture import Counts, Mask, cap_of
+from adbench_text.one_thread import one_thread
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -154,7 +154,7 @@ def _clusters(counts: Counts, n: int, seed: int | None) -> Groups:
     shared = counts.matrix[order][:, np.flatnonzero(is_shared)]
     tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(shared)
     reduction = TruncatedSVD(min(_DIMENSIONS, min(tfidf.shape) - 1), random_state=seed)
-    with threadpool_limits(1):  # more threads would change the rounding, and with it the clusters
+    with one_thread():  # more threads would change the rounding, and with it the clusters
         reduced = normalize(reduction.fit_transform(tfidf))
         clusters = KMeans(n, n_init=2, random_state=seed).fit_predict(reduced)
     return np.asarray(clusters[np.argsort(order)], dtype=np.int64)
