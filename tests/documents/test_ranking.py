@@ -21,6 +21,7 @@ from adbench_text.documents.models.folder import load_model, save_model
 from adbench_text.documents.models.model import Scorer
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.ranks import in_order
+from adbench_text.documents.rule import ListRule
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.reading import documents as reading
@@ -346,6 +347,15 @@ def test_form_gives_an_order_and_a_p_of_its_own():
     of_words = ["copy_of", "n_copies"]  # copies in the table have the same words
     again = in_order(in_order(table, "form", 0.03), "both", 0.03)
     assert table.drop(columns=of_words).equals(again.drop(columns=of_words))
+
+
+def test_listed_documents_are_the_first_of_all_ranked_ones():
+    table = ranked([*SEA, ODD, SEA[3].upper(), "12 34 56", "!? !? !?", "", "12 34 56"], alpha=0.03).table
+    for by in ("words", "form", "both"):
+        for rule in (ListRule(by, 0.03, 5, None), ListRule(by, 0.03, 70, 0)):
+            listed = in_order(table, by, 0.03, rule)
+            assert listed.equals(rule.listed(in_order(table, by, 0.03)))
+            assert len(listed) in (5, 60, 61, 63)
 
 
 def test_without_the_detector_form_there_are_words_only(monkeypatch):

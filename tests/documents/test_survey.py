@@ -7,7 +7,7 @@ from made_up_words import WORDS
 from adbench_text.contract.cleaner import Cleaner
 from adbench_text.documents import chunks, no_progress
 from adbench_text.documents.source import TextSource
-from adbench_text.documents.survey import Families, Survey, Surveyor
+from adbench_text.documents.survey import Families, Survey, Surveyor, _smallest
 from adbench_text.documents.survey import surveyed as facts_of
 
 
@@ -59,6 +59,13 @@ def test_a_sample_depends_on_the_seed_and_neither_on_the_order_nor_on_copies():
     assert len(first) == 20
     assert sample_of(texts[::-1]) == sample_of(texts * 3) == first
     assert set(sample_of(texts, seed=1)) != set(first)
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_copies_of_a_key_count_once_in_a_sample(n):
+    keys = np.array([5] * 50 + [2] * 7 + [9, 4, 8, 4, 7], dtype=np.uint64)
+    assert _smallest(keys, n).tolist() == [2, 4, 5, 7, 8, 9][:n]
+    assert _smallest(keys[:0], n).tolist() == []
 
 
 def test_a_sample_is_drawn_evenly(monkeypatch):

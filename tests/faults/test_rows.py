@@ -17,12 +17,13 @@ from adbench_text.testing.topics import texts_about
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-# A command that uses other processes at once, and writes what it has done to the log.
+# A command that uses other processes at once, and small chunks, and writes what it has done to the log.
 COMMAND = """
 from adbench_text.cli import progress
 from adbench_text.cli.main import main
 from adbench_text.documents import chunks
 chunks._PATIENCE = 0
+chunks._SIZE = 4000
 show = progress.ProgressDisplay.documents
 def log(self, what, n_done, n_total):
     if n_done % 2000 == 0:

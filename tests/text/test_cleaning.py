@@ -129,6 +129,19 @@ def test_spans_have_the_words_of_any_text(language):
         assert cleaner(cleaned) == cleaned, ascii(text)
 
 
+@pytest.mark.parametrize("language", ["en", "de", "tr", "zh", "ar"])
+def test_many_documents_are_cleaned_like_each_one(language):
+    rng = np.random.default_rng(1)
+    texts = [
+        "".join(RANDOM[number] for number in drawn) for drawn in rng.integers(len(RANDOM), size=(500, 12))
+    ]
+    texts += ["", " ", "I cannot gimme the Häuser!", "123 ???", "The ship,\tthe\x1ccrew\u00a0\u3000der Sturm"]
+    for all_words in (False, True):
+        cleaner = Cleaner(language, all_words=all_words)
+        assert cleaner.cleaned(texts) == [*map(cleaner, texts)]
+    assert Cleaner(language).cleaned([]) == []
+
+
 def is_plain(text):
     """Return whether a text is of ASCII, without control characters, which the papers leave in words."""
     return text.isascii() and all(character.isprintable() or character in "\t\n\r\f\v" for character in text)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from made_up_words import WORDS
+from rensa import RMinHash
 
 from adbench_text.text.copies import families, sketches
 
@@ -13,6 +14,29 @@ def text(*numbers: int) -> str:
 
 def found(*texts: str) -> list[int]:
     return families(sketches(texts)).tolist()
+
+
+def test_a_sketch_has_a_byte_of_each_minimal_hash_of_the_different_words():
+    texts = [
+        text(1, 2, 3, 4, 2),
+        "a b c",
+        "a b c a",
+        "",
+        "a\u00a0b\x1cc\u3000d",
+        "\u4e2d" * 9,
+        "abcdefgh" * 9,
+    ]
+    pieces = [{own[i : i + 4] for i in range(len(own) - 3)} for own in texts[-2:]]
+    words = [{*own.split()} for own in texts[:-2]] + pieces
+    for row, (sketch, own) in enumerate(zip(sketches(texts), words, strict=True)):
+        (digest,) = RMinHash.digests_from_token_sets([own], num_perm=100, seed=0)
+        assert sketch.tolist() == ([each % 256 for each in digest] if row in (0, 4, 6) else [0] * 100)
+
+
+def test_an_order_may_leave_out_documents_and_decides_who_comes_first():
+    base, other = text(*range(20)), text(*range(100, 120))
+    of_texts = sketches([base, other, base, other, base])
+    assert families(of_texts, order=np.array([4, 1, 0, 3])).tolist() == [0, 1, 0, 1]
 
 
 def test_the_first_of_a_family_speaks_for_it():
