@@ -42,7 +42,8 @@ class Cluster(Workers):
     def __init__(self, address: str) -> None:
         self.address = without_password(address)
         self.n_gpus = 0.0  # GPUs that the workers declared, as ``--resources GPU=1``
-        self._there: dict[Future[Any], Any] = {}  # the futures of Dask: it ends a task without a future
+        # by our futures; Dask cancels a task if nobody holds its future
+        self._dask_futures: dict[Future[Any], Any] = {}
         for name in ("distributed", "distributed.client"):  # the other loggers inherit the level of the first
             logging.getLogger(name).setLevel(logging.CRITICAL)  # we print one line for an error
         check(address)  # before `Client`, which would wait long for another program
@@ -104,14 +105,14 @@ class Cluster(Workers):
             pure=False,
         )
         future: Future[Any] = Future()
-        self._there[future] = there
+        self._dask_futures[future] = there
         there.add_done_callback(lambda _: self._pass_on(future))  # type: ignore[no-untyped-call]
         return future
 
     def _pass_on(self, future: "Future[Any]") -> None:
         """Pass the result or the error of a Dask task to our future."""
         try:
-            result = self._there.pop(future).result()
+            result = self._dask_futures.pop(future).result()
         except AdbenchTextError as error:
             future.set_exception(error)
         except KilledWorker as error:
@@ -144,7 +145,7 @@ class Cluster(Workers):
     def _end(self) -> None:
         """Cancel all calls and disconnect; this may take forever."""
         with suppress(Exception):  # a lost scheduler raises many kinds
-            self._client.cancel(list(self._there.values()))  # type: ignore[no-untyped-call]
+            self._client.cancel(list(self._dask_futures.values()))  # type: ignore[no-untyped-call]
             self._client.close()  # type: ignore[no-untyped-call]
 
 

@@ -303,8 +303,8 @@ class _Process:
 
 
 def prepare(preload: str) -> None:
-    """Let the module be loaded for processes that start later; this does not wait."""
-    with _starting(), _lock, _context(preload):
+    """Begin to load the module for processes that start later, if this is possible; this does not wait."""
+    with suppress(OSError, EOFError), _lock, _context(preload):
         pass
 
 

@@ -76,10 +76,11 @@ def _listed(value: str | int | list[str] | None) -> list[str]:
 def keeping_some(batches: Iterable[list[Document]], sample: list[str], n: int) -> Iterator[list[Document]]:
     """Yield batches of documents, and keep a uniform random sample of n texts in `sample`.
 
-    The sample is complete after the last batch.
+    The sample is complete after the last batch. This is reservoir sampling.
     """
     draw, numbers = Random(0), itertools.count()
     for documents in batches:
+        # the numbers come last, so that the end of a batch takes none
         for document, number in zip(documents, numbers, strict=False):
             if number < n:
                 sample.append(document.text)

@@ -12,7 +12,9 @@ _PLAIN = {character: plain for plain, characters in _ALIKE.items() for character
 
 
 def prepare() -> None:
-    """Make the standard streams of this process safe to write to. Replaced streams do not change.
+    """Make the standard streams of this process safe to write to.
+
+    A stream that somebody has replaced before, such as a notebook or a test, does not change.
 
     A closed stream is connected to the null device. A character that a stream cannot show becomes a similar
     ASCII character, or a question mark. If the reader of a pipe stops, as ``head`` does, the command
@@ -24,7 +26,7 @@ def prepare() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is getattr(sys, f"__{name}__") and not isinstance(stream, _Stream):
+        if stream is getattr(sys, f"__{name}__"):
             if stream.isatty():  # a terminal does not stop reading; on Windows it is not a file
                 stream.reconfigure(errors=_FALLBACK)
             else:

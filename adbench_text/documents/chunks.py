@@ -69,7 +69,8 @@ def stored_in_chunks(
 ) -> Iterator[Chunk]:
     """Yield stored documents in the same chunks as `in_chunks`.
 
-    `rows` are their rows, and `lengths` their numbers of characters.
+    So a long chunk ends with the document that makes it longer than `_LONGEST`. `rows` are the rows of the
+    documents, and `lengths` their numbers of characters.
     """
     begin, total = 0, np.append(0, np.cumsum(lengths, dtype=np.int64))
     while begin < len(rows):

@@ -529,17 +529,19 @@ def _join(members: Mask, sets: Sequence[Rows], is_new: Mask) -> None:
 
     This changes `members`.
 
-    `sets` are places of documents. A set does not join if it would dilute the group: new documents must stay
-    well above the expected number.
+    `sets` are places of documents. A set does not join if it would dilute the group: the number of new
+    documents, divided by the expected number, must stay at least 1.5 and a third of what it was at first. If
+    it was below 1.5 at first, it must not fall.
     """
     n_new, n_old = int((members & is_new).sum()), int((members & ~is_new).sum())
     ratio_of_files = is_new.sum() / max((~is_new).sum(), 1)
 
     def ratio(n_new: int, n_old: int) -> float:
         """Return how many new documents there are, divided by the expected number."""
-        return float(n_new / ((n_old + 0.5) * ratio_of_files))
+        return float(n_new / ((n_old + 0.5) * ratio_of_files))  # 0.5: finite without old documents
 
-    least = min(ratio(n_new, n_old), max(_LEAST_RATIO, ratio(n_new, n_old) / _MOST_DILUTED))
+    first = ratio(n_new, n_old)
+    least = min(first, max(_LEAST_RATIO, first / _MOST_DILUTED))
     waiting, n = list(sets), -1
     while len(waiting) != n:
         n = len(waiting)

@@ -55,9 +55,8 @@ def declared(detector: "TextDetector", name: str) -> Declared:
     with as_plugin_error(f"{name} cannot be identified", type(detector).__module__):
         kinds = type(detector), detector.implementation
     with as_plugin_error(f"{name} cannot be identified", kinds[1].__module__):
-        resources, params = detector.resources(), detector.get_params()
-    with as_plugin_error(f"{name} cannot be identified", kinds[1].__module__):
-        resources = {str(key): str(value) for key, value in resources.items()}
+        resources = {str(key): str(value) for key, value in detector.resources().items()}
+        params = detector.get_params()
     _check(name, "get_params()", Named(), params)
     packages = [_read(kind, name, "computes_with") for kind in kinds if hasattr(kind, "computes_with")]
     return Declared(

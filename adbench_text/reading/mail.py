@@ -66,7 +66,7 @@ class _Policy(EmailPolicy):
             value = value[:_LONGEST_HEADER] if value.count("(") <= _MOST_COMMENTS else ""
         try:
             return super().header_fetch_parse(name, value)
-        except RecursionError:  # parts are nested too deeply
+        except RecursionError:  # the parts of the mail are nested too deeply: `row` reads its raw text
             raise
         except Exception:  # the library raises many types of errors
             return super().header_fetch_parse(name, "")

@@ -64,7 +64,8 @@ def _names(
     for part in split_list(text):
         if not part:
             raise InvalidValueError(f"Expected names of a {kind} with commas between them, got {text!r}.")
-        if part != ALL and (not _PATTERN.search(part) or part in lookup()):  # not in a setting
+        is_pattern = part == ALL or bool(_PATTERN.search(part))
+        if not is_pattern or (part != ALL and part in lookup()):  # a name may have a character of patterns
             names.append(part)
             continue
         matches = [name for name in lookup() if part == ALL or fnmatchcase(name, part)]

@@ -66,7 +66,7 @@ def outliers_score_higher(subject: Subject) -> Iterator[str]:
     aurocs = [roc_auc_score(OUTLIER, subject.scores)]
     if aurocs[0] < 1 - _UPSIDE_DOWN:  # otherwise the first split is enough
         for inlier in list(TOPICS)[1:]:
-            train, test = split_of(inlier)
+            train, test = split_of(inlier)  # its outliers are at the same places as in `OUTLIER`
             scores = subject.fit(subject.make(), train).decision_function(test)
             aurocs.append(roc_auc_score(OUTLIER, scores))
     median = f"AUROC {100 * np.median(aurocs):.0f} %"

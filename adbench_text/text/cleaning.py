@@ -141,9 +141,8 @@ def all_word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:
 
 def word_spans(text: str, language: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of `words_of`, with their start and end in the document."""
-    is_english = language == _ENGLISH
-    least, left_out = (_LEAST_LETTERS, STOP_WORDS) if is_english else (1, frequent_words(language))
-    for word, starts, ends in letters_of(language).words(text):
-        left = _CONTRACTED.get(word, word) if is_english else word
-        if len(left) >= least and left not in left_out:
-            yield left, starts[0], ends[len(left) - 1]
+    found = [*letters_of(language).words(text)]
+    parts = _kept([word for word, *_ in found], language)
+    for (_, starts, ends), part in zip(found, parts, strict=True):
+        if part:  # it is the beginning of the word
+            yield part, starts[0], ends[len(part) - 1]

@@ -58,7 +58,10 @@ class Windows:
         return self
 
     def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Return the padded ids (B, L) of these windows, L a multiple of eight, and their lengths (B,)."""
+        """Return the padded ids (B, L) of these windows, and their lengths (B,).
+
+        L is a multiple of eight, or the length of the longest possible window.
+        """
         device = self.device
         place = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]]))
         starts, lengths = place.to(device, non_blocking=True)
