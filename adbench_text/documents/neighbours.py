@@ -58,7 +58,7 @@ class Neighbours:
                 continue
             sample = survey.sample(np.flatnonzero(survey.part == language))
             compared = np.union1d(sample[survey.facts.has_words[sample]], some)
-            counts, words = count_words(source.cleaned(compared, cleaner))
+            counts, words = count_words(cleaner.cleaned([*source.at(compared)]))
             if not len(words):  # `cleaner` removes more than the detector's cleaner
                 continue
             weights = csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts))

@@ -73,7 +73,7 @@ class Parts:
         for language, (rows, pair) in enumerate(zip(rows_of, read.pairs, strict=True)):
             if pair.form is not None:
                 parts.append(Part(rows, pair, ("form",), language))
-            cleaned = source.cleaned(in_languages.sample(rows), pair.cleaner)
+            cleaned = pair.cleaner.cleaned([*source.at(in_languages.sample(rows))])
             others.append(OtherWords([words for words in cleaned if words.strip()]))
             _, of_parts = np.unique(number[rows], return_inverse=True)
             for places in _rows_of(of_parts, int(of_parts.max(initial=-1)) + 1):

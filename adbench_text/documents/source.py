@@ -6,7 +6,6 @@ from typing import Self
 
 import pandas as pd
 
-from adbench_text.contract.cleaner import Cleaner
 from adbench_text.contract.scores import check_texts, checked_texts
 from adbench_text.documents import Texts
 from adbench_text.documents.chunks import Chunk, Rows, in_chunks, stored_in_chunks
@@ -64,10 +63,6 @@ class TextSource:
     def some(self, rows: "Sequence[int] | Rows") -> Self:
         """Return the source of some documents, which count from 0 on."""
         return type(self)(lambda: self.at(rows), lambda places: self.take([int(rows[n]) for n in places]))
-
-    def cleaned(self, rows: "Sequence[int] | Rows", cleaner: Cleaner) -> list[str]:
-        """Return the cleaned documents of some rows, in the order of the rows."""
-        return cleaner.cleaned([*self.at(rows)])
 
     def raw(self, rows: Iterable[int]) -> "pd.Series[str]":
         """Return the documents of some rows as a series by row, in the order of the rows."""

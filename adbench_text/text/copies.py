@@ -30,7 +30,7 @@ _LEAST_WORDS = 4  # distinct words; documents with fewer are similar by chance
 _LONG = 20  # mean characters of a word; a text with longer words has no spaces between words
 _PIECE = 4  # characters
 _BLOCK = 2**16  # pairs to compare at a time
-_FLAG_BITS = 22
+_MOST_BITS = 22  # of the flags of bands: more flags do not fit into a cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
 _SEED = 0
 
@@ -112,17 +112,18 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the places of values that occur more than once; few values do, so a hash table is slower."""
     ordered = np.sort(values)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    is_flagged = np.zeros(2**_FLAG_BITS, dtype=np.bool_)
-    is_flagged[_flags(repeated)] = True
-    places = np.flatnonzero(is_flagged[_flags(values)])  # some of them by chance
+    n_bits = min(len(values).bit_length(), _MOST_BITS)
+    is_flagged = np.zeros(2**n_bits, dtype=np.bool_)
+    is_flagged[_flags(repeated, n_bits)] = True
+    places = np.flatnonzero(is_flagged[_flags(values, n_bits)])  # some of them by chance
     found = np.searchsorted(repeated, values[places])
     is_repeated: NDArray[np.bool_] = repeated[np.minimum(found, len(repeated) - 1)] == values[places]
     return places[is_repeated]
 
 
-def _flags(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a number of `_FLAG_BITS` bits for each value (Knuth's multiplicative hashing)."""
-    return (values * _GOLDEN) >> np.uint64(64 - _FLAG_BITS)
+def _flags(values: NDArray[np.uint64], n_bits: int) -> NDArray[np.uint64]:
+    """Return a number of `n_bits` bits for each value (Knuth's multiplicative hashing)."""
+    return (values * _GOLDEN) >> np.uint64(64 - n_bits)
 
 
 def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:
