@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from adbench_text.checks import Range, Whole
 from adbench_text.contract.vector_detector import VectorDetector, VectorParams
-from adbench_text.detectors._references import places_of_references
+from adbench_text.detectors._references import places_of_references, smallest
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.text.encoders import Matrix, find_method
 
-_ROWS = 500  # of a block of distances, because all distances need too much memory
+_ROWS = 100  # of a block of distances, so that it stays in the cache
 
 
 class KNNVectors(VectorDetector):
@@ -107,20 +107,19 @@ class KNNVectors(VectorDetector):
 
         `own` is the number of each document among the references, or -1; it is left out of its neighbours.
         """
-        vectors, references, n = _unit(X), self._neighbours.T.astype(np.float64), len(self._neighbours)
-        k = min(self.k, n - (own is not None))
+        vectors, references = _unit(X), -self._neighbours.T.astype(np.float64)
+        k = min(self.k, len(self._neighbours) - (own is not None))
         scores = np.ones(len(X))
         if k == 0:  # a single training document has no neighbours
             return scores
         for start in range(0, len(X), _ROWS):
             block = slice(start, start + _ROWS)
             # in float32, a distance would depend on the other documents of the block
-            similarity = vectors[block].astype(np.float64) @ references
+            opposite = vectors[block].astype(np.float64) @ references  # minus the cosine
             if own is not None:
                 rows = np.flatnonzero(own[block] >= 0)
-                similarity[rows, own[block][rows]] = -np.inf
-            similarity.partition(n - k, axis=1)
-            scores[block] = 1 - similarity[:, n - k :].mean(axis=1)
+                opposite[rows, own[block][rows]] = np.inf
+            scores[block] = 1 + smallest(opposite, k).mean(axis=1)
         return np.maximum(scores, 0)  # rounding may give -1e-7
 
 
