@@ -4,10 +4,10 @@ import csv
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from io import StringIO
+from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
@@ -24,7 +24,7 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.reading import spreadsheets
 from adbench_text.reading.headers import as_in_pandas
-from adbench_text.reading.separated import decoded, delimiter_of
+from adbench_text.reading.separated import delimiter_of, opened
 
 Mark = Literal["odd", "fine"]
 MARKS: tuple[Mark, ...] = get_args(Mark)
@@ -34,6 +34,8 @@ LIKE_MARKED = "like those you marked"  # a reason
 _ROW = "row"  # the column that numbers documents
 _REPLACED = "\ufffd"
 _NO_ASCII = re.compile("[^a-z0-9]+")  # a spreadsheet may change these characters, and may cut a text
+_N_LINES = 1000  # of a table to read at a time, and to find its delimiter
+_N_ROWS = 100_000  # of a table to look at at a time
 _N_COMPARED = 60  # number of characters that remain to compare
 
 Rows = NDArray[np.int64]
@@ -145,7 +147,7 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
     """
     titles, text_title = documents.id_titles, documents.text_title
     try:
-        table = _table(path)
+        table = _table(path, _is_marked)
     except (OSError, ValueError) as error:  # errors of pandas' parser are ValueErrors
         reason = getattr(error, "strerror", None) or one_line(str(error))
         raise DataError(f"{path} cannot be read as a CSV of marks: {reason}") from error
@@ -157,7 +159,7 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
             f"by odd; it has {', '.join(map(repr, table.columns))}.{hint}"
         )
     marks: dict[int, Mark] = {}
-    marked = table.assign(mark=table[MARK].str.strip().str.lower()).query(f"{MARK} != ''")
+    marked = table.assign(mark=table[MARK].str.strip().str.lower())
     rows = marked[_ROW] if _ROW in marked and title != _ROW else [""] * len(marked)
     texts = marked[text_title] if text_title in marked else [""] * len(marked)
     texts_of_rows: dict[int, str] = {}  # of documents that only the column `row` identifies
@@ -205,30 +207,62 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
         )
 
 
-def _table(path: Path) -> pd.DataFrame:
-    """Return the cells of a spreadsheet, or of a CSV with any separator.
+def _table(
+    path: Path,
+    is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]",
+    columns: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """Return the wanted rows of a spreadsheet, or of a CSV with any separator.
 
-    In a CSV, U+FFFD replaces bytes that are not UTF-8.
+    Of a CSV, only some `columns` may be read, None for all. U+FFFD replaces bytes that are not UTF-8. The
+    table may have millions of rows, so the others are not kept.
     """
     if spreadsheets.has_suffix(path):
         names, cells = spreadsheets.table(path)
-        return pd.DataFrame(cells, columns=names, dtype=str)
-    text = decoded(path, "replace")
-    delimiter, stream = delimiter_of(text), StringIO(text, newline="")
-    reader = csv.reader(stream, delimiter=delimiter)
-    header = next(filter(None, reader), [])
-    rows = "\n" * reader.line_num + stream.read()  # so that an error has the right line number
-    with warnings.catch_warnings():
+        table = pd.DataFrame(cells, columns=names, dtype=str)
+        return table[is_wanted(table)]
+    is_read: Any = None if columns is None else set(columns).__contains__
+    with opened(path, "replace") as text, warnings.catch_warnings():
+        first = [*islice(text, _N_LINES)]
+        delimiter, lines = delimiter_of("".join(first)), chain(first, text)
+        reader = csv.reader(lines, delimiter=delimiter)
+        header = next(filter(None, reader), [])
+        # with as many lines before them, so that an error has the right line number
+        rows: Any = _Text(chain(["\n"] * reader.line_num, lines))
         warnings.simplefilter("ignore", pd.errors.ParserWarning)  # pandas warns if rows end with a comma
-        return pd.read_csv(
-            StringIO(rows),
+        pieces = pd.read_csv(
+            rows,
             sep=delimiter,
             names=as_in_pandas(header),
             header=None,
             dtype=str,
             keep_default_na=False,
             index_col=False,
+            usecols=is_read,
+            chunksize=_N_ROWS,
         )
+        return pd.concat([piece[is_wanted(piece)] for piece in pieces])
+
+
+class _Text:
+    """The text of lines, as pandas reads it."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+
+    def __iter__(self) -> Iterator[str]:
+        return self._lines
+
+    def read(self, size: int = -1) -> str:
+        """Return some of the next lines; an empty text at the end."""
+        return "".join(islice(self._lines, _N_LINES))
+
+
+def _is_marked(table: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which rows of a table have a mark."""
+    if MARK not in table:
+        return pd.Series(False, table.index)
+    return table[MARK].str.strip() != ""
 
 
 def _may_be_saved_from(text: str, identifier: str) -> bool:
@@ -263,13 +297,17 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
     A mark of a row replaces the marks of its copies. `name_of` returns the name of a row in the column
     ``copy_of``. A file that cannot be read, or has no column ``mark``, has no marks.
     """
+    columns, given_rows = [MARK, _ROW, "copy_of"], {*map(str, given)}
+
+    def is_given(table: pd.DataFrame) -> "pd.Series[bool]":
+        return table[_ROW].isin(given_rows) if _ROW in table else pd.Series(False, table.index)
+
     try:
-        table = _table(path).reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")
+        table = _table(path, lambda table: is_given(table) | _is_marked(table), columns)
     except (OSError, ValueError):
         return []
-    table["given"] = table[_ROW].isin([*map(str, given)])
-    table["marked"] = table[MARK].str.strip() != ""
-    table = table[table["given"] | table["marked"]]
+    table = table.reindex(columns=columns, fill_value="")
+    table = table.assign(given=is_given, marked=_is_marked)
     names = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))
     family = table["copy_of"].where(table["copy_of"] != "", names)
     return list(table[_ROW][table["marked"] & ~family.isin(family[table["given"]])])

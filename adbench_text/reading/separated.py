@@ -9,6 +9,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -267,12 +268,14 @@ def _is_spaces(fields: Sequence[str]) -> bool:
     return len(fields) == 1 and bool(fields[0]) and not fields[0].strip(" \t")
 
 
-def decoded(path: Path, errors: str = "strict") -> str:
-    """Return the text of a small file in UTF-8 or UTF-16. `errors` is passed to `bytes.decode`."""
+def opened(path: Path, errors: str = "strict") -> TextIOWrapper:
+    """Open a table in UTF-8 or UTF-16 to read its text. `errors` is passed to `TextIOWrapper`."""
     content = content_of(path)
-    text = content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig", errors)
-    first, _, rest = text.partition("\n")
-    return rest if _EXCEL.fullmatch(first) else text
+    encoding = "utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig"
+    stream = TextIOWrapper(BytesIO(content), encoding, errors, newline="")
+    if not _EXCEL.fullmatch(stream.readline()):
+        stream.seek(0)
+    return stream
 
 
 def delimiter_of(text: str) -> str:

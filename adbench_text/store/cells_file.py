@@ -21,7 +21,7 @@ from adbench_text.failures import message_of
 from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED
 from adbench_text.plugins.configure import choice_name
 from adbench_text.processes import STOPPED
-from adbench_text.reading.separated import decoded, delimiter_of
+from adbench_text.reading.separated import delimiter_of, opened
 from adbench_text.storage import database_advice
 from adbench_text.store.cells import COLUMNS, SPLIT, table_of
 from adbench_text.store.run import impossible
@@ -48,7 +48,7 @@ def read_csv(path: Path) -> "pd.DataFrame":
     column.
     """
     try:
-        text = decoded(path)
+        text = opened(path).read()
         if (delimiter := delimiter_of(text)) != ",":  # then a comma may stand for the decimal point
             text = _DECIMAL_COMMA.sub(rf"{delimiter}\1.\2", text)
         reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)

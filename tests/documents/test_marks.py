@@ -446,6 +446,21 @@ def test_lost_marks_are_those_that_no_given_row_replaces(tmp_path, content, rows
     assert lost_marks(tmp_path, [1], str) == lost_marks(tmp_path / "none.csv", [1], str) == []
 
 
+@pytest.mark.parametrize("n_lines", [1, 2, 1000])
+@pytest.mark.parametrize("n_rows", [1, 3, 1000])
+def test_a_large_table_is_read_in_pieces(monkeypatch, tmp_path, n_lines, n_rows):
+    monkeypatch.setattr("adbench_text.documents.marks._N_LINES", n_lines)
+    monkeypatch.setattr("adbench_text.documents.marks._N_ROWS", n_rows)
+    rows = [
+        f'{number},{"odd" if number in (2, 7) else ""},"a ""ship""\r\n\nand {number}"' for number in range(9)
+    ]
+    text = "sep=,\r\n\r\nrow,mark,text\r\n" + "\r\n".join(rows)
+    assert read(tmp_path, text) == {2: "odd", 7: "odd"}
+    assert lost_marks(tmp_path / "marks.csv", [2], str) == ["7"]
+    with pytest.raises(DataError, match="line 12, saw 5"):
+        read(tmp_path, text + "\r\n9,,a,b,c")
+
+
 def test_a_given_row_replaces_the_marks_of_its_copies(tmp_path):
     (tmp_path / "odd.csv").write_text("mark,row,copy_of\nodd,0,\nodd,1,T0\nodd,2,T0\nodd,3,\n")
     for row in range(3):
