@@ -10,8 +10,8 @@ number of documents.
 If a text has no spaces, as in Chinese or in a line of JSON, pieces of four characters replace words.
 """
 
+from array import array
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ OF_MODEL = 0.7
 _LEAST_WORDS = 4  # distinct words; documents with fewer are similar by chance
 _LONG = 20  # mean characters of a word; a text with longer words has no spaces between words
 _PIECE = 4  # characters
+_ROWS = 500  # texts whose hashes, which are Python integers, fit into a cache
 _BLOCK = 2**16  # pairs to compare at a time
 _MOST_BITS = 22  # of the flags of bands: more flags do not fit into a cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
@@ -41,11 +42,14 @@ def sketches(texts: Sequence[str]) -> Sketches:
 
     numbers, ends, vocabulary = split_texts(texts)
     hashes = np.array(RMinHash.hash_token_sets([vocabulary.tolist()])[0], dtype=np.uint64)
-    digests = RMinHash.digest_matrix_from_flat_token_hashes(
-        hashes[numbers], ends.astype(np.uint64), num_perm=N_HASHES, seed=_SEED
-    )
-    n_words = np.diff(ends)
-    found = _first_bytes(digests.to_rows())
+    of_words, n_words = hashes[numbers], np.diff(ends)
+    found = np.empty((len(texts), N_HASHES), dtype=np.uint8)
+    for start in range(0, len(texts), _ROWS):
+        rows = ends[start : start + _ROWS + 1].astype(np.uint64)
+        digests = RMinHash.digest_matrix_from_flat_token_hashes(
+            of_words[rows[0] : rows[-1]], rows - rows[0], num_perm=N_HASHES, seed=_SEED
+        )
+        found[start : start + _ROWS] = _first_bytes(digests.to_rows())
     found[_n_different(numbers, n_words, len(vocabulary)) < _LEAST_WORDS] = 0
     for row, text in enumerate(texts):
         if len(text) >= _LONG * max(n_words[row], 1):  # it has no spaces between words
@@ -57,8 +61,10 @@ def sketches(texts: Sequence[str]) -> Sketches:
 
 def _first_bytes(digests: list[list[int]]) -> Sketches:
     """Return one byte of every hash."""
-    values = np.fromiter(chain.from_iterable(digests), np.uint32, len(digests) * N_HASHES)
-    return values.astype(np.uint8).reshape(-1, N_HASHES)
+    values = array("I")
+    for digest in digests:
+        values.fromlist(digest)  # three times as fast as `np.fromiter`
+    return np.frombuffer(values, dtype=np.uintc).astype(np.uint8).reshape(-1, N_HASHES)
 
 
 def _n_different(numbers: NDArray[np.int32], n_words: NDArray[np.int64], n_numbers: int) -> NDArray[np.int64]:
