@@ -246,16 +246,17 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
 def p_of_families(
     new: NDArray[np.int64], known: NDArray[np.int64], totals: NDArray[np.int64], n_new: int, n_known: int
 ) -> NDArray[np.float64]:
-    """Return for each family of near-copies the chance of at least its share among new documents.
+    """Return for each family of near-copies how likely so many new documents are if nothing has changed.
 
     The share of a family among the new documents is compared with its share among the normal ones, which is
     0 for a new family. Both shares vary around the same mean, as form letters do from file to file: they
     follow a gamma distribution with a standard deviation of half the mean. Given how many documents a family
     has in both files, p is the chance that so many or more are new (beta-binomial, if both files have the
-    same size). The first four near-copies do not count, because a document may be sent again.
+    same size). The first four new near-copies of a family do not count, because a document may be sent again.
 
-    p is multiplied by the number of families that are large enough for such a p (Tarone, Biometrics 1990).
-    So the smallest p of all families is below 0.005 in at most 0.5 % of files.
+    A family has its smallest possible p if all its documents are new. The p of a family is multiplied by the
+    number of families that can have such a small p at all (Tarone, Biometrics 1990). So the smallest p of
+    all families is below 0.005 in at most 0.5 % of files.
 
     Parameters
     ----------
@@ -275,9 +276,10 @@ def p_of_families(
     if not n_known:
         return np.ones(len(new))  # nothing to compare with
     chances = _chances(new, known, n_new, n_known)
-    least = np.sort(_chances(totals, np.zeros_like(totals), n_new, n_known))
-    n_large_enough = np.searchsorted(least, chances * (1 + 1e-9), side="right")
-    return np.minimum(chances * np.maximum(n_large_enough, 1), 1.0)
+    smallest_possible = np.sort(_chances(totals, np.zeros_like(totals), n_new, n_known))
+    # equal values may differ by rounding
+    n_possible = np.searchsorted(smallest_possible, chances * (1 + 1e-9), side="right")
+    return np.minimum(chances * np.maximum(n_possible, 1), 1.0)
 
 
 def _chances(

@@ -85,7 +85,7 @@ def installed(distribution: str) -> str:
 
 @cache
 def code_of(*plugin: Any) -> Code:
-    """Return the code of a plug-in; see `code_version`."""
+    """Return the code of a plug-in; the head of the module says what belongs to it."""
     code, done = Code({}, set()), {_OURS, *sys.stdlib_module_names}
     todo = {module for kind in plugin for module in _roots(kind)}
     while todo:
@@ -96,7 +96,7 @@ def code_of(*plugin: Any) -> Code:
         if place is None:
             code.libraries.add(name)
             continue
-        for file in sorted(place.rglob("*")) if place.is_dir() else filter(Path.is_file, [place]):
+        for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
             if file.suffix in _CODE and file.is_file():
                 parts = () if file == place else file.relative_to(place).with_suffix("").parts
                 module = ".".join([name, *parts]).removesuffix(".__init__")

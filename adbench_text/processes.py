@@ -116,10 +116,11 @@ class Processes(Workers):
         return file
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "Future[Any]":  # type: ignore[override]
-        """Let a process call a function. If there are too few processes, start one in this thread.
+        """Let a process call a function; start a process first if there are fewer than allowed.
 
-        The future raises CallError if the process ends, and AdbenchTextError if it does not start. An error
-        of the function becomes an AdbenchTextError, too.
+        Raise AdbenchTextError if the system starts none. The future raises CallError if the process ends
+        during the call. It raises AdbenchTextError if the process ends before it is ready, or if the
+        function raises an error.
         """
         free = set(range(self._n)) - self._processes.keys()
         if free:
@@ -178,7 +179,7 @@ class Processes(Workers):
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Turn an error of the system in the block into one line."""
+    """Raise AdbenchTextError, with one line, for an error of the system in the block."""
     try:
         yield
     except (OSError, EOFError) as error:

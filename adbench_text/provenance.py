@@ -54,7 +54,10 @@ print(json.dumps({
 
 
 def devices() -> dict[str, Any]:
-    """Return the GPUs that torch sees, or a ``problem``. Another process imports torch: it takes seconds."""
+    """Return the versions of torch and CUDA, and the GPUs; or no GPUs and a ``problem``.
+
+    Another process imports torch, because it takes much memory, and this process may not need it.
+    """
     done = subprocess.run([sys.executable, "-c", _DEVICES], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]

@@ -134,7 +134,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
             _remove_abandoned(path.parent, prefix, path.suffix)
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=path.suffix)
             temporary = Path(name)
-            if not _lock(handle):
+            if not _try_lock(handle):
                 os.close(handle)
                 handle = -1
             yield temporary
@@ -149,8 +149,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
             os.close(handle)
 
 
-def _lock(handle: int) -> bool:
-    """Lock a file until it is closed or its process ends; return False if another process has locked it."""
+def _try_lock(handle: int) -> bool:
+    """Lock a file until it is closed or its process ends; return whether this succeeded.
+
+    It fails if another process has locked the file, and where files cannot be locked.
+    """
     try:
         import fcntl
 
@@ -167,7 +170,7 @@ def _remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
             if file.name.startswith(prefix) and file.suffix == suffix and file.is_file():
                 is_young = time.time() - file.stat().st_mtime < _SECONDS_UNTIL_LOCKED
                 with file.open("rb") as stream:
-                    if not is_young and _lock(stream.fileno()):
+                    if not is_young and _try_lock(stream.fileno()):
                         file.unlink()
 
 
@@ -289,6 +292,7 @@ class RemoteFile:
             )
 
     def _download(self) -> None:
+        """Download the file; raise DataError if this is not possible, or if its digest is wrong."""
         local, url = self.local, without_password(self.url)
         if not url:
             raise DataError(
@@ -303,6 +307,7 @@ class RemoteFile:
         import pooch
 
         pooch.get_logger().setLevel(logging.WARNING)
+        # some publishers state only the beginning of a digest
         is_whole = len(self.digest) == 2 * hashlib.new(self.algorithm).digest_size
         try:
             pooch.retrieve(  # writes a temporary file, verifies it, then moves it
@@ -310,9 +315,9 @@ class RemoteFile:
                 known_hash=f"{self.algorithm}:{self.digest}" if is_whole else None,
                 path=local.parent,
                 fname=local.name,
-                downloader=pooch.HTTPDownloader(sys.stderr.isatty()),
+                downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty()),
             )
-            if not is_whole and not self._accepts(found := _digest_of_file(local, self.algorithm, False)):
+            if not is_whole and not self._accepts(found := _digest_of_file(local, self.algorithm)):
                 local.unlink()  # pooch verifies only whole digests
                 raise ValueError(f"its {self.algorithm} is {found}")
         except (OSError, ValueError) as error:  # `requests` raises OSErrors; a wrong hash is a ValueError
@@ -350,7 +355,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     return digest
 
 
-def _digest_of_file(path: Path, algorithm: str, unpack: bool) -> str:
+def _digest_of_file(path: Path, algorithm: str, unpack: bool = False) -> str:
     if unpack:
         with suppress(gzip.BadGzipFile, EOFError, zlib.error), gzip.open(path) as content:
             return hashlib.file_digest(content, algorithm).hexdigest()

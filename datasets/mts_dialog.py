@@ -89,7 +89,10 @@ class MtsDialog(Dataset):
     )
 
     def edition(self) -> Edition:
-        """Return ``published`` if the ids, headers and notes of all files are the published ones."""
+        """Return the edition of the files: ``published``, or the names of the files that differ.
+
+        The ids, headers and notes of a file are compared with the published ones.
+        """
         digests = [_content(_rows(file)) for file in self.files]
         others = [
             f"{PurePath(file.path).name} {digest[:8]}"

@@ -75,7 +75,10 @@ class Column:
 
     @property
     def own_label(self) -> str:
-        """The label without the name that the user gives."""
+        """The label of a column that the user gives no name: the detector and its settings.
+
+        ``lof:fast (older 2) (cells.csv)`` has older code than ``lof:fast (older)``.
+        """
         number = f" {self.generation}" if self.generation > 1 else ""
         older = f" (older{number})" if self.generation else ""
         source = f" ({self.source})" if self.source else ""
@@ -168,11 +171,14 @@ def _with_corpora(stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_newest_code(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the newest result of each cell by any code, in the order of the first results."""
+    """Return the newest result of each cell, whatever its code.
+
+    A cell stays at the place of its first result, so that a new result moves no column.
+    """
     identity = ["corpus", "source", "detector", "preset", "configuration", *SPLIT]
-    numbers = cells.groupby(identity, sort=False, dropna=False).ngroup()  # of the cells by any code
+    places = cells.groupby(identity, sort=False, dropna=False).ngroup()  # by the first results
     newest = cells.drop_duplicates(identity, keep="last")
-    return newest.iloc[numbers[newest.index].argsort(kind="stable")].reset_index(drop=True)
+    return newest.iloc[places[newest.index].argsort(kind="stable")].reset_index(drop=True)
 
 
 def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
@@ -182,7 +188,12 @@ def name_with_source(cells: pd.DataFrame) -> "pd.Series[str]":
 
 
 def _with_homes(cells: pd.DataFrame, not_joined: Collection[str]) -> pd.DataFrame:
-    """Return cells with the source of their column, and whether they count on their corpus and level."""
+    """Return cells with the columns ``settings``, ``home`` and ``is_first``.
+
+    ``settings`` is the configuration of a cell without a preset. ``home`` is the first source that has its
+    detector. ``is_first`` says whether the cell counts: it does if its source is the first one that has this
+    detector for its corpus and contamination. The detectors in `not_joined` are not joined across sources.
+    """
     # somebody else's mine.py:Mine is the same detector only if its code is the same
     is_own_code = cells["detector"].str.contains(":", regex=False)
     numbers, sources = pd.factorize(cells["source"])  # the lowest number is the first source

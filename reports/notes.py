@@ -138,11 +138,11 @@ def _seeds(comparison: Comparison) -> list[str]:
     cells = comparison.cells.table
     by = [cells["corpus"], cells["contamination"], cells["column"].map(labels).rename("label")]
     seeds = cells["seed"].groupby(by, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
-    # the seeds of labels that differ from other labels on the same corpus and level
+    # all labels of a corpus and level where not all labels have the same seeds
     unequal = seeds[seeds.groupby(["corpus", "contamination"], sort=False).transform("nunique") > 1]
     of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
-    groups = of_labels.groupby(of_labels, sort=False)
-    listed = "; ".join(f"{', '.join(group.index)}: {numbers}" for numbers, group in groups)
+    by_seeds = of_labels.groupby(of_labels, sort=False)
+    listed = "; ".join(f"{', '.join(alike.index)}: {numbers}" for numbers, alike in by_seeds)
     return [f"Not all figures are of the same seeds: {listed}."] if listed else []
 
 

@@ -62,6 +62,8 @@ def _terminate(process: "subprocess.Popen[Any]") -> None:
     """End a server and its workers."""
     import psutil
 
+    if process.poll() is not None:
+        return  # its number may now belong to another process
     with suppress(psutil.Error):
         server = psutil.Process(process.pid)
         for member in (*server.children(recursive=True), server):

@@ -36,10 +36,10 @@ class Observer(Protocol):
     """
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Receive the mean losses since the last call, by name; `steps` is the number of all steps.
+        """Receive the mean losses since the last call, by name, after `step` of `steps` steps.
 
-        `step` and `steps` are whole numbers of at least 0. The observer of the benchmark raises
-        InvalidValueError for any other value, and the benchmark then counts this training as failed.
+        Both are whole numbers of at least 0. The observer of the benchmark raises InvalidValueError for other
+        numbers of steps, and the benchmark then counts this training as failed.
         """
 
 

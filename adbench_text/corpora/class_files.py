@@ -255,13 +255,16 @@ class ClassFiles(Dataset):
         return labelled, notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
-        """Return whether a document is for testing."""
-        if parts[row] not in _PARTS and self.split:
+        """Return whether a document is for testing; raise InvalidValueError if its part has another name.
+
+        Validation documents have been left out before.
+        """
+        if parts[row] not in _PARTS:
             raise InvalidValueError(
                 f"{table.place(row)}: {self.split!r} must be train, test or validation, got "
                 f"{parts[row]!r:.40}."
             )
-        return _PARTS.get(parts[row], False)
+        return _PARTS[parts[row]]
 
     def _classes(self, labelled: _Labelled, label: str) -> _Classes:
         """Return the classes that are measured; raise DataError if none can be."""
@@ -396,14 +399,21 @@ def _on_classes(classes: _Classes, test: Documents) -> list[str]:
 
 
 def _near_copies(documents: _Labelled) -> list[str]:
-    """Return a note on the number of near-copies; if a split is given, on near-copies across its parts."""
+    """Return a note on the number of near-copies, or nothing if there are none; equal texts do not count.
+
+    If a split is given, the note counts the near-copies of training documents among the test documents.
+    """
     texts, families, is_test = documents.texts, documents.families, documents.is_test
     if is_test is None:
         n_near = len(set(texts)) - len(set(families))
-        return [f"{n_near:,} near-copies, in the part of the text that they are like"] if n_near else []
+        return [f"{n_near:,} near-copies, each in the part of the document that it copies"] if n_near else []
     training = np.flatnonzero(~is_test)
-    known, trained = {texts[row] for row in training}, {families[row] for row in training}
-    n_near = sum(families[row] in trained and texts[row] not in known for row in np.flatnonzero(is_test))
+    training_texts = {texts[row] for row in training}
+    training_families = {families[row] for row in training}
+    n_near = sum(
+        families[row] in training_families and texts[row] not in training_texts
+        for row in np.flatnonzero(is_test)
+    )
     return [f"{n_near:,} test documents are near-copies of training documents"] if n_near else []
 
 

@@ -42,7 +42,10 @@ class FoundLanguages:
         return cls(pd.Categorical(languages), LanguageCounts.of([languages[row] for row in first]))
 
     def numbers(self, languages: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number of each document's language; 0 for a language that is not listed."""
+        """Return for each document the place of its language in `languages`.
+
+        The first language also stands for documents without a language, and in other languages.
+        """
         codes = {language: number for number, language in enumerate(languages)}
         of_categories = np.zeros(len(self.of_rows.categories) + 1, dtype=np.int64)
         of_categories[:-1] = [codes.get(name, 0) for name in self.of_rows.categories]

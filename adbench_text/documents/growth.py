@@ -324,7 +324,7 @@ class _Both:
 
     @property
     def copy_of(self) -> Rows:
-        """For each new row: the first one of its family, or -1 if it is this one or has no words."""
+        """For each new row: the first new row of its family; -1 for the first one, and without words."""
         place = self.place_of[self.n_rows_of_old :]
         _, first, which = np.unique(place, return_index=True, return_inverse=True)
         is_copy = (place >= 0) & (first[which] != np.arange(len(place)))
@@ -441,34 +441,18 @@ class _Kind:
 
     @classmethod
     def of(cls, sets: Any, both: _Both, seed: int) -> Self:
-        """Return the sets that are large enough. Mix the files at random, and note the smallest p each time.
+        """Return the sets that are large enough, with the smallest p-values that occur by chance.
 
-        With senders, the files are not mixed.
+        `sets` has ones, and the shape (n_sets, n_documents). With senders, files are not mixed: the documents
+        of a sender belong together.
         """
         sets = csr_array(sets)
         counted = both.counted(sets)
         is_large = np.asarray(counted.sum(axis=1)).ravel() >= _LEAST_SET
         sets, counted = csr_array(sets[is_large]), csr_array(counted[is_large])
         expected_share = both.expected_share(np.asarray(sets.sum(axis=1)).ravel())
-        if both.sender is not None:
-            return cls(sets, counted, expected_share, None)
-        n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
-        # among sets of the same size, the one with the most new documents has the smallest p
-        order = np.argsort(size, kind="stable")
-        sizes, first = np.unique(size[order], return_index=True)
-        in_order = counted[order]
-        draw, share_of_new = np.random.default_rng(seed), both.n_new / n
-        smallest = list[NDArray[np.float64]]()
-        step = max(_AT_A_TIME // n, 1)
-        for begin in range(0, _N_TIMES, step):
-            labels = np.zeros((n, min(step, _N_TIMES - begin)), np.float32)
-            for column in labels.T:
-                column[draw.choice(n, both.n_new, replace=False)] = 1
-            if len(sizes):
-                most = np.maximum.reduceat(np.asarray(in_order @ labels), first, axis=0)
-                smallest.append(_p(most, sizes[:, None], share_of_new).min(axis=0))
-        of_times = np.sort(np.concatenate([np.empty(0), *smallest]))
-        return cls(sets, counted, expected_share, of_times)
+        smallest = None if both.sender is not None else _smallest_by_chance(counted, both, seed)
+        return cls(sets, counted, expected_share, smallest)
 
     def p(self, is_new: Mask, rest: Mask) -> NDArray[np.float64]:
         """Return the p of each set among the documents that are left."""
@@ -487,6 +471,30 @@ class _Kind:
         n_as_small = np.searchsorted(self.smallest, p * (1 + 1e-9), side="right")
         by_mixing = (1 + n_as_small) / (1 + len(self.smallest))
         return np.minimum(by_mixing, p * len(p))
+
+
+def _smallest_by_chance(counted: "csr_array[Any]", both: _Both, seed: int) -> NDArray[np.float64]:
+    """Mix the files at random `_N_TIMES` times; return the smallest p of all sets each time, sorted.
+
+    It is empty if there are no sets.
+    """
+    n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
+    if not len(size):
+        return np.empty(0)
+    # among sets of the same size, the one with the most new documents has the smallest p
+    order = np.argsort(size, kind="stable")
+    sizes, first = np.unique(size[order], return_index=True)
+    in_order = counted[order]
+    draw, share_of_new = np.random.default_rng(seed), both.n_new / n
+    smallest = list[NDArray[np.float64]]()
+    step = max(_AT_A_TIME // n, 1)
+    for begin in range(0, _N_TIMES, step):
+        is_new = np.zeros((n, min(step, _N_TIMES - begin)), np.float32)
+        for column in is_new.T:
+            column[draw.choice(n, both.n_new, replace=False)] = 1
+        most = np.maximum.reduceat(np.asarray(in_order @ is_new), first, axis=0)
+        smallest.append(_p(most, sizes[:, None], share_of_new).min(axis=0))
+    return np.sort(np.concatenate(smallest))
 
 
 def _p(n_new: NDArray[Any], size: NDArray[Any], share: Any) -> NDArray[np.float64]:

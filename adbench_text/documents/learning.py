@@ -133,16 +133,16 @@ class Learner:
         scores: "pd.Series[float]",
         raw: "Callable[[pd.Index[int]], pd.Series[str]]",
     ) -> Explained:
-        """Explain the documents of a part that may be listed."""
+        """Explain the documents of a part that may be listed; note which are like documents marked odd."""
         p = self._p(scores)
         n_odd = self.rule.n_odd(p)
         # if earlier parts fill a list, only odd documents of this part are added to it
         listed = p.head(n_odd if sample.has_enough else self.rule.n_listed(n_odd))
         texts = raw(listed.index)
         explained = words.explain(texts.tolist(), listed.index.to_series(), sample.part.pair.cleaner)
-        is_like = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
+        is_like_odd = evidence.is_like(listed, texts) if evidence else pd.Series(False, listed.index)
         explanations = dict(zip(listed.index, explained, strict=True))
-        return Explained(n_odd, explanations, frozenset(is_like.index[is_like]))
+        return Explained(n_odd, explanations, frozenset(is_like_odd.index[is_like_odd]))
 
     def _p(self, scores: "pd.Series[float]") -> "pd.Series[float]":
         """Return the sorted p, by row, of the documents that may be in the list by words."""

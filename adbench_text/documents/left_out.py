@@ -47,7 +47,10 @@ class LeftOut:
 
     @cached_property
     def centre(self) -> float:
-        """A word with a higher score is a sign that its document is odd; 0 without scores of words."""
+        """The score of a word that is neither odd nor typical; 0 without scores of words.
+
+        It is found in some of the documents.
+        """
         try:
             return centre(self.token_scores(self._texts[:: max(len(self._texts) // N_TYPICAL, 1)]))
         except DetectorError:  # the detector has no scores of words

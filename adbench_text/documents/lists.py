@@ -30,17 +30,17 @@ class OddLists:
 
 
 def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, reads_raw: bool) -> OddLists:
-    """Return the lists of odd documents, with explanations. The texts are read again.
+    """Return the list of odd documents for each order of `scores`, with explanations.
 
-    `rule` decides the orders, and which documents of an order are listed. `reads_raw` says whether the
+    `rule` decides which documents are listed. Only their texts are read. `reads_raw` says whether the
     detector itself reads raw documents: then a document may be odd for other reasons than words.
     """
     is_near, ranked = scores.table["is_near"], scores.table.drop(columns="is_near")
     first, *others = scores.orders
     lists = {first: rule.listed(ranked)}
     lists |= {order: in_order(ranked, order, rule.alpha, rule) for order in others}
-    # The copies of the table are copies by words even if its order is form, because a mark counts for all
-    # documents with the same words.
+    # A mark counts for all documents with the same words. So the table shows copies by words, even if form
+    # ranks the documents.
     table = with_copies(ranked, "representative")
     families = _largest_families(table, is_near)
     raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))

@@ -33,7 +33,7 @@ MARK = "mark"  # the column
 LIKE_MARKED = "like those you marked"  # a reason
 _ROW = "row"  # the column that numbers documents
 _REPLACED = "\ufffd"
-_NO_ASCII = re.compile("[^a-z0-9]+")  # a spreadsheet may change these characters, and may cut a text
+_NOT_ASCII = re.compile("[^a-z0-9]+")
 _N_LINES = 1000  # of a table to read at a time, and to find its delimiter
 _N_ROWS = 100_000  # of a table to look at at a time
 _N_COMPARED = 60  # number of characters that remain to compare
@@ -103,7 +103,10 @@ class MarkEvidence:
 
 
 def weight_of_form(evidence: Sequence[MarkEvidence]) -> float:
-    """Return the weight of form relative to words by all marks; 1 without marks or without form."""
+    """Return the weight of form if words have the weight 1, found by the marks of all parts.
+
+    It is 1 if no part has marks and scores by form.
+    """
     with_form = [of_part for of_part in evidence if of_part.of_form is not None]
     if not with_form:
         return 1.0
@@ -194,11 +197,15 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
 
 
 def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> None:
-    """Raise DataError if a row does not exist or has another text than `given`."""
+    """Raise DataError if a row does not exist, or if its text differs from `given`.
+
+    An empty text is not compared. Others are compared by their first letters and digits of ASCII, because a
+    spreadsheet may change other characters, and may cut a text.
+    """
     if row >= len(documents):
         raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
     document = documents.text(row)
-    given_ascii, document_ascii = (_NO_ASCII.sub("", text.lower()) for text in (given, document))
+    given_ascii, document_ascii = (_NOT_ASCII.sub("", text.lower()) for text in (given, document))
     is_same = given_ascii.startswith(document_ascii[:_N_COMPARED]) or document_ascii.startswith(given_ascii)
     if given and not is_same:
         raise DataError(

@@ -241,10 +241,12 @@ class InGroups:
         jobs: int | str,
         progress: OnProgress,
     ) -> "InGroups":
-        """Find misfiled documents and contradictions, given the ranked documents."""
+        """Find misfiled documents and contradictions, given the ranked documents in any order."""
         table = table.sort_values("row", ignore_index=True)
+        # as many as odd documents
         n_listed = max(ceil(rule.alpha * int(table["p"].notna().sum())), rule.top, 1)
         misfiled = misfiled_documents(source, parts, table, groups, n_listed, jobs, progress)
+        # a family of a language may have documents in several groups
         return cls(groups, misfiled, groups.contradictions(parts.in_languages.representative))
 
     def with_group(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -432,34 +434,38 @@ def _count(
     jobs: int | str,
     progress: OnProgress,
 ) -> _Counts:
-    """Count the words of the groups."""
+    """Count the words of the groups, and of random groups that show which documents seem misfiled by chance.
+
+    Every n-th document with words is tried, about `_N_TRIED` in all; its counts are kept.
+    """
     number_of: dict[str, int] = {}
     by_chance = np.random.default_rng(_SEED).permutation(group_of)
-    labels = np.stack([group_of, by_chance + n_groups])
+    groups = np.stack([group_of, by_chance + n_groups])  # a word counts for both groups of its document
     total = csr_array((0, 2 * n_groups))
     tried, with_words = list[tuple[Any, Rows]](), list[Rows]()
     step, n_done, n_with_words = max(len(rows) // _N_TRIED, 1), 0, 0
     with closing(results_of(OnTexts(counter), source.chunks(rows), jobs)) as counted:
         for counts, words in counted:
             numbers = np.array([number_of.setdefault(word, len(number_of)) for word in words], np.int64)
-            of_chunk = labels[:, n_done : n_done + counts.shape[0]][:, _rows(counts)]
-            entries = np.tile(counts.data, 2), (np.tile(numbers[counts.indices], 2), of_chunk.ravel())
+            of_entries = groups[:, n_done : n_done + counts.shape[0]][:, _rows(counts)]
+            entries = np.tile(counts.data, 2), (np.tile(numbers[counts.indices], 2), of_entries.ravel())
             added = coo_array(entries, shape=(len(number_of), 2 * n_groups)).tocsr()
             total.resize(added.shape)
             total = total + added
-            places = np.flatnonzero(np.diff(counts.indptr))
-            tried.append((counts[places[-n_with_words % step :: step]], numbers))
-            with_words.append(n_done + places)
-            n_with_words += len(places)
+            of_chunk = np.flatnonzero(np.diff(counts.indptr))
+            # the first one to try is `step` documents after the last one of the chunk before
+            tried.append((counts[of_chunk[-n_with_words % step :: step]], numbers))
+            with_words.append(n_done + of_chunk)
+            n_with_words += len(of_chunk)
             n_done += counts.shape[0]
             progress("counting words of groups", n_done, len(rows))
-    some = vstack([_renumbered(counts, numbers, len(number_of)) for counts, numbers in tried], format="csr")
+    renumbered = [_renumbered(counts, numbers, len(number_of)) for counts, numbers in tried]
     places = np.concatenate(with_words)
     return _Counts(
         words=[*number_of],
         of_groups=csr_array(total[:, :n_groups]),
         by_chance=csr_array(total[:, n_groups:]),
-        tried=some,
+        tried=vstack(renumbered, format="csr"),
         own=group_of[places[::step]],
         own_by_chance=by_chance[places[::step]],
         places=places[::step],

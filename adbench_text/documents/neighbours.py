@@ -47,7 +47,10 @@ class Neighbours:
 
     @classmethod
     def of(cls, source: TextSource, survey: Survey, cleaners: Sequence[Cleaner], rows: Rows) -> Self:
-        """Find the neighbours of some documents. The parts of the survey are languages with a cleaner."""
+        """Find the neighbours of the documents in `rows`, by the words that the cleaners leave.
+
+        The parts of the survey are languages, and there is a cleaner for each of them, in the same order.
+        """
         places = np.unique(survey.representative[rows])
         places = places[(places >= 0) & survey.facts.has_words[places]]
         nearest = pd.Series(-1, places)
@@ -59,13 +62,14 @@ class Neighbours:
             sample = survey.sample(np.flatnonzero(survey.part == language))
             compared = np.union1d(sample[survey.facts.has_words[sample]], some)
             counts, words = count_words(cleaner.cleaned([*source.at(compared)]))
-            if not len(words):  # `cleaner` removes more than the detector's cleaner
+            if not len(words):  # all are stop words, which the survey may have kept
                 continue
             weights = csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
             for begin in range(0, len(some), _AT_A_TIME):
                 block = some[begin : begin + _AT_A_TIME]
                 similar = _most_similar(weights, np.searchsorted(compared, block))
-                first = similar.indptr[:-1][(has_one := np.diff(similar.indptr) > 0)]
+                has_one = np.diff(similar.indptr) > 0
+                first = similar.indptr[:-1][has_one]  # the most similar document comes first
                 nearest[block[has_one]] = compared[similar.indices[first]]
                 subject[block] = [words[numbers].tolist() for numbers in _shared_words(similar, weights)]
         return cls(survey.representative, nearest, subject)

@@ -77,7 +77,10 @@ def page_documents(table: pd.DataFrame, alpha: float, p: str = "") -> list[PageD
 
 
 def documents_of_list(listed: pd.DataFrame, order: str, alpha: float) -> list[PageDocument]:
-    """Return the documents of the list of an order, with their reasons. They have the column ``id``."""
+    """Return the documents of a list for the page; `order` ranks them, and `listed` has the column ``id``.
+
+    The reasons are words, or facts about form if form ranks the document.
+    """
     by_words = is_by_words(listed, order)  # for each document: whether its words, not its form, rank it
     listed = listed.assign(why=listed["why"].where(by_words, listed["why_form"]))
     if order == "both":  # show the order with the smaller p

@@ -110,14 +110,15 @@ class Families:
     def of(cls, facts: Facts, shared: float = SHARED, *, shortest: bool = False) -> Self:
         """Return the families of documents.
 
-        `shared` is the least similarity of near-copies. With `shortest`, the shortest document represents a
-        family, because near-copies often add text to it.
+        `shared` is the least similarity of near-copies. The document with the smallest key represents a
+        family. With `shortest`, the shortest one does, because near-copies often add text to it.
         """
         different, first, which = np.unique(facts.keys, return_index=True, return_inverse=True)
         place = family = np.arange(len(different))
         if len(facts.sketches):
             lengths = facts.lengths[first] if shortest else place
-            order = np.argsort(lengths, kind="stable")  # the first one of a family represents it
+            # the first one of a family represents it, and its place is the number of the family
+            order = np.argsort(lengths, kind="stable")
             place, family = np.empty_like(order), np.empty_like(order)
             place[order] = np.arange(len(order))
             family[order] = families(facts.sketches, shared, first[order])
@@ -151,10 +152,13 @@ class Survey:
 
     @classmethod
     def by_words(cls, families: Families, part: Rows, n_sample: int) -> Self:
-        """Return which document represents each family in each part."""
+        """Return a survey in which a document represents all documents of its family in its part.
+
+        `part` is the number of the part of each row, and `n_sample` the size of the sample of a part.
+        """
         Whole(2).check("sample", n_sample)
         representative = _first_rows(part, families.of_rows, families.place)
-        representative[families.facts.keys == 0] = -1
+        representative[families.facts.keys == 0] = -1  # these documents are empty
         return cls(
             facts=families.facts,
             part=part,

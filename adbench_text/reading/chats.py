@@ -59,15 +59,19 @@ class Chats:
         return bool(asked or self.options.role) or not isinstance(row.get("text"), str)
 
     def rows(self, values: _Values) -> Iterator[tuple[Mapping[str, Any], int]]:
-        """Yield an object for each turn, with the line where its conversation begins."""
+        """Yield an object for each turn with a wanted role, with the line where its conversation begins.
+
+        At the end, note the wanted roles that no turn has.
+        """
         wanted = {_role(name).lower(): name for name in self.options.role}  # empty for all roles
-        roles, last = dict[str, None](), 0
+        roles, number_of_conversation = dict[str, None](), 0
         for row, line in values:
-            last = max(line, last + 1)  # several conversations may be in one line
+            # the number of its line, or the next number if several conversations are in one line
+            number_of_conversation = max(line, number_of_conversation + 1)
             turns = self._checked(row, line)
             if turns is None:
                 continue
-            conversation, others = self._facts(row, last)
+            conversation, others = self._facts(row, number_of_conversation)
             for number, turn in enumerate(turns, start=1):
                 role_name, text_name = _form_of(turn) or _FORMS[0]
                 role = _role(turn[role_name])

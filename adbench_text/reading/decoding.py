@@ -51,7 +51,10 @@ def named_errors(file: Path | str) -> Iterator[None]:
 
 
 def unpacked(stream: BinaryIO, name: str) -> Any:
-    """Return the bytes of a file. A compressed file is unpacked, whatever its name."""
+    """Return a buffered stream of the bytes of a file. A compressed file is unpacked, whatever its name.
+
+    `name` is for messages.
+    """
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
     start = buffered.peek(6)
     if start.startswith(_GZIP):
@@ -188,7 +191,11 @@ class Lines:
         return next((line.strip() for line in self.ahead() if not line.isspace()), "")
 
     def sizes(self, *, grow: bool) -> Iterator[int]:
-        """Yield the size of each batch. With `grow`, for a pipe, sizes grow from one row."""
+        """Yield the number of rows of each batch, without end.
+
+        The first lines show how many rows fit into a batch. With `grow`, the first batch has one row, and
+        each later batch up to twice as many, so that the first rows of a pipe do not wait for others.
+        """
         lines = self.ahead()
         most = max(min(MOST_ROWS, MOST_CHARACTERS * len(lines) // max(sum(map(len, lines)), 1)), 1)
         size = 1 if grow else most

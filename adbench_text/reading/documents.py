@@ -18,7 +18,7 @@ from adbench_text.escaping import without_surrogates
 from adbench_text.reading.batch import LONGEST, MOST_ROWS, Batch, ColumnStrings, check_length
 from adbench_text.reading.escapes import Unescaped
 from adbench_text.reading.options import ReadOptions
-from adbench_text.reading.source import TEXT, WholeLines, source_of
+from adbench_text.reading.source import TEXT, Source, WholeLines, source_of
 from adbench_text.reading.stored import RowNumbers, StoredTexts, by_batch, texts_of, write
 
 if TYPE_CHECKING:
@@ -80,25 +80,13 @@ class DocumentFile:
     ) -> None:
         names_of_text = [text] if isinstance(text, str) else text or ()
         given = [*map(without_surrogates, filter(None, names_of_text))]
-        id, self.group_column = id and without_surrogates(id), group and without_surrogates(group)
+        id = id and without_surrogates(id)
+        self.group_column = group and without_surrogates(group)
         others = [*filter(None, [id, self.group_column])]
         self._source = source = source_of(path, [*given, *others], ReadOptions(**options))
         source.chosen = given
         batches = source.batches()
-        first: list[Batch] = []
-        names: dict[str, None] = {}
-        for batch in batches:
-            first.append(_with_clean_names(batch))
-            names |= dict.fromkeys(first[-1].columns)
-            is_complete = names.keys() >= {*given, *others}
-            # the first of several files may lack a column
-            is_enough = sum(map(len, first)) >= _N_LOOKED_AT and (is_complete or not source.goes_on)
-            likely = source.options.likely
-            is_decided = (
-                given or source.found_text or (likely and ({*likely} <= names.keys() or TEXT in names))
-            )
-            if is_enough or (is_decided and is_complete):
-                break  # a pipe must get an answer after its first document
+        first = _first_batches(source, batches, given, others)
         if not any(map(len, first)):
             raise DataError(
                 " ".join([f"{source.name} has no documents.", *source.notes, *source.losses.notes])
@@ -109,14 +97,14 @@ class DocumentFile:
             None if is_read_anew and not source.pipe else chain(first, batches)
         )
         self._is_read = False
-        self.columns = list(names)
+        self.columns = [*dict.fromkeys(chain.from_iterable(batch.columns for batch in first))]
         self.class_columns = [*source.hub.classes] if source.hub else []
         for column in (*given, *others):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns, source.advice)
-        of_model = [*source.options.likely]
-        if of_model and not given and {*of_model} <= names.keys():
-            given = of_model
+        likely = [*source.options.likely]
+        if likely and not given and {*likely} <= {*self.columns}:
+            given = likely
         self.text_columns = given or [
             source.found_text or _text_column(self.columns, first, source.losses.notes)
         ]
@@ -410,7 +398,10 @@ class _BatchStore:
                 self._write()
 
     def table(self, id_column: str | None, pieces: Sequence[_Piece]) -> DocumentTable:
-        """Return all rows, in memory or in files. If a batch lacks a column, its values are missing."""
+        """Return all rows as a table. If a batch lacks a column, its values are missing.
+
+        If some batches are in files, the others are written, too, and the table maps the files.
+        """
         import pyarrow as pa
 
         if not self._files:
@@ -506,6 +497,27 @@ def named(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
         if len(alike := [column for column in columns if column.strip().lower() == name]) == 1:
             return alike[0]
     return None
+
+
+def _first_batches(
+    source: Source, batches: Iterator[Batch], text: Sequence[str], others: Sequence[str]
+) -> list[Batch]:
+    """Read batches until the column of the text is known or can be guessed.
+
+    The user named the columns `text`, or none, and the columns `others`.
+    """
+    first, names, likely = list[Batch](), set[str](), source.options.likely
+    for batch in batches:
+        first.append(_with_clean_names(batch))
+        names.update(first[-1].columns)
+        has_all = names >= {*text, *others}
+        has_likely = bool(likely) and ({*likely} <= names or TEXT in names)
+        is_known = text or source.found_text or has_likely
+        # the first of several files may lack a column
+        is_enough = sum(map(len, first)) >= _N_LOOKED_AT and (has_all or not source.goes_on)
+        if is_enough or (is_known and has_all):
+            break  # a pipe must get an answer after its first document
+    return first
 
 
 def _text_column(columns: Sequence[str], first: Sequence[Batch], notes: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ class Unescaped:
         self._losses, self._may_be_database = losses, is_table
 
     def texts(self, texts: "pa.Array", batch: Batch) -> "pa.Array":
-        """Return the texts of a batch without escapes."""
+        """Return the texts of a batch without escapes; count the texts whose words may have changed."""
         import pyarrow.compute as pc
 
         data = _bytes(texts)  # searching bytes is ten times as fast as Arrow if nothing is found

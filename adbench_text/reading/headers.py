@@ -33,11 +33,12 @@ def n_lines_above(sample: Sequence[str], options: ReadOptions, wanted: Collectio
     The header is the first row with the `wanted` columns, or otherwise the first row that is not a title. The
     delimiter is the one for which the rows below have as many fields as the header.
     """
-    # by delimiter: whether the header has the wanted columns, how well the rows fit, and the number of lines
+    # for each delimiter: whether the header has the wanted columns, how well the rows fit, what decides
+    # between equals (few rows above a wanted header, or many columns), and the number of lines above
     candidates = []
     for delimiter in options.delimiter or DELIMITERS:
         quotes = delimiter != "\t" if options.quotes is None else options.quotes
-        rows, sizes = [], []
+        rows, sizes = [], []  # a field in quotes may have several lines
         for fields, lines in Dialect(delimiter, quotes).rows(sample):
             rows.append(fields)
             sizes.append(len(lines))

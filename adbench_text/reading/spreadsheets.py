@@ -182,21 +182,26 @@ def _book_of(stream: BinaryIO) -> "CalamineWorkbook":
 
 
 def _chosen(
-    book: "CalamineWorkbook", name: str, wanted: str | None, advice: str
+    book: "CalamineWorkbook", name: str, given: str | None, advice: str
 ) -> "tuple[CalamineSheet, int, int] | None":
-    """Return the sheet to read, with the numbers of its rows and columns; None if no sheet has rows."""
+    """Return the sheet to read, and how many rows and columns it has; None if no sheet has rows.
+
+    The user may have `given` its title, or its number from 1 on. Raise DataError if there is no such sheet,
+    or if nothing is given and several sheets have rows.
+    """
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
     sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     titles = [sheet.name for sheet in sheets]
-    if wanted is not None:
-        title = wanted
+    if given is not None:
+        title = given
+        # int refuses thousands of digits
         if title not in titles and title.isdecimal() and 0 < int(title[:9]) <= len(titles):
             title = titles[int(title) - 1]
         if title not in titles:
-            raise DataError(f"{name} has no sheet {wanted!r}. Its sheets: {_listed(titles)}.")
+            raise DataError(f"{name} has no sheet {given!r}. Its sheets: {_listed(titles)}.")
         return _with_extent(book.get_sheet_by_name(title))
-    # a hidden sheet often has the choices of a list; it is read if nothing else has rows
+    # a hidden sheet often has the entries of a drop-down list; it is read if nothing else has rows
     for is_visible in (True, False):
         some = [sheet.name for sheet in sheets if (sheet.visible == SheetVisibleEnum.Visible) == is_visible]
         with_extents = [_with_extent(book.get_sheet_by_name(title)) for title in some]

@@ -66,9 +66,10 @@ def identified(known: Declared, cell: Cell) -> dict[str, str]:
 
 
 def accepted_name(name: str) -> str:
-    """Return a name that MLflow accepts for a param, tag or metric; different names stay different.
+    """Return a name that MLflow accepts for a param, tag or metric.
 
-    MLflow reads a name as a path, which must have its shortest form, and stay below the folder.
+    MLflow takes a name for a path in its folder, so it refuses ``a//b``, ``/a`` and ``../a``. A changed name
+    ends with a digest of the original name, so that different names stay different.
     """
     safe = _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
     if normpath(safe) != safe or safe.startswith(("/", "..")) or safe == ".":

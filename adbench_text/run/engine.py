@@ -177,16 +177,18 @@ class Dask:
                     corpora[cell.split.dataset],
                     work.definitions[cell],
                     work.limits,
-                    gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands also share the GPU
+                    # the share of a GPU; Dask adds up the shares of all commands
+                    gpus=1 / self.gpu_jobs if is_on_gpu else 0,
                 )
 
             def sizes() -> tuple[int, int]:
-                """Return the sizes of the cluster; report once that it has no worker."""
+                """Return the sizes, see `Started`; report each time that the cluster has lost all workers."""
                 nonlocal was_empty
                 n = cluster.size()  # also updates `n_gpus`
                 if not n and not was_empty:
                     work.progress.message(f"waiting for a worker of {cluster.address}")
                 was_empty = not n
+                # in a cluster without GPUs, any worker takes such a cell
                 return n, round(cluster.n_gpus * self.gpu_jobs) or n
 
             yield Started(submit, sizes)
@@ -195,11 +197,11 @@ class Dask:
 def _scored_on_cluster(
     cell: Cell, corpus: Corpus, definition: Mapping[str, str], limits: Limits
 ) -> Result | None:
-    """Return the result of a cell without metrics; None if the client does not wait for it any more."""
+    """Return the result of a cell, without its metrics; None if the client does not wait for it any more."""
     from adbench_text.cluster import is_wanted, n_threads
 
     _check_definition(cell, corpus, definition)
-    variables = threads(n_threads(), is_override=True)  # Dask sets one thread
+    variables = threads(n_threads(), is_override=True)  # Dask allows one thread
     with _processes(1, limits=limits, variables=[variables]) as processes:
         shared = processes.share(corpus, f"The corpus {cell.split.dataset}")
         future = processes.submit(scored, cell, shared, Progress(), "oracle" in definition)

@@ -68,7 +68,7 @@ def run_sweep(
     def keep(returned: Result, cell: Cell) -> Result:
         """Measure the result of a cell, and write it to the journal."""
         corpus = corpora[cell.split.dataset]
-        # here, because no detector has run in this process
+        # not in the process of the cell, because a detector may have changed its libraries
         result = measured(returned, cell, split_of(cell.split), corpus)
         store.keep(result, definitions[cell], corpus)
         return result

@@ -23,7 +23,7 @@ from adbench_text.contract.scores import (
 )
 from adbench_text.corpora.corpus import Corpus, cleaner_of
 from adbench_text.corpora.split import Split
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import DetectorError
 from adbench_text.metrics import ALIKE, AS_PUBLISHED, HIGHEST, WORD_METRICS
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def marked_words(corpus: Corpus, split: Split) -> MarkedWords:
 
 
 def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Scores | None:
-    """Return the scores of the `marked_words`, one edition after the other; None if there are none.
+    """Return the scores of the `marked_words` in their order; None without marked words or scores of words.
 
     A word with several tokens gets their highest score. A word without a score, for example because cleaning
     removes it, gets the score of a word that is neither odd nor typical, as on a heat map.
@@ -84,7 +84,7 @@ def word_scores(detector: "TextDetector", corpus: Corpus, split: Split) -> Score
         return None
     try:
         of_texts = [*map(plain_token_scores, detector.token_scores(list(split.test)))]
-    except AdbenchTextError:  # the detector scores a document as a unit
+    except DetectorError:  # the detector scores a document as a unit
         return None
     for text, tokens in zip(split.test, of_texts, strict=True):
         check_token_scores(tokens, text)

@@ -48,7 +48,10 @@ class DatabaseReader:
         self._uri, self._file = uri, file
 
     def _rows(self, query: str, *values: str) -> list[Any]:
-        """Return the rows of a query, in a separate transaction."""
+        """Return the rows of a query.
+
+        Each query has its own connection, so that a run can be stored between two of them.
+        """
         try:
             with closing(sqlite3.connect(self._file, timeout=_PATIENCE)) as database:
                 return database.execute(query, values).fetchall()

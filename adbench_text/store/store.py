@@ -198,8 +198,8 @@ class Store:
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Update the summaries of these definitions if their numbers changed.
 
-        Means and spreads are over all finished cells in the store with the same detector, code and corpus,
-        not only over the cells of one sweep.
+        Means and spreads are over all finished cells in the store with the same detector, code, corpus and
+        level, not only over the cells of one sweep.
         """
         wanted = {(each["dataset"], summary_key(each)) for each in definitions}
         # two sweeps that end at once would write every summary twice
@@ -213,11 +213,13 @@ class Store:
                     groups[key].append(row)
                 existing = {run.data.tags[SUMMARY]: run for run in self._search(dataset, "summary")}
                 for key, group in groups.items():
-                    old, cells = existing.get(key), latest(table_of(reversed(group)))
-                    new = run_of_summary(definitions_of[key], cells)
+                    if (dataset, key) not in wanted:
+                        continue
+                    old, oldest_first = existing.get(key), reversed(group)
+                    new = run_of_summary(definitions_of[key], latest(table_of(oldest_first)))
                     before = sorted(old.data.metrics.items()) if old else []
                     # as text, because NaN does not equal itself
-                    if (dataset, key) in wanted and str(before) != str(sorted(new.metrics.items())):
+                    if str(before) != str(sorted(new.metrics.items())):
                         self._write(dataset, new, old and old.info.run_id)
 
     # Reading

@@ -88,7 +88,7 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
     """Return the tags of the run of a cell, besides its definition; a tag without a value is missing."""
-    names = splits(corpus, result.cell.split.protocol)
+    names = splits(corpus, result.cell.split.protocol)  # their inlier classes
     classes = "\n".join(names)
     failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
     ours = {
@@ -98,7 +98,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         "edition": corpus.edition,
         "documents": corpus.counts(),
         "configurations": str(result.cell.n_configurations),
-        # so that a report knows splits without results
+        # so that a report knows splits without results; too many names leave only their number
         "classes": classes if len(classes) <= LONGEST_TAG else "",
         "splits": str(len(names)),
         "published": "true" if corpus.is_published else "",

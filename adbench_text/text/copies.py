@@ -135,7 +135,8 @@ def _flags(values: NDArray[np.uint64], n_bits: int) -> NDArray[np.uint64]:
 def numbered_families(texts: Sequence[str], shared: float = OF_MODEL) -> NDArray[np.int64]:
     """Return a number for each cleaned document: copies and near-copies have the same number.
 
-    `shared` is the least similarity of near-copies. The default is low enough to miss none of `SHARED`.
+    `shared` is the least similarity of near-copies. The default is below `SHARED`, because the similarity is
+    an estimate, and no near-copy may be missed.
     """
     place_of: dict[str, int] = {}
     places = [place_of.setdefault(text, len(place_of)) for text in texts]

@@ -271,7 +271,9 @@ class _Placed:
 
 
 def in_lower_case(text: str, language: str) -> str:
-    """Return a word in lower case as a reader writes it, without invisible characters.
+    """Return a word in lower case by the rules of its language.
+
+    Invisible characters are removed, except joiners, which belong to the spelling in some languages.
 
     >>> in_lower_case("ISITMA", "tr"), in_lower_case("Stra\u00dfe", "de")
     ('ısıtma', 'straße')

@@ -333,9 +333,11 @@ def _load(model: PretrainedModel) -> Callable[[list[str]], NDArray[Any]]:
 
 
 def _sentence_transformer(model: PretrainedModel) -> "SentenceTransformer":
+    """Load a model of sentence-transformers from its folder, without the network."""
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
+    # the progress of loading weights would be printed between our lines
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     loaded = SentenceTransformer(
         model.place,

@@ -10,15 +10,15 @@ _LONG, _PIECE = 20, 4  # a longer word is a phrase without spaces; it is cut int
 
 
 def terms_of(cleaned: str) -> Iterator[str]:
-    """Yield the words of a cleaned document that have letters.
+    """Yield the terms of a cleaned document: its words, but not numbers.
 
-    Chinese characters and Hiragana have no spaces between words: two neighbours are a term. A very long word,
-    as in Thai, is cut into pieces.
+    Chinese characters and Hiragana have no spaces between words, so two neighbours are a term. A very long
+    word, as in Thai, is cut into pieces.
 
     >>> [*terms_of("ships 1987 k8s"), *terms_of("海港的")]
     ['ships', 'k8s', '海港', '港的']
     """
-    found = words(cleaned)
+    found = words(cleaned)  # each ideograph is a word
     if not _has_ideographs(cleaned):
         yield from chain.from_iterable(map(_parts, found))
         return

@@ -42,7 +42,11 @@ class Wheel:
         return None
 
     def locate(self, user: str) -> Path:
-        """Verify the files, and return their folder; the message names `user`, who needs them."""
+        """Verify the files, and return their folder.
+
+        Raise PluginError if they are missing, and DataError if a file is not the published one. The message
+        says that `user` needs them, such as ``"The encoder 'minilm'"``.
+        """
         folder = self.find()
         if folder is None:
             raise PluginError(f"{user} needs the package {self.package}; run: {self.command}")

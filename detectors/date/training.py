@@ -38,9 +38,12 @@ class Training:
         return int(np.random.SeedSequence([self.seed, step]).generate_state(1)[0])
 
     def corruption(self, step: int, ids: Tensor, lengths: Tensor) -> Corruption:
-        """Draw the masked tokens of a batch of ids (B, L), and the noise for their replacements."""
+        """Draw the masked tokens of a batch of ids (B, L), and the noise for their replacements.
+
+        With patterns, each text draws the number of its pattern; without them, the number is 0.
+        """
         device = ids.device
-        # A function of seed and step, so that the draws of an observer change nothing.
+        # The generator depends only on seed and step, so that the draws of an observer change nothing.
         random = torch.Generator(device).manual_seed(self.seed_of(step))
         noise = torch.rand(ids.shape, generator=random, device=device)
         if self.patterns is None:

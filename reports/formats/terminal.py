@@ -43,10 +43,13 @@ def render(report: Report, width: int | None = None) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Cut a table between columns so that every part fits; without a width it stays whole."""
+    """Return the numbers of the columns in each part of a table; a part has at most `width` characters.
+
+    `widths` are the widths of the columns. Without a `width` there is one part.
+    """
 
     def is_too_wide(columns: list[int]) -> bool:
-        # a line and two spaces belong to a column, and another line to the last one
+        # a column has a border and two spaces, and the last one has another border
         return width is not None and sum(widths[each] + 3 for each in columns) + 1 > width
 
     return table.parts(is_too_wide)

@@ -8,10 +8,10 @@ from adbench_text.reports.published import read
 from adbench_text.reports.report import Entry, Table, figure
 
 _FIGURES = "words.json"  # published figures in percent, and notes on the datasets
-_OF_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
-_OF_DOCUMENTS = [f"{ALIKE}max_auroc", f"{ALIKE}max_ap", "auroc"]
-#: Keys of the published figures, which are for words as published.
-_OF_METHODS = {
+_FOR_WORDS = [f"{edition}{name}" for edition in (ALIKE, AS_PUBLISHED) for name in WORD_METRICS]
+_FOR_DOCUMENTS = [f"{ALIKE}max_auroc", f"{ALIKE}max_ap", "auroc"]
+#: The names of metrics in the file of published figures, which are for words as published.
+_PUBLISHED_NAMES = {
     f"{AS_PUBLISHED}auroc": "auroc",
     f"{AS_PUBLISHED}ap": "ap",
     f"{ALIKE}max_auroc": "documents_auroc",
@@ -38,10 +38,13 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _rows(corpus: Corpus) -> list[list[Entry]]:
-    """Return the rows of our detectors on a corpus, then of published methods, which lack some figures."""
-    names = [*_OF_WORDS, *_OF_DOCUMENTS]
-    rows = [[Entry(column.label), *entries] for column, entries in corpus.measured(names)]
-    for row in read(_FIGURES)["percent"].get(corpus.dataset, ()):
-        of_method = [row.get(_OF_METHODS.get(name, "")) for name in names]
-        rows.append([Entry(f"{row['method']} (published)"), *map(figure, of_method)])
+    """Return the rows of our detectors on a corpus, then the rows of published methods.
+
+    A published method has no figure for some metrics.
+    """
+    metrics = [*_FOR_WORDS, *_FOR_DOCUMENTS]
+    rows = [[Entry(detector.label), *entries] for detector, entries in corpus.measured(metrics)]
+    for method in read(_FIGURES)["percent"].get(corpus.dataset, ()):
+        figures = [method.get(_PUBLISHED_NAMES.get(metric, "")) for metric in metrics]
+        rows.append([Entry(f"{method['method']} (published)"), *map(figure, figures)])
     return rows
