@@ -249,14 +249,14 @@ def p_of_families(
     """Return for each family of near-copies how likely so many new documents are if nothing has changed.
 
     The share of a family among the new documents is compared with its share among the normal ones, which is
-    0 for a new family. Both shares vary around the same mean, as form letters do from file to file: they
+    0 for a new family. Both shares vary around the same mean, as the share of a form letter does: they
     follow a gamma distribution with a standard deviation of half the mean. Given how many documents a family
     has in both files, p is the chance that so many or more are new (beta-binomial, if both files have the
     same size). The first four new near-copies of a family do not count, because a document may be sent again.
 
     A family has its smallest possible p if all its documents are new. The p of a family is multiplied by the
-    number of families that can have such a small p at all (Tarone, Biometrics 1990). So the smallest p of
-    all families is below 0.005 in at most 0.5 % of files.
+    number of families that can have such a small p at all (Tarone, Biometrics 1990). So at most a share x of
+    unchanged files has a family with a p below x.
 
     Parameters
     ----------

@@ -67,11 +67,11 @@ class Option:
         choices = _FLAG if self.kind is bool else self.choices
         if choices and text not in choices:
             raise UnknownNameError(f"value of {self.name}", text, choices)
+        what = "a whole number" if self.kind is int else "a number"
         try:
             value = self.kind(text)
         except ValueError as error:
-            raise InvalidValueError(f"{self.name} must be a number, got {text!r}.") from error
-        if self.least is not None and value < self.least:
-            what = f"a whole number of at least {self.least}"
-            raise InvalidValueError(f"{self.name} must be {what}, got {value}.")
+            raise InvalidValueError(f"{self.name} must be {what}, got {text!r}.") from error
+        if self.least is not None and not value >= self.least:  # NaN is not
+            raise InvalidValueError(f"{self.name} must be {what} of at least {self.least}, got {value}.")
         return value

@@ -54,7 +54,7 @@ print(json.dumps({
 
 
 def devices() -> dict[str, Any]:
-    """Return the versions of torch and CUDA, and the GPUs; or no GPUs and a ``problem``.
+    """Return the versions of torch and CUDA, the threads, and the GPUs; or no GPUs and a ``problem``.
 
     Another process imports torch, because it takes much memory, and this process may not need it.
     """

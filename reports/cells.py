@@ -116,7 +116,7 @@ class Cells:
     ) -> None:
         self.stored, self.promised = stored, promised
         newest = _with_corpora(latest(stored))
-        self.every = _with_homes(_of_newest_code(newest), not_joined)
+        self.every = _with_homes(_newest_results(newest), not_joined)
         self.n_superseded = len(newest) - len(self.every)
         counted = self.every[self.every["is_first"]].reset_index(drop=True)
         counted["n_configurations"] = _n_configurations(counted)
@@ -170,13 +170,13 @@ def _with_corpora(stored: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _of_newest_code(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the newest result of each cell, whatever its code.
+def _newest_results(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the newest result of each cell, given a result for each version of its code, the oldest first.
 
     A cell stays at the place of its first result, so that a new result moves no column.
     """
     identity = ["corpus", "source", "detector", "preset", "configuration", *SPLIT]
-    places = cells.groupby(identity, sort=False, dropna=False).ngroup()  # by the first results
+    places = cells.groupby(identity, sort=False, dropna=False).ngroup()  # in the order of the first results
     newest = cells.drop_duplicates(identity, keep="last")
     return newest.iloc[places[newest.index].argsort(kind="stable")].reset_index(drop=True)
 

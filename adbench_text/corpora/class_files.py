@@ -255,9 +255,9 @@ class ClassFiles(Dataset):
         return labelled, notes
 
     def _is_test(self, table: DocumentTable, parts: list[str], row: int) -> bool:
-        """Return whether a document is for testing; raise InvalidValueError if its part has another name.
+        """Return whether a document is for testing; raise InvalidValueError if its part is unknown.
 
-        Validation documents have been left out before.
+        `parts` has the name of the part of each row, in lower case. Validation documents are left out before.
         """
         if parts[row] not in _PARTS:
             raise InvalidValueError(

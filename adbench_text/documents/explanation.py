@@ -47,7 +47,7 @@ def shows_no_words(text: str, cleaned: str) -> bool:
 
 
 def odd_words(words: Sequence[TokenScore], least: float, n: int, language: str = _UNKNOWN) -> list[str]:
-    """Return at most `n` different words in lower case: the highest scores above `least`."""
+    """Return at most `n` different words in lower case, with the highest scores above `least`."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
     by_fold: dict[str, str] = {}  # two spellings of a word count once
     for word in strongest:

@@ -49,7 +49,7 @@ class LeftOut:
     def centre(self) -> float:
         """The score of a word that is neither odd nor typical; 0 without scores of words.
 
-        It is found in some of the documents.
+        A sample of the documents is enough for it.
         """
         try:
             return centre(self.token_scores(self._texts[:: max(len(self._texts) // N_TYPICAL, 1)]))

@@ -47,26 +47,26 @@ class Neighbours:
 
     @classmethod
     def of(cls, source: TextSource, survey: Survey, cleaners: Sequence[Cleaner], rows: Rows) -> Self:
-        """Find the neighbours of the documents in `rows`, by the words that the cleaners leave.
+        """Find the neighbours of the odd documents in `rows`, by the words that the cleaners leave.
 
         The parts of the survey are languages, and there is a cleaner for each of them, in the same order.
         """
-        places = np.unique(survey.representative[rows])
-        places = places[(places >= 0) & survey.facts.has_words[places]]
-        nearest = pd.Series(-1, places)
-        subject = pd.Series([()] * len(places), places, dtype=object)
+        representatives = np.unique(survey.representative[rows])
+        representatives = representatives[(representatives >= 0) & survey.facts.has_words[representatives]]
+        nearest = pd.Series(-1, representatives)
+        subject = pd.Series([()] * len(representatives), representatives, dtype=object)
         for language, cleaner in enumerate(cleaners):
-            some = places[survey.part[places] == language]
-            if not len(some):
+            of_language = representatives[survey.part[representatives] == language]
+            if not len(of_language):
                 continue
             sample = survey.sample(np.flatnonzero(survey.part == language))
-            compared = np.union1d(sample[survey.facts.has_words[sample]], some)
+            compared = np.union1d(sample[survey.facts.has_words[sample]], of_language)
             counts, words = count_words(cleaner.cleaned([*source.at(compared)]))
-            if not len(words):  # all are stop words, which the survey may have kept
+            if not len(words):  # they are all stop words, which the cleaner of the detector may keep
                 continue
             weights = csr_matrix(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
-            for begin in range(0, len(some), _AT_A_TIME):
-                block = some[begin : begin + _AT_A_TIME]
+            for begin in range(0, len(of_language), _AT_A_TIME):
+                block = of_language[begin : begin + _AT_A_TIME]
                 similar = _most_similar(weights, np.searchsorted(compared, block))
                 has_one = np.diff(similar.indptr) > 0
                 first = similar.indptr[:-1][has_one]  # the most similar document comes first

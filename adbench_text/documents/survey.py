@@ -114,7 +114,7 @@ class Families:
         family. With `shortest`, the shortest one does, because near-copies often add text to it.
         """
         different, first, which = np.unique(facts.keys, return_index=True, return_inverse=True)
-        place = family = np.arange(len(different))
+        place = family = np.arange(len(different))  # keys are sorted, so a place is the rank of a key
         if len(facts.sketches):
             lengths = facts.lengths[first] if shortest else place
             # the first one of a family represents it, and its place is the number of the family

@@ -169,7 +169,7 @@ class Dask:
             was_empty = False
 
             def submit(cell: Cell) -> "Future[Result]":
-                """Run a cell on the cluster."""
+                """Let the cluster run a cell."""
                 is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
                 return cluster.submit(
                     _scored_on_cluster,
@@ -177,18 +177,18 @@ class Dask:
                     corpora[cell.split.dataset],
                     work.definitions[cell],
                     work.limits,
-                    # the share of a GPU; Dask adds up the shares of all commands
+                    # a cell takes a share of a GPU; Dask adds up the shares, also for other commands
                     gpus=1 / self.gpu_jobs if is_on_gpu else 0,
                 )
 
             def sizes() -> tuple[int, int]:
-                """Return the sizes, see `Started`; report each time that the cluster has lost all workers."""
+                """Return the sizes, see `Started`; report when the cluster has no worker yet, or no more."""
                 nonlocal was_empty
                 n = cluster.size()  # also updates `n_gpus`
                 if not n and not was_empty:
                     work.progress.message(f"waiting for a worker of {cluster.address}")
                 was_empty = not n
-                # in a cluster without GPUs, any worker takes such a cell
+                # without GPUs, any worker takes a cell that may use one
                 return n, round(cluster.n_gpus * self.gpu_jobs) or n
 
             yield Started(submit, sizes)

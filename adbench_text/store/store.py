@@ -202,7 +202,7 @@ class Store:
         level, not only over the cells of one sweep.
         """
         wanted = {(each["dataset"], summary_key(each)) for each in definitions}
-        # two sweeps that end at once would write every summary twice
+        # two sweeps that end at once would write a summary twice, and an interrupt would write half of one
         with self.journal.held(), interrupts.held_back():
             for dataset in {dataset for dataset, _ in wanted}:
                 definitions_of: dict[str, dict[str, str]] = {}

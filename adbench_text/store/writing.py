@@ -88,7 +88,7 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
     """Return the tags of the run of a cell, besides its definition; a tag without a value is missing."""
-    names = splits(corpus, result.cell.split.protocol)  # their inlier classes
+    names = splits(corpus, result.cell.split.protocol)  # a split is named after its inlier class
     classes = "\n".join(names)
     failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
     ours = {

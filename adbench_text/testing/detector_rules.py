@@ -203,6 +203,7 @@ def has_token_scores_in_place(subject: Subject) -> Iterator[str]:
         yield f"token_scores of {len(TEST)} texts has {len(scored)} entries"
     for text, tokens in zip(TEST, scored, strict=False):
         for token, start, end, score in tokens:
+            # a token may be in lower case, and lack characters that cleaning removes
             if not 0 <= start <= end <= len(text) or token.lower() not in text[start:end].lower():
                 yield f"the token {token!r} is not text[{start}:{end}]: {text[start:end]!r:.30}"
                 return

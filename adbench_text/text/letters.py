@@ -273,7 +273,8 @@ class _Placed:
 def in_lower_case(text: str, language: str) -> str:
     """Return a word in lower case by the rules of its language.
 
-    Invisible characters are removed, except joiners, which belong to the spelling in some languages.
+    Escapes and invisible characters are removed, except joiners, which belong to the spelling in some
+    languages. Letters of a special form, such as ligatures, get their usual form (NFKC).
 
     >>> in_lower_case("ISITMA", "tr"), in_lower_case("Stra\u00dfe", "de")
     ('ısıtma', 'straße')
@@ -282,5 +283,5 @@ def in_lower_case(text: str, language: str) -> str:
         return text.lower()  # the same, many times as fast
     text = unicodedata.normalize("NFKC", without_escapes(text))
     text = "".join([letter for letter in text if letter in (_NON_JOINER, _JOINER) or not is_unseen(letter)])
-    small = prepared("I", standard(language))
-    return text.replace("\u0130", "i").replace("I", small).lower()
+    small = prepared("I", standard(language))  # without a dot in Turkish
+    return text.replace(_DOTTED_I, "i").replace("I", small).lower()

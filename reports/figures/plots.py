@@ -158,8 +158,8 @@ def _curve(metric: Metric, outlier: NDArray[np.bool_], scores: Array) -> tuple[A
 
 
 def _thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Keep at most 200 points of a line, including its ends, as evenly along it as possible."""
+    """Keep at most `MOST_POINTS` points of a line, including its ends, as evenly along it as possible."""
     length = np.concatenate([[0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])  # from the start to a point
-    even = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS - 1))  # rounding may add a place
+    even = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS - 1))
     places = np.unique([0, *even.clip(max=len(x) - 1), len(x) - 1])
     return x[places], y[places]
