@@ -4,7 +4,7 @@ import csv
 import math
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -214,21 +214,16 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
         )
 
 
-def _table(
-    path: Path,
-    is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]",
-    columns: Collection[str] | None = None,
-) -> pd.DataFrame:
+def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -> pd.DataFrame:
     """Return the wanted rows of a spreadsheet, or of a CSV with any separator.
 
-    Of a CSV, only some `columns` may be read, None for all. U+FFFD replaces bytes that are not UTF-8. The
-    table may have millions of rows, so the others are not kept.
+    In a CSV, U+FFFD replaces bytes that are not UTF-8. The table may have millions of rows, so the others are
+    not kept.
     """
     if spreadsheets.has_suffix(path):
         names, cells = spreadsheets.table(path)
         table = pd.DataFrame(cells, columns=names, dtype=str)
         return table[is_wanted(table)]
-    is_read: Any = None if columns is None else set(columns).__contains__
     with opened(path, "replace") as text, warnings.catch_warnings():
         first = [*islice(text, _N_LINES)]
         delimiter, lines = delimiter_of("".join(first)), chain(first, text)
@@ -242,10 +237,9 @@ def _table(
             sep=delimiter,
             names=as_in_pandas(header),
             header=None,
-            dtype=str,
+            dtype=object,
             keep_default_na=False,
             index_col=False,
-            usecols=is_read,
             chunksize=_N_ROWS,
         )
         return pd.concat([piece[is_wanted(piece)] for piece in pieces])
@@ -304,16 +298,16 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
     A mark of a row replaces the marks of its copies. `name_of` returns the name of a row in the column
     ``copy_of``. A file that cannot be read, or has no column ``mark``, has no marks.
     """
-    columns, given_rows = [MARK, _ROW, "copy_of"], {*map(str, given)}
+    given_rows = {*map(str, given)}
 
     def is_given(table: pd.DataFrame) -> "pd.Series[bool]":
         return table[_ROW].isin(given_rows) if _ROW in table else pd.Series(False, table.index)
 
     try:
-        table = _table(path, lambda table: is_given(table) | _is_marked(table), columns)
+        table = _table(path, lambda table: is_given(table) | _is_marked(table))
     except (OSError, ValueError):
         return []
-    table = table.reindex(columns=columns, fill_value="")
+    table = table.reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")
     table = table.assign(given=is_given, marked=_is_marked)
     names = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))
     family = table["copy_of"].where(table["copy_of"] != "", names)

@@ -89,6 +89,8 @@ _OF_PRECISE = 2.5  # weight of R
 _SHARPNESS = 2.0  # of the larger of both
 _LONGEST_WORD = 40  # characters of a word to show
 _NEIGHBOURS = 20
+_DECIMALS = 9  # of a distance; the others differ from machine to machine
+_LEAST_SQUARE = 1e-12  # of a distance, as a share of the squares that it is computed from
 _ROWS = 100  # of a block of distances, so that it stays in the cache
 _MOST_REFERENCES = 4_000  # documents to search for neighbours: it takes a third of the time of a large file
 
@@ -177,7 +179,7 @@ class Form(TextDetector):
         self._inverse = np.linalg.inv(centred.T @ centred + _RIDGE * self._n * np.eye(len(FACTS)))
         places = np.random.default_rng(self.random_state).permutation(self._n)[:_MOST_REFERENCES]
         self._references = standard[places]
-        distances = self._left_out(standard, places)
+        distances = [_rounded(each) for each in self._left_out(standard, places)]
         self._scales = [_Scale.fit(of_training) for of_training in distances]
         self._precise = Precise.fit(counted, logs)
         precise = self._precise.left_out(logs)
@@ -191,7 +193,7 @@ class Form(TextDetector):
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
         distances = mahalanobis, _nearest(standard, self._references).mean(axis=1)
         pairs = zip(self._scales, distances, strict=True)
-        scores = np.sum([scale.quantiles(each) for scale, each in pairs], axis=0)
+        scores = np.sum([scale.quantiles(_rounded(each)) for scale, each in pairs], axis=0)
         return self._joined(scores, self._scale_of_precise.quantiles(self._precise.distances(logs)))
 
     def restore(self, learned: Mapping[str, Any]) -> Self:
@@ -360,6 +362,11 @@ def _quantiles_left_out(distances: Scores) -> Scores:
     return quantiles
 
 
+def _rounded(distances: Scores) -> Scores:
+    """Round distances, so that documents with the same facts have the same distance."""
+    return np.round(distances, _DECIMALS)
+
+
 def _nearest(rows: Numbers, references: Numbers, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
     """Return the distances of rows to their nearest references, in order, of shape (n_rows, n_nearest).
 
@@ -372,8 +379,10 @@ def _nearest(rows: Numbers, references: Numbers, own: NDArray[np.int64] | None =
     for start in range(0, len(rows), _ROWS):
         block = rows[start : start + _ROWS]
         squares = np.hstack([block, np.ones((len(block), 1))]) @ towards
-        nearest = smallest(squares, n) + (block**2).sum(axis=1, keepdims=True)
-        distances[start : start + _ROWS] = np.sqrt(np.maximum(nearest, 0))  # rounding may give -1e-16
+        square = (block**2).sum(axis=1, keepdims=True)
+        nearest = smallest(squares, n) + square
+        nearest[nearest < _LEAST_SQUARE * (1 + square)] = 0  # the rest of a difference of equal numbers
+        distances[start : start + _ROWS] = np.sqrt(nearest)
     if own is None:
         return distances
     # a reference is nearest to itself; the other rows drop their last neighbour

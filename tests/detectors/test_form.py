@@ -362,3 +362,18 @@ def test_words_are_known_in_the_letters_of_their_list(language, written, listed)
     surprises = [[word.score for word in words] for words in detector.token_scores([written, listed])]
     assert len(surprises[0]) == n_words
     assert surprises[0] == surprises[1]
+
+
+def test_a_score_does_not_depend_on_the_other_documents():
+    training = sentences(150, seed=0)
+    detector = Form().fit(training)
+    texts = [*training, *sentences(100, seed=1)]
+    alone = [detector.decision_function([text])[0] for text in texts]
+    np.testing.assert_allclose(detector.decision_function(texts), alone, rtol=0, atol=1e-9)
+
+
+def test_rounding_makes_no_document_of_a_template_odd():
+    templates = ["the ship sails"] * 150 + ["a court heard 12 witnesses!"] * 150
+    detector = Form().fit(templates)
+    assert np.abs(detector.decision_scores_).max() < 0.1
+    assert np.abs(detector.decision_function(templates)).max() < 0.1

@@ -438,6 +438,9 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         (b"", []),
         (gzip.compress(b"mark,row\nodd,3\n", mtime=0), []),
         (b'mark,row\nodd,"3\n', []),
+        (b"row,mark,copy_of\n3,odd,,\n4,,,\n", ["3"]),  # rows end with a comma
+        (b"mark,row,copy_of,note\nodd,3\n", ["3"]),  # rows are shorter than the header
+        (b"Report\na,b,c\n1,2,3\n", []),
     ],
 )
 def test_lost_marks_are_those_that_no_given_row_replaces(tmp_path, content, rows):
