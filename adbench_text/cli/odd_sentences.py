@@ -74,8 +74,8 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     names, small = of_documents.names, of_documents.small
     n_small = int((of_documents.of_rows == len(names)).sum())  # all small groups have this number
     together = (
-        f"; {count(n_small, 'document')} of {count(len(small), 'group')} with fewer than {LEAST} different "
-        f"documents ({listing(map(_named, small), 3)}) are ranked together"
+        f" with at least {LEAST} different documents; the other {count(n_small, 'document')}, of "
+        f"{listing(map(_named, small), 3)}, are ranked together"
         if small
         else ""
     )
@@ -96,7 +96,7 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 def _better(misfiled: "Misfiled") -> str:
     """Return how many documents fit another group better, and how many would with random labels."""
     if not misfiled.n_compared:
-        return "No document has another group to compare."
+        return "Two such groups are needed to find documents that fit another group better."
     hint = " The column misfit orders them." if misfiled.n_better else ""
     return (
         f"{misfiled.n_better:,} of {misfiled.n_compared:,} different documents fit another group better by "

@@ -1,9 +1,11 @@
 """``adbench-text run``: Run detectors on datasets."""
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from adbench_text.cli.options import (
     GENERAL,
@@ -193,14 +195,22 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
         raise
     progress.end()
     if not results or any(result.status == "ok" for result in results):
-        of_sweep = f" --sweep {options['sweep']}" if options.get("sweep") else ""
-        progress.message(f"Next: adbench-text report{of_sweep}; adbench-text ui")
+        progress.message(_next_commands(options, store))
     else:
         progress.message(
             "Next: correct what the reasons name, and run the same command again with --retry failed; "
             "--debug prints tracebacks."
         )
     return results
+
+
+def _next_commands(options: Mapping[str, Any], store: "Store") -> str:
+    """Return a line with the commands that show the results of a sweep."""
+    of_sweep = f" --sweep {quote(options['sweep'].name)}" if options.get("sweep") else ""
+    source = click.get_current_context().get_parameter_source("tracking_uri")
+    is_known = source in (ParameterSource.DEFAULT, ParameterSource.ENVIRONMENT)  # also to the next command
+    of_store = "" if is_known else f" --tracking-uri {quote(store.redacted)}"
+    return f"Next: adbench-text report{of_sweep}{of_store}; adbench-text ui{of_store}"
 
 
 def _log_reports(

@@ -39,6 +39,12 @@ class SweepFile:
     values: dict[str, Any]  # of the options in `OF_CELLS` except detectors, by field
     others: dict[str, str]  # of options that change no cell, by key; the command reads them
 
+    @property
+    def name(self) -> str:
+        """The name of a built-in sweep, or the path of another file."""
+        name = self.path.stem
+        return name if name in names() and find(name) == self.path else str(self.path)
+
 
 def names() -> list[str]:
     """Return the names of the built-in sweeps."""

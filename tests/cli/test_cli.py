@@ -23,6 +23,7 @@ from sweep_processes import free_port, wait_until
 from adbench_text.cli.list import names_of
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.escaping import count
+from adbench_text.run.sweep_file import find, read
 from adbench_text.store.cells import COLUMNS
 from adbench_text.store.store import Store
 from adbench_text.text import vectors, wordpiece
@@ -659,6 +660,19 @@ def test_a_sweep_file_names_its_jobs(store):
     assert adbench("run --sweep mine.toml --no-report").exit_code == 0
     Path("mine.toml").write_text(f"{sweep}jbs = 0\n")
     assert_refused(adbench("run --sweep mine.toml"), 2, "mine.toml", "'jbs'", "'jobs'")
+
+
+@pytest.mark.parametrize("options", ["", " --tracking-uri sqlite:///mlflow.db"])
+def test_the_last_line_of_a_sweep_is_commands_that_show_its_results(store, options):
+    Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\ninlier = "sea"\njobs = 0\n')
+    result = adbench(f"run --sweep mine.toml --no-report{options}")
+    report = f"report --sweep mine.toml{options}"
+    assert result.stderr.splitlines()[-1] == f"Next: adbench-text {report}; adbench-text ui{options}"
+    assert adbench(report).exit_code == 0
+
+
+def test_a_built_in_sweep_has_its_name():
+    assert read(find("demo")).name == "demo"
 
 
 def test_a_cell_that_is_impossible_is_left_out(store, monkeypatch):
