@@ -321,7 +321,9 @@ class RemoteFile:
                 local.unlink()  # pooch verifies only whole digests
                 raise ValueError(f"its {self.algorithm} is {found}")
         except (OSError, ValueError) as error:  # `requests` raises OSErrors; a wrong hash is a ValueError
-            reason = without_password(message_of(error))
+            # the message of `requests` for this is long, and says no more
+            is_cut_off = type(error).__name__ == "ConnectionError"
+            reason = "no connection to the server" if is_cut_off else without_password(message_of(error))
             raise DataError(
                 f"Could not download {url}: {reason}. "
                 f"Get the file ({self.algorithm} {self.digest}) by hand and put it at {local}."

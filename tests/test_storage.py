@@ -185,7 +185,7 @@ def hang_up(request) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [(CONTENT[:-1], ".*"), (None, ".*404 .*"), (hang_up, ".*"), ("no server", ".*")],
+    [(CONTENT[:-1], ".*"), (None, ".*404 .*"), (hang_up, ".*"), ("no server", "no connection to the server")],
     ids=["wrong checksum", "no such page", "hangs up", "no server"],
 )
 def test_a_failed_download_is_one_line_and_leaves_nothing(home, server, remote, answer, reason):
