@@ -35,7 +35,7 @@ _ROW = "row"  # the column that numbers documents
 _REPLACED = "\ufffd"
 _NOT_ASCII = re.compile("[^a-z0-9]+")
 _N_LINES = 1000  # of a table to read at a time, and to find its delimiter
-_N_ROWS = 100_000  # of a table to look at at a time
+_N_ROWS = 100_000  # of a table to keep in memory
 _N_COMPARED = 60  # number of characters that remain to compare
 
 Rows = NDArray[np.int64]
@@ -215,7 +215,7 @@ def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> 
 
 
 def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -> pd.DataFrame:
-    """Return the wanted rows of a spreadsheet, or of a CSV with any separator.
+    """Return the wanted rows of a spreadsheet, or of a CSV with any separator; no row without marks.
 
     In a CSV, U+FFFD replaces bytes that are not UTF-8. The table may have millions of rows, so the others are
     not kept.
@@ -223,12 +223,14 @@ def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -
     if spreadsheets.has_suffix(path):
         names, cells = spreadsheets.table(path)
         table = pd.DataFrame(cells, columns=names, dtype=str)
-        return table[is_wanted(table)]
+        return table[is_wanted(table)] if MARK in names else table[:0]
     with opened(path, "replace") as text, warnings.catch_warnings():
         first = [*islice(text, _N_LINES)]
         delimiter, lines = delimiter_of("".join(first)), chain(first, text)
         reader = csv.reader(lines, delimiter=delimiter)
         header = next(filter(None, reader), [])
+        if header and MARK not in header:
+            return pd.DataFrame(columns=as_in_pandas(header))
         # with as many lines before them, so that an error has the right line number
         rows: Any = _Text(chain(["\n"] * reader.line_num, lines))
         warnings.simplefilter("ignore", pd.errors.ParserWarning)  # pandas warns if rows end with a comma
@@ -261,8 +263,6 @@ class _Text:
 
 def _is_marked(table: pd.DataFrame) -> "pd.Series[bool]":
     """Return which rows of a table have a mark."""
-    if MARK not in table:
-        return pd.Series(False, table.index)
     return table[MARK].str.strip() != ""
 
 
@@ -296,7 +296,8 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
     """Return the marked rows of a table of ``odd`` whose marks are not in `given`, the rows marked now.
 
     A mark of a row replaces the marks of its copies. `name_of` returns the name of a row in the column
-    ``copy_of``. A file that cannot be read, or has no column ``mark``, has no marks.
+    ``copy_of``. A file that cannot be opened, or has no column ``mark``, has no marks. Raise DataError if it
+    has this column, but is not a table.
     """
     given_rows = {*map(str, given)}
 
@@ -305,8 +306,13 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
 
     try:
         table = _table(path, lambda table: is_given(table) | _is_marked(table))
-    except (OSError, ValueError):
+    except (OSError, pd.errors.EmptyDataError):
         return []
+    except ValueError as error:  # of pandas' parser
+        raise DataError(
+            f"{path} cannot be read, and may have marks that would be lost: {one_line(str(error))}. "
+            "Correct it, or give another --output."
+        ) from error
     table = table.reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")
     table = table.assign(given=is_given, marked=_is_marked)
     names = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))

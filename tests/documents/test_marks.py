@@ -437,7 +437,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         (b"key,text\n3,odd\n", []),
         (b"", []),
         (gzip.compress(b"mark,row\nodd,3\n", mtime=0), []),
-        (b'mark,row\nodd,"3\n', []),
+        (b'row,text\n3,"odd\n', []),
         (b"row,mark,copy_of\n3,odd,,\n4,,,\n", ["3"]),  # rows end with a comma
         (b"mark,row,copy_of,note\nodd,3\n", ["3"]),  # rows are shorter than the header
         (b"Report\na,b,c\n1,2,3\n", []),
@@ -462,6 +462,19 @@ def test_a_large_table_is_read_in_pieces(monkeypatch, tmp_path, n_lines, n_rows)
     assert lost_marks(tmp_path / "marks.csv", [2], str) == ["7"]
     with pytest.raises(DataError, match="line 12, saw 5"):
         read(tmp_path, text + "\r\n9,,a,b,c")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('mark,row\nodd,"3\n', "EOF inside string"),
+        ("mark,row\nodd,1\n,2,x,y\n", "line 3, saw 4"),
+    ],
+)
+def test_a_table_with_a_column_of_marks_that_is_damaged_is_not_lost(tmp_path, content, reason):
+    (tmp_path / "odd.csv").write_text(content)
+    with pytest.raises(DataError, match=f"odd.csv .*{reason}"):
+        lost_marks(tmp_path / "odd.csv", [1], str)
 
 
 def test_a_given_row_replaces_the_marks_of_its_copies(tmp_path):
