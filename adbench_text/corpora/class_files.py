@@ -186,7 +186,7 @@ class ClassFiles(Dataset):
             *notes,
             *self._on_words(test),
             *_on_classes(classes, test),
-            *_near_copies(measured),
+            *_near_copies(measured, is_test),
             *(note.rstrip(".") for note in (*file.notes, *file.late_notes, *on_names)),
         ]
         return _Content(classes, train, test, "; ".join(notes))
@@ -398,15 +398,14 @@ def _on_classes(classes: _Classes, test: Documents) -> list[str]:
     return notes
 
 
-def _near_copies(documents: _Labelled) -> list[str]:
-    """Return a note on the number of near-copies, or nothing if there are none; equal texts do not count.
+def _near_copies(documents: _Labelled, is_test: NDArray[np.bool_]) -> list[str]:
+    """Return notes on near-copies: how many are drawn, and how many test documents copy training documents.
 
-    If a split is given, the note counts the near-copies of training documents among the test documents.
+    A given split may separate near-copies, and so does a class that is always odd. Equal texts do not count.
     """
-    texts, families, is_test = documents.texts, documents.families, documents.is_test
-    if is_test is None:
-        n_near = len(set(texts)) - len(set(families))
-        return [f"{n_near:,} near-copies, each in the part of the document that it copies"] if n_near else []
+    texts, families, notes = documents.texts, documents.families, list[str]()
+    if documents.is_test is None and (n_drawn := len(set(texts)) - len(set(families))):
+        notes.append(f"{n_drawn:,} near-copies, drawn into the part of the document that they copy")
     training = np.flatnonzero(~is_test)
     training_texts = {texts[row] for row in training}
     training_families = {families[row] for row in training}
@@ -414,7 +413,9 @@ def _near_copies(documents: _Labelled) -> list[str]:
         families[row] in training_families and texts[row] not in training_texts
         for row in np.flatnonzero(is_test)
     )
-    return [f"{n_near:,} test documents are near-copies of training documents"] if n_near else []
+    if n_near:
+        notes.append(f"{n_near:,} test documents are near-copies of training documents")
+    return notes
 
 
 def _printable(name: str) -> str:

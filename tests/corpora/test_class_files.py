@@ -119,6 +119,16 @@ def test_near_copies_across_a_given_split_are_counted_and_stay(home, tmp_path):
     assert len(corpus.test) == sum(part.strip().lower() == "test" for *_, part in rows)
 
 
+def test_near_copies_of_a_class_that_is_always_odd_are_counted(home, tmp_path):
+    rows = [(text, "sea", "") for text in SEA] + [(near(text), "spam", "") for text in SEA[:9]]
+    corpus = load(ClassFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert corpus.inliers == ("sea",)
+    n_near = len({near(text) for text in corpus.train.texts} & set(corpus.test.texts))
+    assert n_near > 0
+    assert f"; {n_near} test documents are near-copies of training documents" in corpus.edition
+    assert "; 9 near-copies, drawn" in corpus.edition
+
+
 def test_a_column_can_split_them(home, tmp_path):
     corpus = load(ClassFiles(write(tmp_path / "a.csv"), "body", "queue", "part"))
     assert corpus.counts() == "30 training / 40 test documents (law 10/20, sea 20/20)"
