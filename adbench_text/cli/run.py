@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from adbench_text.cli.options import (
     GENERAL,
     TRACKING,
+    TRACKING_URI,
     Name,
     SectionedCommand,
     click_option,
@@ -17,7 +18,7 @@ from adbench_text.cli.options import (
 )
 from adbench_text.cli.progress import ProgressDisplay
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.escaping import count, one_line
+from adbench_text.escaping import count, one_line, without_password
 from adbench_text.failures import described
 from adbench_text.run.cell_options import OF_DETECTORS, OF_SPLITS
 
@@ -195,7 +196,7 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
         raise
     progress.end()
     if not results or any(result.status == "ok" for result in results):
-        progress.message(_next_commands(options, store))
+        progress.message(_next_commands(options))
     else:
         progress.message(
             "Next: correct what the reasons name, and run the same command again with --retry failed; "
@@ -204,13 +205,18 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
     return results
 
 
-def _next_commands(options: Mapping[str, Any], store: "Store") -> str:
-    """Return a line with the commands that show the results of a sweep."""
+def _next_commands(options: Mapping[str, Any]) -> str:
+    """Return a line with the commands that show the results of a sweep, in the same store."""
     of_sweep = f" --sweep {quote(options['sweep'].name)}" if options.get("sweep") else ""
-    source = click.get_current_context().get_parameter_source("tracking_uri")
-    is_known = source in (ParameterSource.DEFAULT, ParameterSource.ENVIRONMENT)  # also to the next command
-    of_store = "" if is_known else f" --tracking-uri {quote(store.redacted)}"
-    return f"Next: adbench-text report{of_sweep}{of_store}; adbench-text ui{of_store}"
+    source_of = click.get_current_context().get_parameter_source
+    of_store = {
+        option: f" {option.opts[0]} {quote(without_password(options[option.name]))}"
+        for option in TRACKING
+        # the next command has the same defaults and environment
+        if source_of(str(option.name)) not in (ParameterSource.DEFAULT, ParameterSource.ENVIRONMENT)
+    }
+    report = f"adbench-text report{of_sweep}{''.join(of_store.values())}"
+    return f"Next: {report}; adbench-text ui{of_store.get(TRACKING_URI, '')}"
 
 
 def _log_reports(

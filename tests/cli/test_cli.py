@@ -662,12 +662,13 @@ def test_a_sweep_file_names_its_jobs(store):
     assert_refused(adbench("run --sweep mine.toml"), 2, "mine.toml", "'jbs'", "'jobs'")
 
 
-@pytest.mark.parametrize("options", ["", " --tracking-uri sqlite:///mlflow.db"])
-def test_the_last_line_of_a_sweep_is_commands_that_show_its_results(store, options):
+@pytest.mark.parametrize("experiment", ["", " --experiment mine"])
+@pytest.mark.parametrize("of_store", ["", " --tracking-uri sqlite:///mlflow.db"])
+def test_the_last_line_of_a_sweep_is_commands_that_show_its_results(store, of_store, experiment):
     Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\ninlier = "sea"\njobs = 0\n')
-    result = adbench(f"run --sweep mine.toml --no-report{options}")
-    report = f"report --sweep mine.toml{options}"
-    assert result.stderr.splitlines()[-1] == f"Next: adbench-text {report}; adbench-text ui{options}"
+    result = adbench(f"run --sweep mine.toml --no-report{of_store}{experiment}")
+    report = f"report --sweep mine.toml{of_store}{experiment}"
+    assert result.stderr.splitlines()[-1] == f"Next: adbench-text {report}; adbench-text ui{of_store}"
     assert adbench(report).exit_code == 0
 
 
