@@ -243,7 +243,7 @@ class InGroups:
     ) -> "InGroups":
         """Find misfiled documents and contradictions, given the ranked documents in any order."""
         table = table.sort_values("row", ignore_index=True)
-        # as many as odd documents
+        # as many as are called odd, and at least `top`
         n_listed = max(ceil(rule.alpha * int(table["p"].notna().sum())), rule.top, 1)
         misfiled = misfiled_documents(source, parts, table, groups, n_listed, jobs, progress)
         # a family of a language may have documents in several groups

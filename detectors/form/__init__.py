@@ -21,6 +21,8 @@ document has must not be infinitely odd. Two distances measure how far a documen
   2002). With more than 4,000, a random sample is searched, so that the time is linear in the number of
   documents.
 
+Both are rounded to nine decimals, so that documents with the same facts have the same distances.
+
 The score is the sum of the normal quantiles of two shares: the share of training documents with a lower M,
 and the share with a lower B (Stouffer's way to join p-values). Above the highest distance, a quantile grows
 by 1 for each standard deviation, so that very odd documents are ranked, too. A training document is left out
