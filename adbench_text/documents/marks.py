@@ -23,7 +23,8 @@ from adbench_text.documents.left_out import LeftOut
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import one_line
 from adbench_text.reading import spreadsheets
-from adbench_text.reading.headers import as_in_pandas
+from adbench_text.reading.headers import as_in_pandas, n_lines_above
+from adbench_text.reading.options import ReadOptions
 from adbench_text.reading.separated import delimiter_of, opened
 
 Mark = Literal["odd", "fine"]
@@ -226,13 +227,14 @@ def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -
         return table[is_wanted(table)] if MARK in names else table[:0]
     with opened(path, "replace") as text, warnings.catch_warnings():
         first = [*islice(text, _N_LINES)]
-        delimiter, lines = delimiter_of("".join(first)), chain(first, text)
+        n_above = n_lines_above(first, ReadOptions(), [MARK])
+        delimiter, lines = delimiter_of("".join(first[n_above:])), chain(first[n_above:], text)
         reader = csv.reader(lines, delimiter=delimiter)
         header = next(filter(None, reader), [])
         if header and MARK not in header:
             return pd.DataFrame(columns=as_in_pandas(header))
         # with as many lines before them, so that an error has the right line number
-        rows: Any = _Text(chain(["\n"] * reader.line_num, lines))
+        rows: Any = _Text(chain(["\n"] * (n_above + reader.line_num), lines))
         warnings.simplefilter("ignore", pd.errors.ParserWarning)  # pandas warns if rows end with a comma
         pieces = pd.read_csv(
             rows,

@@ -438,6 +438,8 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         (b"", []),
         (gzip.compress(b"mark,row\nodd,3\n", mtime=0), []),
         (b'row,text\n3,"odd\n', []),
+        (b",,\nrow,mark,text\n3,odd,a\n4,,b\n", ["3"]),  # spreadsheets write an empty row so
+        (b"My table;;\n\nrow;mark;text\n3;odd;a\n4;;b\n", ["3"]),
         (b"row,mark,copy_of\n3,odd,,\n4,,,\n", ["3"]),  # rows end with a comma
         (b"mark,row,copy_of,note\nodd,3\n", ["3"]),  # rows are shorter than the header
         (b"Report\na,b,c\n1,2,3\n", []),
