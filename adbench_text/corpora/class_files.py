@@ -399,22 +399,24 @@ def _on_classes(classes: _Classes, test: Documents) -> list[str]:
 
 
 def _near_copies(documents: _Labelled, is_test: NDArray[np.bool_]) -> list[str]:
-    """Return notes on near-copies: how many are drawn, and how many test documents copy training documents.
+    """Return notes on near-copies that are drawn together, and on near-copies in different parts.
 
     A given split may separate near-copies, and so does a class that is always odd. Equal texts do not count.
     """
     texts, families, notes = documents.texts, documents.families, list[str]()
-    if documents.is_test is None and (n_drawn := len(set(texts)) - len(set(families))):
-        notes.append(f"{n_drawn:,} near-copies, drawn into the part of the document that they copy")
     training = np.flatnonzero(~is_test)
     training_texts = {texts[row] for row in training}
     training_families = {families[row] for row in training}
-    n_near = sum(
-        families[row] in training_families and texts[row] not in training_texts
+    apart = [
+        texts[row]
         for row in np.flatnonzero(is_test)
-    )
-    if n_near:
-        notes.append(f"{n_near:,} test documents are near-copies of training documents")
+        if families[row] in training_families and texts[row] not in training_texts
+    ]
+    n_together = len(set(texts)) - len(set(families)) - len(set(apart))
+    if documents.is_test is None and n_together:
+        notes.append(f"{n_together:,} near-copies, each in the part of the document that it copies")
+    if apart:
+        notes.append(f"{len(apart):,} test documents are near-copies of training documents")
     return notes
 
 
