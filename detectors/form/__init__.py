@@ -337,12 +337,17 @@ class _Scale(NamedTuple):
         """Return the scale of distances."""
         different, times = np.unique(distances, return_counts=True)
         shares = (np.cumsum(times) - times / 2) / len(distances)
-        return cls(different, norm.ppf(shares), float(distances.std()) or 1.0)
+        return cls(different, norm.ppf(shares), _deviation(distances))
 
     def quantiles(self, distances: Scores) -> Scores:
         """Return the normal quantile of each distance; it keeps growing beyond the largest distance."""
         beyond = np.maximum(distances - self.distances[-1], 0) / self.deviation
         return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)
+
+
+def _deviation(distances: Scores) -> float:
+    """Return the standard deviation of distances; 1 if all are equal, where NumPy may return 1e-16."""
+    return float(distances.std()) if distances.min() < distances.max() else 1.0
 
 
 def _quantiles_left_out(distances: Scores) -> Scores:
@@ -355,7 +360,7 @@ def _quantiles_left_out(distances: Scores) -> Scores:
     before, after = norm.ppf((ends - times / 2)[:-1] / n), norm.ppf((ends - 1 - times / 2)[1:] / n)
     share = np.diff(different)[:-1] / (different[2:] - different[:-2])
     lower = distances[distances < different[-1]]
-    beyond = (different[-1] - different[-2]) / (float(lower.std()) or 1.0)
+    beyond = (different[-1] - different[-2]) / _deviation(lower)
     between = before[:-1] + share * (after[1:] - before[:-1])
     alone = np.concatenate([after[:1], between, before[-1:] + beyond])
     # if others have the same distance, it stays on the scale

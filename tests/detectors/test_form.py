@@ -372,6 +372,15 @@ def test_a_score_does_not_depend_on_the_other_documents():
     np.testing.assert_allclose(detector.decision_function(texts), alone, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [5, 10, 12, 13, 20, 50, 100, 500])
+def test_scores_among_equal_documents_are_no_rounding(n):
+    equal, other = ["Ticket number 00001 was closed."] * n, "Ticket number 00001 was closed!"
+    assert 1 < Form().fit([*equal, other]).decision_scores_[-1] < 100
+    assert 1 < Form().fit([*equal, "Where is the blue paper?"] * 3).decision_function([other])[0] < 100
+    two = Form().fit([equal[0], "Where is the blue paper?"] * n)
+    assert 1 < two.decision_function([other])[0] < 100
+
+
 def test_rounding_makes_no_document_of_a_template_odd():
     templates = ["the ship sails"] * 150 + ["a court heard 12 witnesses!"] * 150
     detector = Form().fit(templates)
