@@ -73,13 +73,13 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
     of_documents = ranked.groups.groups
     names, small = of_documents.names, of_documents.small
     n_small = int((of_documents.of_rows == len(names)).sum())  # all small groups have this number
-    together = (
-        f" with at least {LEAST} different documents; the other {count(n_small, 'document')}, of "
-        f"{listing(map(_named, small), 3)}, are ranked together"
+    rest = (
+        f" with at least {LEAST} different documents; the rest is ranked as one group: "
+        f"{count(n_small, 'document')} ({listing(map(_named, small), 3)})"
         if small
         else ""
     )
-    lines = [f"{count(len(names), 'group')}{together}. {_better(ranked.groups.misfiled)}"]
+    lines = [f"{count(len(names), 'group')}{rest}. {_better(ranked.groups.misfiled)}"]
     several = ranked.groups.contradictions
     if len(several):
         largest: Iterator[Any] = several.head(_N_CONTRADICTIONS).itertuples()
@@ -96,7 +96,7 @@ def groups(ranked: "OddDocuments", rows: "FileRows") -> list[str]:
 def _better(misfiled: "Misfiled") -> str:
     """Return how many documents fit another group better, and how many would with random labels."""
     if not misfiled.n_compared:
-        return "Two such groups are needed to find documents that fit another group better."
+        return "Two groups with enough documents are needed to find documents that fit another group better."
     hint = " The column misfit orders them." if misfiled.n_better else ""
     return (
         f"{misfiled.n_better:,} of {misfiled.n_compared:,} different documents fit another group better by "

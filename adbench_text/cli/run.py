@@ -20,7 +20,7 @@ from adbench_text.cli.progress import ProgressDisplay
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import count, one_line, without_password
 from adbench_text.failures import described
-from adbench_text.run.cell_options import OF_DETECTORS, OF_SPLITS
+from adbench_text.run.cell_options import OF_CELLS, OF_DETECTORS, OF_SPLITS
 
 if TYPE_CHECKING:
     from adbench_text.corpora.corpus import Corpus
@@ -207,8 +207,11 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
 
 def _next_commands(options: Mapping[str, Any]) -> str:
     """Return a line with the commands that show the results of a sweep, in the same store."""
-    of_sweep = f" --sweep {quote(options['sweep'].name)}" if options.get("sweep") else ""
     source_of = click.get_current_context().get_parameter_source
+    # options of the command override the file; then the report of the file lacks these cells
+    is_overridden = any(source_of(option.field) is ParameterSource.COMMANDLINE for option in OF_CELLS)
+    is_of_file = options.get("sweep") and not is_overridden
+    of_sweep = f" --sweep {quote(options['sweep'].name)}" if is_of_file else ""
     of_store = {
         option: f" {option.opts[0]} {quote(without_password(options[option.name]))}"
         for option in TRACKING

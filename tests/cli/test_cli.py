@@ -672,6 +672,13 @@ def test_the_last_line_of_a_sweep_is_commands_that_show_its_results(store, of_st
     assert adbench(report).exit_code == 0
 
 
+def test_the_report_of_a_sweep_that_options_override_is_a_report_of_the_store(store):
+    Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\nlimit = 20\njobs = 0\n')
+    result = adbench("run --sweep mine.toml --no-report --limit 30 --inlier sea --contamination 0")
+    assert result.stderr.splitlines()[-1] == "Next: adbench-text report; adbench-text ui"
+    assert adbench("report").exit_code == 0
+
+
 def test_a_built_in_sweep_has_its_name():
     assert read(find("demo")).name == "demo"
 
