@@ -264,7 +264,7 @@ class Dataset(ABC):
         others = [
             f"{PurePath(file.path).name} {digest[:8]}"
             for file, digest in zip(self.files, digests, strict=True)
-            if digest != file.digest
+            if not digest.startswith(file.digest)
         ]
         name = f"not the published files: {', '.join(others)}" if others else "published"
         return Edition(name, "".join(digest[:16] for digest in digests), is_published=not others)

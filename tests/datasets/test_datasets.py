@@ -89,6 +89,12 @@ def test_ag_news_is_downloaded_and_published_only_if_both_files_are(served, home
     assert len(set(editions)) == 3
 
 
+def test_files_with_the_beginning_of_a_digest_are_published(served, monkeypatch):
+    files = [replace(file, md5=file.md5[:16]) for file in AGNews.files]
+    monkeypatch.setattr(AGNews, "files", tuple(files))
+    assert AGNews().edition().is_published
+
+
 def test_ag_news_joins_title_and_description(ag_news):
     train, test = AGNews().read()
     assert (
