@@ -102,7 +102,8 @@ def checked_step(step: Any, steps: Any, losses: Any) -> tuple[int, int, dict[str
 def _curve(named: tuple[Any, Any]) -> tuple[str, list[Point]]:
     """Check the name and the points of a curve; a curve never has the name of a metric."""
     name, points = named
-    if not _checked("the name of a curve", name, Text()).startswith(TRAINING):
+    name = _checked("the name of a curve", name, Text())
+    if not name.startswith(TRAINING):
         raise DetectorError(f"the name of a curve must begin with {TRAINING!r}, got {name!r}.")
     curve = [
         Point(int(_checked("step", step, _STEP)), float(value), float(_checked("time", at, _TIME)))
@@ -112,9 +113,12 @@ def _curve(named: tuple[Any, Any]) -> tuple[str, list[Point]]:
 
 
 def _checked(name: str, value: Any, values: Range) -> Any:
-    """Return a value; raise InvalidValueError, which names it, if it is not one of the allowed `values`."""
+    """Return a value; raise InvalidValueError, which names it, if it is not one of the allowed `values`.
+
+    A text of a subclass of str, which may have methods of a plug-in, becomes a plain one.
+    """
     values.check(name, value)
-    return value
+    return str.__str__(value) if isinstance(value, str) else value
 
 
 def _seen_and_unseen(split: Split, corpus: Corpus, scores: Scores) -> dict[str, float]:

@@ -53,6 +53,20 @@ def test_a_result_is_copied_whole():
     assert result.scores is not GOOD.scores
 
 
+class Name(str):
+    """A text with a method of a plug-in."""
+
+    def startswith(self, *prefix):
+        return True
+
+
+def test_texts_of_a_result_have_no_methods_of_a_plug_in():
+    point = GOOD.curves["training/loss_total"]
+    assert "'auroc'" in taken_over(replace(GOOD, curves={Name("auroc"): point})).reason
+    taken = taken_over(replace(GOOD, curves={Name("training/x"): point}, ran_on={Name("device"): Name("a")}))
+    assert {type(each) for each in (*taken.curves, *taken.ran_on, *taken.ran_on.values())} == {str}
+
+
 EXAMPLE = Example("most abnormal", 1, "one", True, 9.0, "another text", [TokenScore("test1", 0, 5, 1.0)])
 
 
