@@ -55,10 +55,12 @@ def adapted_copy(detector: Detector | type[Detector]) -> TextDetector:
     original = type(detector)
     if _is_pyod(original) and _takes_a_matrix(original):
         kind, params = adapted(original), detector.get_params()  # type: ignore[attr-defined]
+        # the adapter makes its own detector; it has no parameter for `verbose`, for example
         return kind(**{name: params[name] for name in params.keys() & kind.default_params().keys()})
     make_copy = partial(clone, detector, safe=False)
-    vars(make_copy).update(__name__=original.__name__, __doc__=original.__doc__)  # `_adapter` reads them
-    return adapted(make_copy)()
+    read = {name: getattr(original, name) for name in ("__module__", "__name__", "__doc__")}
+    vars(make_copy).update(read)  # `_adapter` reads them
+    return _adapter(make_copy)()
 
 
 def adapted(kind: Any) -> type[TextDetector]:
@@ -72,7 +74,7 @@ def adapted(kind: Any) -> type[TextDetector]:
         from adbench_text.plugins.pyod_detector import PyODDetector  # imports the encoders
 
         return PyODDetector.around(kind, kind.__module__)
-    return _adapter(kind)
+    return _adapter_once(kind)
 
 
 def _is_pyod(kind: Any) -> bool:
@@ -85,7 +87,6 @@ def _takes_a_matrix(kind: Any) -> bool:
     return list(inspect.signature(kind.fit).parameters)[1:2] == ["X"]
 
 
-@cache
 def _adapter(kind: Any) -> type["Foreign"]:
     """Return a subclass of `Foreign` that makes its detectors by calling `kind`, a class or a function."""
     members: dict[str, Any] = {
@@ -98,6 +99,9 @@ def _adapter(kind: Any) -> type["Foreign"]:
         "threshold_params": TextDetector.threshold_params if _is_pyod(kind) else frozenset(),
     }
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
+
+
+_adapter_once = cache(_adapter)  # it keeps `kind`, so not for a function that holds a detector of the user
 
 
 def _attribute(read: Callable[[Any], Any]) -> Any:

@@ -1,6 +1,8 @@
 """Detectors of other packages behind the interface of this one."""
 
+import gc
 import pickle
+import weakref
 from typing import ClassVar
 
 import numpy as np
@@ -157,6 +159,15 @@ def test_a_copy_of_an_object_is_unfitted_cloned_pickled_and_changed():
     assert copy.set_params(oneclasssvm__nu=0.3).wrapped[-1].nu == 0.3
     assert made[-1].nu == 0.2
     assert clone(adapted_copy(Long(least=1))).fit(["the sea"]).decision_function(["sea"]) == 0
+
+
+def test_an_object_is_not_kept_after_its_copy():
+    made = make_pipeline(TfidfVectorizer(), OneClassSVM())
+    kept, copy = weakref.ref(made), adapted_copy(made)
+    assert type(copy).__module__ == type(made).__module__
+    del made, copy
+    gc.collect()
+    assert kept() is None
 
 
 def test_an_object_of_pyod_gets_vectors():
