@@ -38,6 +38,7 @@ from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import environment_with
 
 _LOOK_SECONDS = 0.2  # between two checks of the limits
+_NO_PROCESS = -1  # a number that `shutdown` gives to each thread that waits for a process
 _LONGEST_FOLDER = 75  # bytes: multiprocessing puts a socket two folders below, whose path has at most 107
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -135,25 +136,35 @@ class Processes(Workers):
     def _call(self, payload: bytes) -> Any:
         """Let the next idle process make a call; return the result of the function."""
         number = self._idle.get()
-        process = self._processes.get(number)
-        if process is None:  # `shutdown` has ended it
+        if number == _NO_PROCESS:
             raise CallError("the processes have ended", "killed")
+        process = self._processes[number]
+        answer = None
         try:
             process.wait_for_start()  # the time of the call begins afterwards
-            begin = time.monotonic()
             process.send(payload)
-            while (message := process.received(_LOOK_SECONDS)) is None or not message.is_answer:
-                if message is not None:
-                    self._on_notice(message.value)
-                self._enforce_limits(process, time.monotonic() - begin)
-            if message.error is not None:
-                raise message.error
-            return message.value
+            answer = self._answer(process)
         finally:
+            if answer is None:  # the process may still work, so it takes no other call
+                process.kill()
             if process.is_over:
                 del self._processes[number]
             else:
                 self._idle.put(number)
+        if answer.error is not None:
+            raise answer.error
+        return answer.value
+
+    def _answer(self, process: "_Process") -> "_Message":
+        """Return the answer of a process. Until it comes, pass on notices and enforce the limits."""
+        begin = time.monotonic()
+        while True:
+            message = process.received(_LOOK_SECONDS)
+            if message is not None and message.is_answer:
+                return message
+            if message is not None:
+                self._on_notice(message.value)
+            self._enforce_limits(process, time.monotonic() - begin)
 
     def _enforce_limits(self, process: "_Process", seconds: float) -> None:
         """Kill a process and raise CallError if its call exceeds a limit."""
@@ -172,7 +183,7 @@ class Processes(Workers):
         for process in list(self._processes.values()):
             process.kill()
         for _ in range(self._n):  # release threads that wait for a process
-            self._idle.put(-1)
+            self._idle.put(_NO_PROCESS)
         self._threads.shutdown()
         self._files.close()
 

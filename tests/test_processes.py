@@ -61,6 +61,13 @@ def test_what_a_call_tells_is_heard_before_it_returns():
     assert heard == ["half way"]
 
 
+def test_a_call_whose_notice_fails_leaves_no_answer_for_the_next_call():
+    with processes(on_notice=lambda notice: 1 / 0) as workers:
+        with pytest.raises(ZeroDivisionError):
+            workers.submit(notify, "half way").result()
+        assert workers.submit(abs, -1).result() == 1
+
+
 def test_a_process_that_is_spent_is_replaced():
     with processes(is_spent=tracemalloc.is_tracing) as workers:
         first, same = (workers.submit(os.getpid).result() for _ in range(2))
