@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from misfiled import CORPORA, Labelled
+from scipy.stats import binom
 from sklearn.cluster import KMeans
 
 from adbench_text.calibration import LEAST_P
@@ -102,7 +103,7 @@ def simple(old: list[str], new: list[str], is_subject: np.ndarray) -> dict[str, 
     both = module._Both.of(read, len(old), None, 0)
     number = KMeans(50, n_init=3, random_state=0).fit_predict(both.directions)
     size, n_new = (np.bincount(number[rows], minlength=50) for rows in (slice(None), both.is_new))
-    p = module._p(n_new, size, both.n_new / len(number)) * 50
+    p = binom.sf(n_new - 1, size, both.n_new / len(number)) * 50
     row_of = np.flatnonzero(both.place_of >= 0)
     class_of = np.zeros(len(number), dtype=bool)
     class_of[both.place_of[row_of[row_of >= len(old)]]] = is_subject[row_of[row_of >= len(old)] - len(old)]

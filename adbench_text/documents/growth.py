@@ -460,9 +460,7 @@ class _Kind:
         size = self.counted @ rest.astype(np.float32)
         # earlier groups took more new documents than they gained, so the share among the rest is too small
         of_rest = (is_new & rest).sum() / max(rest.sum(), 1) if self.smallest is not None else 0.0
-        p = _p(n_new, size, np.maximum(self.expected_share, of_rest))
-        p[n_new < _LEAST_SET] = 1.0
-        return p
+        return _p_of_sets(n_new, size, np.maximum(self.expected_share, of_rest))
 
     def adjusted(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return p-values over all sets of this kind."""
@@ -493,14 +491,15 @@ def _smallest_by_chance(counted: "csr_array[Any]", both: _Both, seed: int) -> ND
         for column in is_new.T:
             column[draw.choice(n, both.n_new, replace=False)] = 1
         most = np.maximum.reduceat(np.asarray(in_order @ is_new), first, axis=0)
-        smallest.append(_p(most, sizes[:, None], share_of_new).min(axis=0))
+        smallest.append(_p_of_sets(most, sizes[:, None], share_of_new).min(axis=0))
     return np.sort(np.concatenate(smallest))
 
 
-def _p(n_new: NDArray[Any], size: NDArray[Any], share: Any) -> NDArray[np.float64]:
-    """Return the chance of so many or more new documents in sets of these sizes."""
+def _p_of_sets(n_new: NDArray[Any], size: NDArray[Any], share: Any) -> NDArray[np.float64]:
+    """Return the chance of so many or more new documents in sets of these sizes; 1 if they are too few."""
     n, k = n_new.astype(np.float64), size.astype(np.float64)
-    return np.where(n > 0, betainc(np.maximum(n, 1), np.maximum(k - n + 1, 1), share), 1.0)
+    is_enough = n >= _LEAST_SET
+    return np.where(is_enough, betainc(np.where(is_enough, n, 1), np.maximum(k - n + 1, 1), share), 1.0)
 
 
 def _grown(kinds: Sequence[_Kind], is_new: Mask, alpha: float) -> Iterator[tuple[Mask, float]]:

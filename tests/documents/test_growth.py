@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from made_up_words import WORDS
+from scipy.sparse import csr_array
 
 from adbench_text import grown_groups
 from adbench_text.documents import growth as module
+from adbench_text.documents import no_progress
 from adbench_text.documents.growth import growth
-from adbench_text.documents.terms import terms_of
+from adbench_text.documents.terms import read_terms, terms_of
 from adbench_text.errors import InvalidValueError
 
 FIRE = "smoke in the engine room near the pump".split()
@@ -216,5 +218,13 @@ def test_wrong_values_are_quoted(old, new, options, quoted):
 def test_p_of_a_set_is_the_tail_of_the_binomial_distribution():
     from scipy.stats import binom
 
-    n, size = np.array([0, 1, 5, 20]), np.array([4, 4, 9, 20])
-    np.testing.assert_allclose(module._p(n, size, 0.3), binom.sf(n - 1, size, 0.3))
+    n, size = np.array([3, 5, 20]), np.array([4, 9, 20])
+    np.testing.assert_allclose(module._p_of_sets(n, size, 0.3), binom.sf(n - 1, size, 0.3))
+
+
+def test_a_set_with_two_new_documents_is_no_group_and_not_the_smallest_by_chance():
+    np.testing.assert_array_equal(module._p_of_sets(np.array([0, 2]), np.array([3, 3]), 0.01), 1.0)
+    old, new = [f"w{n} x{n}" for n in range(99)], ["y one", "y two"]
+    both = module._Both.of(read_terms(lambda: iter([*old, *new]), "en", 1, no_progress), len(old), None, 0)
+    pairs = csr_array(np.ones((1, len(both.is_new)), np.float32))
+    assert module._smallest_by_chance(pairs, both, 0).min() == 1  # two new documents cannot make a group
