@@ -21,7 +21,7 @@ from adbench_text.run.measure import measured
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.run.running import finished
+from adbench_text.run.running import run_cells
 from adbench_text.run.sweep import Sweep
 
 _RETRY_SECONDS = 60.0  # between two attempts to reach a lost store
@@ -80,7 +80,7 @@ def run_sweep(
     used = {cell.split.dataset: corpora[cell.split.dataset] for cell in todo}
     with store.sweep(used, _title(sweep, cells)):
         try:
-            with closing(finished(engine, work, keep)) as ended:
+            with closing(run_cells(engine, work, keep)) as ended:
                 for result in ended:
                     results.append(result.without_data())
                     progress.done(result)

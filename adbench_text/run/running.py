@@ -1,7 +1,6 @@
 """Run cells on an engine, and yield each result when its cell is finished."""
 
 import time
-from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
@@ -14,13 +13,13 @@ from adbench_text.run.result import Result
 _LOOK_SECONDS = 1.0  # interval at which the number of workers is checked
 
 
-def finished(
+def run_cells(
     engine: Engine, work: Work, keep: Callable[[Result, Cell], Result] = lambda result, cell: result
 ) -> Generator[Result]:
     """Run cells and yield each result when its cell is finished; closing the generator ends all processes.
 
-    Before the next cell starts, `keep` gets the result from the process of a cell, and the cell; it returns
-    the result with metrics. An AdbenchTextError ends the sweep.
+    `keep` takes the result from the process of a cell, and the cell, and returns the result with metrics. It
+    runs in this process, before another cell starts. An AdbenchTextError ends the sweep.
     """
     if isinstance(engine, Local) and not engine.jobs:
         for cell in work.cells:
@@ -28,29 +27,40 @@ def finished(
             corpus, is_oracle = work.corpora[cell.split.dataset], work.is_oracle(cell)
             yield keep(scored(cell, corpus, work.progress, is_oracle), cell)
         return
-    waiting, ended = dict.fromkeys(work.cells), deque[Result]()
+    waiting = dict.fromkeys(work.cells)
     running: dict[Future[Result], tuple[Cell, float]] = {}  # with the time when the cell was submitted
     with engine.start(work) as started:
-        while waiting or running or ended:
+
+        def submit() -> None:
+            """Submit cells to the workers that are free."""
             n, n_on_gpu = started.sizes()
             while len(running) < n:
                 is_gpu_free = sum(work.may_use_gpu(cell) for cell, _ in running.values()) < n_on_gpu
                 ready = (cell for cell in waiting if is_gpu_free or not work.may_use_gpu(cell))
                 if (next_cell := next(ready, None)) is None:
-                    break
+                    return
                 del waiting[next_cell]
                 work.progress.started(next_cell)
                 running[started.submit(next_cell)] = next_cell, time.time()
-            if ended:  # the next cells are submitted, so no process waits while the caller logs the result
-                yield ended.popleft()
-            elif not running:  # a cluster without workers
+
+        def next_result() -> Result | None:
+            """Wait a moment for a cell to finish; return its result, or None."""
+            if not running:  # a cluster without workers
                 time.sleep(_LOOK_SECONDS)
-            else:
-                done = wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done
-                for future in [*done][:1]:  # its process gets the next cell before another result is taken
-                    cell, began = running.pop(future)
-                    try:
-                        result = future.result()
-                    except CallError as error:
-                        result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
-                    ended.append(keep(result, cell))
+                return None
+            future = next(iter(wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done), None)
+            if future is None:
+                return None
+            cell, began = running.pop(future)
+            try:
+                result = future.result()
+            except CallError as error:
+                result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
+            return keep(result, cell)
+
+        submit()
+        while waiting or running:
+            result = next_result()
+            submit()  # first, so that no process waits while the caller logs the result
+            if result is not None:
+                yield result

@@ -31,7 +31,7 @@ from adbench_text.run.cell import Cell
 from adbench_text.run.definition import definition
 from adbench_text.run.engine import Dask, Local, Work
 from adbench_text.run.progress import Progress
-from adbench_text.run.running import finished
+from adbench_text.run.running import run_cells
 
 pytest.importorskip("distributed")
 
@@ -80,7 +80,7 @@ def run(cluster, toy_path):
         progress.message = message
         definitions = {cell: definition(cell, corpora[cell.split.dataset]) for cell in cells}
         work = Work(cells, corpora, definitions, progress, **options)
-        return list(finished(engine or Dask(cluster.address), work))
+        return list(run_cells(engine or Dask(cluster.address), work))
 
     return run
 

@@ -25,7 +25,7 @@ from adbench_text.run.definition import definition
 from adbench_text.run.engine import Local, Work
 from adbench_text.run.measure import measured
 from adbench_text.run.progress import Progress
-from adbench_text.run.running import finished
+from adbench_text.run.running import run_cells
 from adbench_text.run.sweep import Sweep
 
 pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
@@ -57,7 +57,7 @@ def measure(result, cell, corpus):
 
 def run(todo, corpora, jobs=0, progress=None, **options):
     keep = options.pop("keep", lambda result, cell: measure(result, cell, corpora["tiny"]))
-    return finished(Local(jobs), Work(todo, corpora, progress=progress or Progress(), **options), keep)
+    return run_cells(Local(jobs), Work(todo, corpora, progress=progress or Progress(), **options), keep)
 
 
 def cells(*detectors: str | DetectorChoice, **options):
@@ -139,7 +139,7 @@ from adbench_text.corpora.split import draw
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Local, Work
 from adbench_text.run.measure import measured
-from adbench_text.run.running import finished
+from adbench_text.run.running import run_cells
 from adbench_text.run.definition import definition
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.run.sweep import Sweep
@@ -154,7 +154,7 @@ if __name__ == "__main__":
     measure = lambda result, cell: measured(
         result, cell, draw(corpora["tiny"], cell.split), corpora["tiny"]
     )
-    results = finished(Local({jobs}), Work(todo, corpora), measure)
+    results = run_cells(Local({jobs}), Work(todo, corpora), measure)
     Path("{file}").write_bytes(pickle.dumps(list(results)))
 """
 
@@ -329,14 +329,14 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, mon
         return result
 
     work = Work(todo, corpora, definitions, Begun(started))
-    assert [result.status for result in finished(Local(2), work, keep)] == ["ok"] * 6
+    assert [result.status for result in run_cells(Local(2), work, keep)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] not in at_once
     assert ["counting", "on-gpu"] in at_once
     at_once.clear()
     for file in gate.iterdir():
         file.unlink()
     work = replace(work, cells=sorted(todo, key=work.may_use_gpu, reverse=True))
-    assert [result.status for result in finished(Local(2, gpu_jobs=2), work, keep)] == ["ok"] * 6
+    assert [result.status for result in run_cells(Local(2, gpu_jobs=2), work, keep)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] in at_once
 
 
@@ -345,7 +345,7 @@ def test_each_worker_sees_one_gpu(corpora, monkeypatch):
     monkeypatch.setattr(provenance, "visible_gpus", lambda: ["3", "5"])
     todo = cells("on-gpu", contamination=[0])
     work = Work(todo, corpora, {cell: definition(cell, corpora["tiny"]) for cell in todo})
-    assert {result.ran_on["gpu"] for result in finished(Local(2), work)} == {"3", "5"}
+    assert {result.ran_on["gpu"] for result in run_cells(Local(2), work)} == {"3", "5"}
 
 
 def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
