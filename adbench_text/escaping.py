@@ -43,12 +43,15 @@ _LONGEST_NAME = 100  # bytes of a file name, before prefixes and suffixes
 
 
 def one_line(text: str) -> str:
-    r"""Return a text as one line for a terminal, without control characters and changes of direction."""
+    """Return a text as one line for a terminal; see `printable`."""
     return printable(_SPACE.sub(" ", text).strip())
 
 
 def printable(text: str) -> str:
-    r"""Return a text for a terminal, like `one_line`, but keep line ends, tabs and spaces."""
+    """Return a text for a terminal: U+FFFD replaces control characters and changes of direction.
+
+    Line ends, tabs and spaces stay.
+    """
     if text.isascii() and text.isprintable():
         return text
     return "".join(

@@ -31,8 +31,8 @@ def preserved() -> Iterator[None]:
 def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables in a block, also for processes that start in it; then restore them."""
     previous = dict(os.environ)
-    os.environ.update(variables)
     try:
+        os.environ.update(variables)
         yield
     finally:
         os.environ.update(previous)

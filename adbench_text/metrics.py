@@ -154,10 +154,10 @@ def tied(outlier: "Labels", scores: "Scores") -> float:
     """
     import numpy as np
 
-    _, places = np.unique(scores, return_inverse=True)
-    n_tied, n_outliers = np.bincount(places), np.bincount(places, outlier)
-    is_mixed = (n_outliers > 0) & (n_outliers < n_tied)
-    return float(n_tied[is_mixed].sum() / len(scores))
+    _, number = np.unique(scores, return_inverse=True)  # of the score of each document
+    n_with_score, n_outliers = np.bincount(number), np.bincount(number, outlier)
+    is_mixed = (n_outliers > 0) & (n_outliers < n_with_score)
+    return float(n_with_score[is_mixed].sum() / len(scores))
 
 
 def note_on_ties(shares: Mapping[str, float]) -> str:

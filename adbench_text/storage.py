@@ -334,9 +334,8 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     """Return the digest of a file, by an algorithm of `hashlib`; it is cached until the file changes.
 
     The size, the inode, the time of modification or the time of the last status change shows that a file has
-    changed. A program cannot set the time of the last status change. With `unpack`, return the digest of
-    the content of a
-    gzipped file, which stays the same if the file is packed again.
+    changed. A program cannot set the time of the last status change. With `unpack`, return the digest of the
+    content of a gzipped file, which stays the same if the file is packed again.
     """
     try:
         resolved = path.resolve()

@@ -130,9 +130,11 @@ def _kept(text: str) -> list[tuple[int, int]]:
 
 
 def _replaceable(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the words that can be replaced: only letters, and no other letter follows.
+    """Return the spans of the words that can be replaced by a word of letters.
 
-    For example, cleaning splits "gonna", but it would not split a word that replaces a part of "gonna".
+    A word with other characters, such as digits, cannot be replaced. The first part of a contraction cannot
+    be replaced, either: cleaning splits "gonna" into "gon" and "na". If a word replaced "gon", cleaning would
+    not find it, because it would not split the new contraction.
     """
     return [
         (start, end)

@@ -26,16 +26,16 @@ def members() -> dict[str, str]:
 
 @cache
 def _classes() -> dict[str, tuple[str, str]]:
-    """Map each name to the path and the summary of a class that has the name of its module."""
+    """Map each name to the import path and the summary of a class that has the name of its module."""
     classes = {}
-    for path in sorted(_folder().glob("*.py")):
-        if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
+    for file in sorted(_folder().glob("*.py")):
+        if file.stem.startswith(_PREFIXES_OF_OTHER_DATA) or file.stem in _OTHER_DATA:
             continue
-        for class_name, text in _CLASS.findall(path.read_text(encoding="utf-8")):
-            if _plain(class_name) == _plain(path.stem):
+        for class_name, text in _CLASS.findall(file.read_text(encoding="utf-8")):
+            if _plain(class_name) == _plain(file.stem):
                 sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
                 summary = shorten(sentence, 100, placeholder=" ...") or class_name
-                classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}:{class_name}", summary)
+                classes[file.stem.replace("_", "-")] = (f"pyod.models.{file.stem}:{class_name}", summary)
     return classes
 
 

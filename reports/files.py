@@ -23,7 +23,7 @@ def read_given(names: Iterable[str]) -> list[pd.DataFrame]:
     for path in paths:
         if not path.suffix and not path.exists():
             raise UnknownNameError("measured sweep or file of cells", str(path), MEASURED)
-    return [*(_of_source(MEASURED[name], name) for name in sweeps), *read_files(paths, sweeps)]
+    return [*(_labelled(MEASURED[name], name) for name in sweeps), *read_files(paths, sweeps)]
 
 
 def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.DataFrame]:
@@ -35,14 +35,14 @@ def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.Da
     # the pipe of <(command) in a shell cannot be resolved
     resolved = dict.fromkeys(path if path.is_fifo() else path.resolve() for path in paths)
     labels = _labels(list(resolved), taken)
-    return [_of_source(path, label) for path, label in labels.items()]
+    return [_labelled(path, label) for path, label in labels.items()]
 
 
-def _of_source(path: Path, label: str) -> pd.DataFrame:
-    """Return the cells of a file with this source."""
+def _labelled(path: Path, label: str) -> pd.DataFrame:
+    """Return the cells of a file; their source is `label`, or "older source in `label`"."""
     table = read_csv(path)
-    before, digest = table["source"], table["dataset_digest"]
-    source = before.where(before == "", before + " in ") + label
+    older, digest = table["source"], table["dataset_digest"]
+    source = (older + " in " + label).where(older != "", label)
     # without a digest the documents are unknown: the label keeps them apart from other files
     return table.assign(source=source, dataset_digest=digest.where(digest != "", label))
 

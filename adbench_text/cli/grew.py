@@ -213,17 +213,19 @@ def _two_files(old: str, new: str, options: Mapping[str, Any]) -> _Sides:
     if old == new == STDIN:
         raise click.UsageError(f"Only one of OLD and NEW can be standard input ({STDIN}).")
     sender = options["sender"]
-    first, second = (opened(file, options, group=sender) for file in (old, new))
-    of_old, of_new = _read(first, ()), _read(second, None, options["with_text"])
+    # a table always has the column `group`, so the senders are read with any other columns
+    old_file, new_file = (opened(file, options, group=sender) for file in (old, new))
+    of_old = _read(old_file, columns=())
+    of_new = _read(new_file, columns=None, keep_all=options["with_text"])  # `--output` writes them
     senders = (_senders(of_old, sender), _senders(of_new, sender)) if sender else None
     return _Sides(
         old=TextSource.of(of_old),
         new=TextSource.of(of_new),
-        rows=FileRows(second, of_new, _OUR_COLUMNS),
+        rows=FileRows(new_file, of_new, _OUR_COLUMNS),
         row_of=range(len(of_new)),
         senders=senders,
-        files=[first, second],
-        how_read=list(dict.fromkeys(how_read(file, "senders") for file in (first, second))),
+        files=[old_file, new_file],
+        how_read=list(dict.fromkeys(how_read(file, "senders") for file in (old_file, new_file))),
     )
 
 

@@ -153,15 +153,18 @@ def called_odd(ranked: "OddDocuments", kind: str, orders: Sequence[str]) -> list
 def _sentence_on_odd(ranked: "OddDocuments", order: str) -> str:
     """Return how many documents are odd by an order, and how many copies they have.
 
-    If alpha is small for this number of documents, the sentence also says how many a larger alpha calls odd.
+    If alpha is small for this number of documents, the sentence also says how many a larger alpha calls odd:
+    "12 of 980 different documents and 2 copies of them, those with p of at most 0.01 (--alpha; 0.05 calls 40
+    odd)."
     """
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)
     is_odd = p <= ranked.alpha
     n_copies, n_documents = (is_odd & is_copy).sum(), (p.notna() & ~is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
     larger = _MORE * ranked.alpha
-    names_larger = n_documents * ranked.alpha < _FEW_ODD and larger < 1
-    of_larger = f"; {larger:g} calls {(~is_copy & (p <= larger)).sum():,} odd" if names_larger else ""
+    of_larger = ""
+    if n_documents * ranked.alpha < _FEW_ODD and larger < 1:
+        of_larger = f"; {larger:g} calls {(~is_copy & (p <= larger)).sum():,} odd"
     return (
         f"{(is_odd & ~is_copy).sum():,} of {n_documents:,} different documents{copies}, those with p of at "
         f"most {ranked.alpha:g} (--alpha{of_larger})."

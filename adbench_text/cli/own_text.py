@@ -16,7 +16,7 @@ from adbench_text.plugins.configure import DEFAULT_DETECTOR, english_knowledge, 
 from adbench_text.reading.documents import DocumentFile
 from adbench_text.reading.options import READ_OPTIONS
 from adbench_text.run.cell_options import ENCODER
-from adbench_text.text.language_finder import AUTO
+from adbench_text.text.language_finder import AUTO, LARGE_SHARE, MANY_DOCUMENTS
 
 STDIN = "-"  # the FILE that is standard input
 
@@ -169,8 +169,9 @@ def found_languages(
 ) -> list[str]:
     """Return notes on the detected languages, and how they are read.
 
-    The languages in `apart` were ranked separately. With `notes_small`, a note says that the other languages
-    have too few documents.
+    `shares` has the main language first. `apart` has the languages that are ranked separately, with the main
+    language; it is empty if all documents are read as the main language. With `notes_small`, a note says that
+    the other languages have too few documents.
     """
     if not shares:
         return ["no document has enough text to detect its language; all are read as English."]
@@ -178,16 +179,18 @@ def found_languages(
     if not others:
         return [f"all documents are read as {main}."]
     named = ", ".join(f"{language} ({100 * share:.0f} %)" for language, share in shares.items())
-    rest = [language for language in shares if language not in apart]
+    small = [language for language in others if language not in apart]  # they are read as the main language
     how = "each is ranked among the documents of its language" if apart else f"all are read as {main}"
-    if apart and rest:
-        how = f"{how}, but {listing(rest)} as {main}"
-    small = [language for language in rest if language != main and notes_small]
-    of_small = (
-        f"few documents are in {listing(small)}, and their ranks as {main} say little; a language is ranked "
-        "separately if it has at least 20 documents and 10 % of them."
-    )
-    return [f"the documents are in {named}; {how}.", *([of_small] if small else [])]
+    if apart and small:
+        how = f"{how}, but {listing(small)} as {main}"
+    notes = [f"the documents are in {named}; {how}."]
+    if small and notes_small:
+        notes.append(
+            f"few documents are in {listing(small)}, and their ranks as {main} say little; a language is "
+            f"ranked separately if it has at least {MANY_DOCUMENTS} documents and {100 * LARGE_SHARE:g} % of "
+            "them."
+        )
+    return notes
 
 
 def forgotten_language(detected: str, given: str) -> str:

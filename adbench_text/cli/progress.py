@@ -138,13 +138,13 @@ class ProgressDisplay(Progress):
         self._n_failed += 0 if is_ok else 1
         if TIED in result.metrics:
             self._tied[f"{choice} on {dataset}"].append(result.metrics[TIED])
-        n_done = f"{self._n_done}/{self._n_cells.total()}"
+        so_far = f"{self._n_done}/{self._n_cells.total()}"
         if is_ok:
-            self._show_finished(result, n_done, is_first=len(ended) == 1, is_only=n_cells == 1)
+            self._show_finished(result, so_far, is_first=len(ended) == 1, is_only=n_cells == 1)
         else:
-            self._show_failed(result, n_done)
+            self._show_failed(result, so_far)
         if len(ended) == n_cells > 1 and (means := _means(ended)):
-            self.message(f"[{n_done} done] {choice} on {dataset}: {means}", "result")
+            self.message(f"[{so_far} done] {choice} on {dataset}: {means}", "result")
         self._bar.update(self._task, advance=1)
         self._show_left()
 

@@ -172,10 +172,10 @@ def _run(options: Mapping[str, Any], progress: ProgressDisplay) -> "Sequence[Res
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
-    def log(corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]") -> None:
-        """Log the reports, unless the user wants none."""
+    def log(corpora: "Mapping[str, Corpus]", possible: "Sequence[Cell]") -> None:
+        """Log the reports on the cells that can run, unless the user wants none."""
         if options["report"]:
-            _log_reports(store, corpora, cells, progress)
+            _log_reports(store, corpora, possible, progress)
 
     try:
         store = Store(options["tracking_uri"], options["experiment"])

@@ -103,11 +103,12 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     suffix = _suffix_of(output, page)
     n_on_page = options["top"] if page is not None else 0
     jobs = 1 if documents.is_pipe else options["jobs"]  # a pipe gets each answer at once
-    score = partial(score_batch, document_scorer, n_on_page > 0)
+    score = partial(score_batch, document_scorer, with_text=n_on_page > 0)
     sample: list[str] = []
     read = keeping_some(documents.batches(), sample, N_LOOKED_AT)
     tables = results_of(score, batches(read), options["address"] or jobs)
-    if output is None and suffix and not options["fail_on_drift"]:
+    prints_documents = output is None and suffix != ""
+    if prints_documents and not options["fail_on_drift"]:  # the exit code needs all documents
         tables = while_read(tables)
     scores = write_scores(tables, document_scorer, n_on_page, output, suffix, fdr)
     drift = file_scorer.drift(scores.evidence)
@@ -147,19 +148,19 @@ def _suffix_of(output: Path | None, page: Path | None) -> str:
     return ".jsonl" if page is None else ""
 
 
-def _notes_on_texts(scores: FileScores, sample: Sequence[str], fitted: Mapping[str, Any]) -> Iterator[str]:
+def _notes_on_texts(scores: FileScores, sample: Sequence[str], facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield notes if the documents are not like the documents that the model was fitted on.
 
     They may be in another language, empty more often, or much shorter or longer. `sample` has some of the
-    documents. `fitted` has the facts that the model keeps about the file that it was fitted on.
+    documents. `facts` has the facts that the model keeps about the file that it was fitted on.
     """
     from adbench_text.text.language_finder import LanguageCounts
 
-    language = fitted.get("language", "en")
+    language = facts.get("language", "en")
     if other := LanguageCounts.of_some(sample).other_than(language):
         yield sentences.other_language(other, language)
-    yield from sentences.empty(scores, fitted)
-    yield from sentences.other_length(sample, fitted.get("median_words"))
+    yield from sentences.empty(scores, facts)
+    yield from sentences.other_length(sample, facts.get("median_words"))
 
 
 def _check_paths(file: str, output: Path | None, page: Path | None) -> None:

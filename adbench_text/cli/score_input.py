@@ -15,52 +15,46 @@ from adbench_text.reading.documents import Document, DocumentFile
 from adbench_text.reading.source import kind_of_name
 
 _COLUMNS = ("text", "id")
+_COMPARED = (*_COLUMNS, "encoding", "skip_lines")
 
 
 def opened_as_fitted(
-    file: str, options: Mapping[str, Any], fitted: Mapping[str, Any]
+    file: str, options: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> tuple[DocumentFile, dict[str, Any]]:
     """Return the documents of FILE, read as the file of the model, and the options used.
 
-    `fitted` has the options that `fit` read its file with: text, id, format and the options of `DIALECT`.
+    `facts` has the options that `fit` read its file with: text, id, format and the options of `DIALECT`.
     Options of the user override them. If FILE lacks a column of the model, its columns are detected.
     """
     origin_of = click.get_current_context().get_parameter_source
     not_given = [name for name in (*_COLUMNS, *DIALECT) if origin_of(name) == ParameterSource.DEFAULT]
-    of_model = {name: fitted[name] for name in not_given if fitted.get(name) not in (None, "", [])}
+    of_model = {name: facts[name] for name in not_given if facts.get(name) not in (None, "", [])}
     format_of_file = options["kind"] or kind_of_name(Path(file).name)  # --format is `kind`
-    if format_of_file != fitted.get("format"):
+    if format_of_file != facts.get("format"):
         of_model.pop("skip_lines", None)  # in another format, the first lines are documents
         of_model.pop("sheet", None)
     options = {**options, **{name: of_model[name] for name in DIALECT if name in of_model}}
     documents = opened(file, options, likely=tuple(of_model.get("text", ())), likely_id=of_model.get("id"))
     used = {**options, "text": documents.text_columns, "id": documents.id_column}
-    if len(documents.columns) == len(fitted.get("text", ())) == 1:
+    if len(documents.columns) == len(facts.get("text", ())) == 1:
         # a single column may have any name, so `differences` does not report it
-        used["text"] = fitted["text"]
+        used["text"] = facts["text"]
     return documents, used
 
 
-def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes if a file is read in another way than the file of the model.
+def differences(used: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note if a file is read with other columns, encoding or --skip-lines than the file of the model.
 
-    Another note says how many lines are skipped as in the file of the model. Here they may be documents.
+    Yield another note if the same number of lines is skipped, because they may be documents in this file.
     """
-    names = [
-        name
-        for name in ("text", "id", "encoding", "skip_lines")
-        if fitted.get(name) and used[name] != fitted[name]
-    ]
+    names = [name for name in _COMPARED if facts.get(name) and used[name] != facts[name]]
     if names:
-        here, there = (
-            " ".join(f"--{name.replace('_', '-')} {each}" for name in names for each in _listed(values[name]))
-            for values in (used, fitted)
-        )
+        here, there = _as_options(used, names), _as_options(facts, names)
         if here:
             yield f"this file is read with {here}, and the file of the model was read with {there}."
         else:
             yield f"the file of the model was read with {there}, and this file is not."
-    n_lines = fitted.get("skip_lines")
+    n_lines = facts.get("skip_lines")
     if n_lines and used["skip_lines"] == n_lines:
         yield (
             f"left out the first {count(n_lines, 'line')}, as in the file of the model; --skip-lines 0 keeps "
@@ -68,9 +62,13 @@ def differences(used: Mapping[str, Any], fitted: Mapping[str, Any]) -> Iterator[
         )
 
 
-def _listed(value: str | int | list[str] | None) -> list[str]:
-    """Return the value of an option as a list of texts, empty without a value."""
-    return value if isinstance(value, list) else [str(value)] if value else []
+def _as_options(values: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Write options as on the command line, such as ``--text body``; leave out an option without a value."""
+    written = list[str]()
+    for name in names:
+        given = values[name] if isinstance(values[name], list) else [values[name]]
+        written += [f"--{name.replace('_', '-')} {value}" for value in given if value]
+    return " ".join(written)
 
 
 def keeping_some(batches: Iterable[list[Document]], sample: list[str], n: int) -> Iterator[list[Document]]:

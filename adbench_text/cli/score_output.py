@@ -36,7 +36,7 @@ class FileScores(NamedTuple):
     most_odd: "pd.DataFrame"  # the most odd documents by p, then by score, with their texts
 
 
-def score_batch(scorer: "Scorer", with_text: bool, batch: list[Document]) -> "pd.DataFrame":
+def score_batch(scorer: "Scorer", batch: list[Document], *, with_text: bool) -> "pd.DataFrame":
     """Return a table of scored documents. It may run in a worker process.
 
     Without `with_text`, only the beginning of each text is returned.

@@ -62,12 +62,13 @@ def print_table(
         title = header[index] if header else ""
         justify: Literal["left", "right"] = "right" if isinstance(cell, int) else "left"
         width = (widths or {}).get(title)
-        table.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=bool(width))
+        # if the table is too wide, rich narrows only the columns that may wrap
+        table.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=width is not None)
+    overflow: Literal["ellipsis", "fold"] = "ellipsis" if is_cut else "fold"
     for row in rows:
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
-        table.add_row(
-            *(Text(cell, no_wrap=is_cut, overflow="ellipsis" if is_cut else "fold") for cell in cells)
-        )
+        table.add_row(*(Text(cell, no_wrap=is_cut, overflow=overflow) for cell in cells))
+    # a wide terminal is used for rows of one line, but wrapped text is hard to read there
     columns = get_terminal_size((_WIDEST, 24)).columns if is_cut else room()
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:

@@ -199,7 +199,12 @@ def _calibrations(
 
 
 def _counts_of(survey: Survey) -> dict[str, int]:
-    """Return how many documents there are, and how many have copies or no words."""
+    """Count the documents of a kind.
+
+    A document has words and is the first of its family, or it counts as ``n_copies`` (it has the words of
+    another one), ``n_near_copies`` or ``n_empty`` (it has no words, like a line of digits). Of the copies,
+    ``n_same_words`` are written in another way.
+    """
     has_words = survey.facts.has_words
     n_with_words, n_documents = int(has_words.sum()), len(has_words)
     n_different, n_near_copies = int((survey.is_representative & has_words).sum()), int(survey.is_near.sum())

@@ -113,16 +113,17 @@ class Families:
         `shared` is the least similarity of near-copies. The document with the smallest key represents a
         family. With `shortest`, the shortest one does, because near-copies often add text to it.
         """
-        different, first, which = np.unique(facts.keys, return_index=True, return_inverse=True)
-        place = family = np.arange(len(different))  # keys are sorted, so a place is the rank of a key
-        if len(facts.sketches):
-            lengths = facts.lengths[first] if shortest else place
-            # the first one of a family represents it, and its place is the number of the family
-            order = np.argsort(lengths, kind="stable")
-            place, family = np.empty_like(order), np.empty_like(order)
-            place[order] = np.arange(len(order))
-            family[order] = families(facts.sketches, shared, first[order])
-        return cls(facts, family[which], place[which], has_near_copies=len(facts.sketches) > 0)
+        # the first row with each key, in order of the keys, and the number of the key for each row
+        _, first_row, number = np.unique(facts.keys, return_index=True, return_inverse=True)
+        by_key = np.arange(len(first_row))
+        if not len(facts.sketches):  # documents of a family have the same key
+            return cls(facts, by_key[number], by_key[number], has_near_copies=False)
+        order = np.argsort(facts.lengths[first_row], kind="stable") if shortest else by_key
+        place, family = np.empty_like(order), np.empty_like(order)
+        place[order] = by_key
+        # the first one of a family represents it, and its place is the number of the family
+        family[order] = families(facts.sketches, shared, first_row[order])
+        return cls(facts, family[number], place[number], has_near_copies=True)
 
     def without_sketches(self) -> Self:
         """Return the same families without the sketches, which take most of the memory."""

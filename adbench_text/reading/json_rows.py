@@ -126,8 +126,8 @@ def _rows(
     if first is None:
         return
     value, _ = first
-    lists_of_texts = _lists_of_texts(value)
-    inner = _lists_and_objects(value) or lists_of_texts
+    longer_lists = _lists_with_more_text(value)
+    inner = _lists_and_objects(value) or longer_lists
     second = next(values, None) if inner else None
     if second is None and inner:
         raise DataError(
@@ -135,8 +135,8 @@ def _rows(
             "one object per line, an array of objects, or one object after the other. With pandas, write it "
             "with orient='records'."
         )
-    if lists_of_texts:
-        names = listing(map(repr, lists_of_texts), _FEW)
+    if longer_lists:
+        names = listing(map(repr, longer_lists), _FEW)
         losses.note(
             f"Each object of {name} is a row, but its lists {names} have more text. To read these, write "
             "their objects one a line."
@@ -162,8 +162,11 @@ def _row(
         )
 
 
-def _lists_of_texts(value: Any) -> list[str]:
-    """Return the names of the lists in an object that have at least as many words as the object itself."""
+def _lists_with_more_text(value: Any) -> list[str]:
+    """Return the names of the lists in an object that probably hold the rows.
+
+    These are lists of objects whose texts have at least as many words as the texts of the object itself.
+    """
     if not isinstance(value, dict):
         return []
     n_words = {key: sum(map(_n_words, items)) for key, items in value.items() if isinstance(items, list)}

@@ -91,7 +91,9 @@ def _notes(identity: Mapping[str, str]) -> Iterator[str]:
 def _prepare(detector: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
     """Let a detector look up resources for a corpus, and warn if its knowledge is of another language.
 
-    An error is only printed, because the detector may not need the resources. If it does, its cells fail.
+    An error in the code of the detector is only printed, because the detector may not need the resources. If
+    it does, its cells fail. An error of this package ends the sweep, because the user can do something about
+    it: for example, word vectors are missing.
     """
     notice = f"preparing the documents of {corpus.name} for {name}, once; this may take minutes"
     timer = Timer(_PATIENCE, progress.message, [notice])

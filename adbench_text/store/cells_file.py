@@ -107,7 +107,7 @@ def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
         check_key(SplitKey(**{name: row[name] for name in SPLIT if name in row}))
     except ValueError as error:
         raise ValueError(f"line {number}: {error}") from error
-    row.setdefault("cell", f"line {number}")  # an older file has no cells: each line is one
+    row.setdefault("cell", f"line {number}")  # an older file lacks this column
     names = (row.get(name, COLUMNS[name]) for name in ("detector", "preset", "configuration"))
     return row | {"name": choice_name(*names)}
 

@@ -12,7 +12,7 @@ TAG = "adbench_text."  # prefix of our tags
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
 PARENT = "mlflow.parentRunId"
 DEFINITION = f"{TAG}definition."  # prefix of tags that belong to the definition of a cell
-LONGEST_TAG = 5000  # characters; MLflow cuts tags at 8,000 and params at 6,000
+LONGEST_TAG = 5000  # characters; older MLflow servers keep no more, and newer ones keep 8,000
 
 #: The tags for the origin of a run, by column; see `adbench_text.store.writing.run_tags`.
 MADE_BY = {
@@ -64,7 +64,7 @@ def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict
     """Return the parts of a definition that become params and tags.
 
     Digests and versions are tags, because MLflow's pages compare runs by their params, and show these first.
-    A value that is too long for a tag stays a param.
+    A value that is too long for a tag of an older server stays a param, which has up to 6,000 characters.
     """
     params, tags = {}, {}
     for name, value in definition.items():

@@ -88,8 +88,8 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
     """Return the tags of the run of a cell, besides its definition; a tag without a value is missing."""
-    names = splits(corpus, result.cell.split.protocol)  # a split is named after its inlier class
-    classes = "\n".join(names)
+    names = [*splits(corpus, result.cell.split.protocol)]  # such as "sun", or "not-sun" with leave-one-out
+    joined = "\n".join(names)
     failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
     ours = {
         "kind": "cell",
@@ -99,7 +99,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         "documents": corpus.counts(),
         "configurations": str(result.cell.n_configurations),
         # so that a report knows splits without results; too many names leave only their number
-        "classes": classes if len(classes) <= LONGEST_TAG else "",
+        "classes": joined if len(joined) <= LONGEST_TAG else "",
         "splits": str(len(names)),
         "published": "true" if corpus.is_published else "",
         "limit": "" if corpus.limit is None else str(corpus.limit),
@@ -109,7 +109,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         **{f"{TAG}{name}": text for name, text in ours.items() if text},
         DESCRIPTION: failed + markdown(f"{result.cell}: {corpus.edition}."),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
-        **run_tags(),  # last, so that the device of a detector does not replace these tags
+        **run_tags(),  # last: a fact of `ran_on_` may have the name of one of these tags, such as "python"
     }
 
 

@@ -93,7 +93,7 @@ def all_words_of(text: str, language: str) -> list[str]:
 
 
 def words_of(text: str, language: str) -> list[str]:
-    """Return the words that cleaning by Unicode keeps; the language has its standard name.
+    """Return the words that cleaning by Unicode keeps; `languages.standard` returns the name of a language.
 
     >>> words_of("Really\u2026 a \ufb01ne\u2122 caf\u0065\u0301!", "en")
     ['really', 'fine', 'café']

@@ -213,7 +213,7 @@ _NONE = Folds()
 
 @cache
 def folds_of(language: str) -> Folds:
-    """Return the folds of a language, given its standard name.
+    """Return the folds of a language, given its name as `languages.standard` returns it.
 
     >>> folds_of("de").fold("häuser"), folds_of("el").fold("κήπος"), folds_of("vi").fold("hoà")
     ('haeuser', 'κηπος', 'hòa')

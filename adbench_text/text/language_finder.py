@@ -26,7 +26,7 @@ _N_CHARACTERS = 500  # of a document that are read, from its beginning
 _LEAST_PROBABILITY = 0.5
 _LEAST_SHARE, _LEAST_DOCUMENTS = 0.01, 2  # of a language that is named, so that single errors do not count
 _MOST = 0.5  # share of documents above which a language is the language of the file
-_LARGE_SHARE, _MANY_DOCUMENTS = 0.1, 20  # of a language that should be ranked by itself
+LARGE_SHARE, MANY_DOCUMENTS = 0.1, 20  # of a language that should be ranked by itself
 _POSSIBLE_SHARE = 0.05  # of 200 documents: if 10 % of a file are in a language, 4 of 1,000 samples have fewer
 _NO_LANGUAGE = "zxx"
 _LEAST_KANA = 0.1  # of a Japanese text, relative to its Chinese characters
@@ -151,7 +151,7 @@ class LanguageCounts:
         return [
             name
             for name, share in self._shares().items()
-            if self.documents[name] >= _MANY_DOCUMENTS and share >= _LARGE_SHARE
+            if self.documents[name] >= MANY_DOCUMENTS and share >= LARGE_SHARE
         ]
 
     def _shares(self) -> dict[str, float]:

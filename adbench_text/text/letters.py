@@ -155,12 +155,15 @@ class Letters(dict[int, str | None]):
         return _SPACE.join([word.lstrip(_strays()) for word in text.split()])
 
     def _recomposed(self, text: str) -> str:
-        """Compose letters with their marks, after the characters between them were removed."""
+        """Compose letters with their marks, after the characters between them were removed.
+
+        A composed letter is new, so it is folded. The letter that it becomes may compose with the next mark.
+        """
         composed = _composed(text)
-        if composed is text or not self._folds.letters:
+        if composed == text or not self._folds.letters:
             return composed
-        while (again := _composed(composed.translate(self._folds.letters))) != composed:
-            composed = again
+        while (folded := _composed(composed.translate(self._folds.letters))) != composed:
+            composed = folded
         return composed
 
     def _with_contexts(self, text: str) -> str:
@@ -199,7 +202,7 @@ class Letters(dict[int, str | None]):
 
 @cache
 def letters_of(language: str) -> Letters:
-    """Return the letters of a language, given its standard name."""
+    """Return the letters of a language, given its name as `languages.standard` returns it."""
     return Letters(language)
 
 

@@ -212,20 +212,21 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     }
     first = pd.read_csv(path, nrows=1, dtype=str, **layout).iloc[0].tolist()
     n_words, n_dimensions = _sizes(first)
+    has_sizes = n_words is not None
     with np.errstate(over="ignore"):  # `_read` refuses numbers that are not finite
         table = pd.read_csv(
             path,
-            skiprows=0 if n_words is None else 1,
+            skiprows=1 if has_sizes else 0,
             dtype={0: str, **dict.fromkeys(range(1, n_dimensions + 1), np.float32)},
             # a few words of GloVe 840B have spaces; words of documents have none
-            on_bad_lines="skip" if n_words is None else "error",
+            on_bad_lines="error" if has_sizes else "skip",
             low_memory=False,
             **layout,
         )
     rest = table.iloc[:, n_dimensions + 1 :]  # fastText ends each line with a space
     if table.shape[1] <= n_dimensions or rest.to_numpy().any():
         raise ValueError(f"a line has {table.shape[1] - 1} numbers, and not {n_dimensions}")
-    if n_words is not None and len(table) != n_words:
+    if has_sizes and len(table) != n_words:
         raise EOFError(f"it holds {len(table):,} words, but its first line promises {n_words:,}")
     return table[0].tolist(), table.iloc[:, 1 : n_dimensions + 1].to_numpy()
 

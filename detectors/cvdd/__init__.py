@@ -90,8 +90,8 @@ class CVDD(TextDetector):
     learning_rate : float, default 0.01
         Learning rate of Adam; a tenth after two fifths of the epochs. Gradients are clipped to norm 0.5.
     tolerance : float, default 0.001
-        A stage of the training (equal alpha and learning rate) ends early if the mean loss of the
-        last five epochs differs from the five before by at most this share; 0 for never.
+        A stage of the training (equal alpha and learning rate) ends early unless the mean loss of the
+        last five epochs is lower than of the five before by more than this share; 0 for never.
     device : {"auto", "cpu", "cuda"}, default "auto"
         ``auto`` takes a GPU if there is one.
     contamination, random_state

@@ -78,11 +78,12 @@ class Topics:
         self._cap = cap
 
     def _learn(self, counts: Counts, topic: Groups, n: int) -> None:
+        """Count the words of n topics, given the number of the topic of each document."""
         self._topic = topic
         documents = np.arange(len(topic))
         members = csr_array((np.ones(len(topic)), (topic, documents)), shape=(n, len(topic)))
-        self._counts = csr_array(members @ counts.matrix)
-        self._totals = np.asarray(self._counts.sum(axis=1), dtype=np.float64)
+        self._counts = csr_array(members @ counts.matrix)  # n_j(w), of shape (n_topics, n_words)
+        self._totals = np.asarray(self._counts.sum(axis=1), dtype=np.float64)  # N_j, of shape (n_topics,)
 
     def _evidence(self, counts: Array, totals: Array, background: Array) -> Array:
         share = (counts / background + self._smoothing) / (totals + self._smoothing)

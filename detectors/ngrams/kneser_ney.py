@@ -149,7 +149,11 @@ class KneserNey(NamedTuple):
         return codes, lengths
 
     def _numbers(self, codes: Numbers, tables: Sequence[Table]) -> list[NDArray[Any]]:
-        """Return for each length, from 0 on, the number of the n-gram that ends at each symbol."""
+        """Return for each length, from 0 on, the number of the n-gram that ends at each symbol.
+
+        The number of an unknown n-gram is 0. The keys of longer n-grams that begin with it are unknown, too,
+        because the numbers of known n-grams begin at 1.
+        """
         numbers: list[NDArray[Any]] = [np.zeros(len(codes), np.int32)]
         for order, table in zip(self.orders, tables, strict=True):
             # an n-gram from two documents has START after END, so it is unknown
