@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
@@ -44,6 +45,9 @@ class Code(NamedTuple):
 
     files: dict[str, Path]
     libraries: set[str]
+
+
+Unit = tuple[str, Path | None]  # name and place of code, see `_unit`
 
 
 def code_version(*plugin: Any) -> str:
@@ -86,23 +90,26 @@ def installed(distribution: str) -> str:
 @cache
 def code_of(*plugin: Any) -> Code:
     """Return the code of a plug-in; the head of the module says what belongs to it."""
-    code, done = Code({}, set()), {_OURS, *sys.stdlib_module_names}
+    files, libraries, done = dict[str, Path](), set[str](), set[Unit]()
     todo = {module for kind in plugin for module in _roots(kind)}
     while todo:
-        name, place = _place(todo.pop())
-        if name in done:
+        unit = _unit(todo.pop())
+        if unit in done:
             continue
-        done.add(name)
+        done.add(unit)
+        name, place = unit
         if place is None:
-            code.libraries.add(name)
+            libraries.add(name)
             continue
         for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
             if file.suffix in _CODE and file.is_file():
                 parts = () if file == place else file.relative_to(place).with_suffix("").parts
                 module = ".".join([name, *parts]).removesuffix(".__init__")
-                code.files[module] = file
+                files[module] = file
                 todo.update(_imports(module, file))
-    return code
+    # `from helpers import tools` also imports the namespace `helpers`, which has no code
+    read = {module.partition(".")[0] for module in files}
+    return Code(files, libraries - read - {_OURS, *sys.stdlib_module_names})
 
 
 def _module(kind: Any) -> str:
@@ -120,24 +127,51 @@ def _roots(kind: Any) -> Iterator[str]:
             yield value.__module__
 
 
-def _place(module: str) -> tuple[str, Path | None]:
-    """Return the plug-in or package of a module, and its file or folder.
+def _unit(module: str) -> Unit:
+    """Return the plug-in or package of a module, and its file or folder, which is read as a whole.
 
     The path is None for code that does not count: this package, releases, and modules without a file.
     """
     top, *inner = module.split(".")
+    if top in sys.stdlib_module_names:
+        return top, None
     if top == _OURS:
         if len(inner) < 2 or inner[0] not in _PLUGINS:
             return _OURS, None
         folder = Path(import_module(f"{_OURS}.{inner[0]}").__path__[0], inner[1])
         place = folder if folder.is_dir() else folder.with_name(f"{inner[1]}.py")
         return ".".join([_OURS, *inner[:2]]), place
-    top_file = file_of(top)
-    file = top_file or file_of(module)  # a namespace has no file, and may have parts in several folders
-    if file is None or (_RELEASES.intersection(file.parts) and _is_release(top)):
+    file = file_of(top)
+    if file is None:
+        unit = _unit_of_namespace(module)
+    else:
+        unit = top, file.parent if file.stem == "__init__" else file
+    if unit is None or (_RELEASES.intersection(unit[1].parts) and _is_release(top)):
         return top, None
-    is_single = top_file is not None and top_file.stem != "__init__"  # a module, not a package
-    return top, file if is_single else file.parent
+    return unit
+
+
+def _unit_of_namespace(module: str) -> tuple[str, Path] | None:
+    """Return the package or folder with a module of a namespace package; None if there is no such module.
+
+    A namespace package has no file, and may have parts in several folders. Only names are looked up: no
+    module is imported. Names after the module are ignored, because `_imports` yields names of functions, too.
+    """
+    top, *inner = module.split(".")
+    if (file := file_of(module)) is not None:  # it is loaded, perhaps from a folder that is not on the path
+        return (module if file.stem == "__init__" else module.rpartition(".")[0]), file.parent
+    spec, names = None, [top]
+    with suppress(ImportError, ValueError):  # ValueError: a loaded module without a spec
+        spec = find_spec(top)
+    for name in inner:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        spec = PathFinder.find_spec(name, [*spec.submodule_search_locations])
+        if spec is not None and spec.origin and spec.has_location:
+            is_package = spec.submodule_search_locations is not None
+            return ".".join([*names, name] if is_package else names), Path(spec.origin).parent
+        names.append(name)
+    return None
 
 
 def file_of(module: str) -> Path | None:

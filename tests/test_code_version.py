@@ -224,3 +224,23 @@ def test_a_part_of_a_namespace_that_is_no_release_counts_by_its_files(version_of
     files = {"evspace/mine.py": MINE.format(helper="evspace.core")}
     other = {"evspace/mine.py": files["evspace/mine.py"].replace("return self", "return None")}
     assert version_of("evspace.mine", files, path) != version_of("evspace.mine", other, path)
+
+
+def test_the_parts_of_a_namespace_count_whatever_the_order_of_the_imports(version_of, tmp_path, monkeypatch):
+    far = tmp_path / "far" / "evhelpers" / "deep"
+    far.mkdir(parents=True)
+    (far / "more.py").write_text(HELPER)
+    path = f"import sys; sys.path.append({str(tmp_path / 'far')!r})"
+    own = (
+        "from evhelpers import tools\nfrom evhelpers.tools import K\nfrom evhelpers.deep.more import prepared"
+    )
+    files = {"evdet.py": MINE.replace("from {helper} import K", own), "evhelpers/tools.py": HELPER}
+    versions = set()
+    for seed in range(4):
+        monkeypatch.setenv("PYTHONHASHSEED", str(seed))
+        versions.add(version_of("evdet", files, path))
+    assert len(versions) == 1
+    versions.add(version_of("evdet", files | {"evhelpers/tools.py": "K = 2"}, path))
+    (far / "more.py").write_text("def prepared(x, y):\n    return y\n")
+    versions.add(version_of("evdet", files, path))
+    assert len(versions) == 3
