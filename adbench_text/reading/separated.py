@@ -62,9 +62,10 @@ class SeparatedFile:
         self._n_lines_of_likely = 0
         self._has_blank_lines = False  # whether quotes enclose blank lines
         self._raw: list[str] = []  # lines that are read but not `_taken` yet
-        self._n_taken = 0
+        self._n_taken = self._n_lines_of_row = 0
         self._reader = self.dialect.reader(chain.from_iterable(self._noted()))
         first = self._next_row()
+        self._first_line = self._line_number() - self._n_lines_of_row + 1
         # the rows after the first one; they come from the sample, so the reader does not take them
         blank_lines = {line.rstrip("\r\n") for line in sample if line.isspace()}
         rows = [fields for fields in self.dialect.reader(sample) if fields]
@@ -91,7 +92,9 @@ class SeparatedFile:
     def _next_row(self) -> list[str]:
         """Return the fields of the next row that is not blank, or an empty list at the end."""
         for fields in self._reader:
-            if not _is_blank(fields, "".join(self._taken())):
+            lines = self._taken()
+            self._n_lines_of_row = len(lines)
+            if not _is_blank(fields, "".join(lines)):
                 return [*fields]
         return []
 
@@ -135,27 +138,30 @@ class SeparatedFile:
                 )
 
     def batches(self, sizes: Iterator[int]) -> Iterator[Batch]:
-        """Yield the rows in batches of some sizes."""
-        n = len(self.names)
+        """Yield the rows in batches of these sizes; add losses that are known only at the end."""
         if self._first:
-            first = self._lines.n_skipped + 1
-            yield self._batch([self._first], range(first, first + 1))
-        before = self._line_number()
+            yield self._batch([self._first], range(self._first_line, self._first_line + 1))
+        last_line = self._line_number()
         for rows in in_sizes(self._reader, sizes, self._is_waiting if self._lines.is_pipe else None):
             raw = self._taken()
-            # fast path without checks: each row is one line and has all fields
-            is_usual = len(raw) == len(rows) and {*map(len, rows)} == {n}
-            may_be_blank = n == 1 and any(map(_is_spaces, rows))
-            if not is_usual or may_be_blank or self._repeated in rows:
-                for checked in in_sizes(self._checked(raw, before), repeat(len(raw))):
+            if self._needs_checks(rows, raw):
+                # one batch; if a row is wrong, its error comes after a batch with the rows before it
+                for checked in in_sizes(self._checked(raw, last_line), repeat(len(raw))):
                     numbers = array("q", [number for _, number in checked])
                     yield self._batch([fields for fields, _ in checked], numbers)
             else:
-                yield self._batch(rows, range(before + 1, before + 1 + len(rows)))
-            before = self._line_number()
+                yield self._batch(rows, range(last_line + 1, last_line + 1 + len(rows)))
+            last_line = self._line_number()
         # many lines without a blank one are probably rows, because long texts usually have blank lines
         if self._n_lines_of_likely >= _MANY_LINES and not self._has_blank_lines:
             self._losses.add("merged", self._likely.first["merged"], self._likely.numbers["merged"])
+
+    def _needs_checks(self, rows: list[list[str]], raw: list[str]) -> bool:
+        """Return whether some rows are not one line with all fields, or may be blank or a repeated header."""
+        n = len(self.names)
+        if len(raw) != len(rows) or {*map(len, rows)} != {n} or self._repeated in rows:
+            return True
+        return n == 1 and any(map(_is_spaces, rows))
 
     def _batch(self, rows: list[list[str]], numbers: Sequence[int]) -> Batch:
         """Return complete rows, and the numbers of their first lines, as a batch."""
@@ -183,14 +189,14 @@ class SeparatedFile:
         del self._raw[:n]
         return taken
 
-    def _checked(self, lines: list[str], before: int) -> Iterator[tuple[list[str], int]]:
+    def _checked(self, lines: list[str], last_line: int) -> Iterator[tuple[list[str], int]]:
         """Check each row in some lines; yield its fields and the number of its first line.
 
-        `before` is the number of the line before them.
+        `last_line` is the number of the line before them.
         """
         n = len(self.names)
         for fields, raw in self.dialect.rows(lines):
-            number = before + 1
+            number = last_line + 1
             if len(raw) > 1 and self.dialect.quotes:
                 self._check_merged(raw, number)
             if _is_blank(fields, raw[0]):
@@ -201,7 +207,7 @@ class SeparatedFile:
                 yield fields, number
             elif fitted := self._fitted(fields, number):
                 yield fitted, number
-            before += len(raw)
+            last_line += len(raw)
 
     def _fitted(self, fields: list[str], number: int) -> list[str] | None:
         """Fit a row to the length of the header; return None to leave it out."""

@@ -575,3 +575,9 @@ def test_backslashes_in_a_text_of_several_lines_open_no_quote(tmp_path):
     file = DocumentFile(str(tmp_path / "a.csv"))
     assert list(file.table().texts()) == ['she said "no"\nand "left', "two\nlines"]
     assert file.late_notes == []
+
+
+def test_blank_lines_above_a_first_document_count(tmp_path):
+    (tmp_path / "a.csv").write_text('\n\n1,"a ship\nand a crew"\n2,a storm\n')
+    table = DocumentFile(str(tmp_path / "a.csv"), "column1", header=False).table()
+    assert [table.place(row) for row in range(2)] == ["a.csv, line 3", "a.csv, line 5"]
