@@ -192,14 +192,17 @@ def encode(name: str, texts: Sequence[str]) -> Matrix:
 
 
 def _call(name: str, texts: list[str]) -> NDArray[np.float32]:
-    """Call the function; return its vectors, of shape (n_texts, n_dimensions)."""
+    """Call the function; return its vectors, of shape (n_texts, n_dimensions).
+
+    Raise DataError if it fails, or does not return a matrix of finite real numbers.
+    """
     function = _function(name)
-    is_failing = as_plugin_error(f"The encoder {name!r} failed", _module(name), DataError)
-    with is_failing, np.errstate(over="ignore"):
+    with as_plugin_error(f"The encoder {name!r} failed", _module(name), DataError):
         found = function(list(texts))
         if np.iscomplexobj(found):
             raise TypeError("it must return real numbers, got complex ones")
-        vectors = np.asarray(found, dtype=np.float32)
+        with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+            vectors = np.array(found, dtype=np.float32)  # a copy: the function may use its array again
     if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.size:
         got = f"shape {vectors.shape}" if vectors.ndim else f"{found!r:.60}"
         expected = f"shape ({len(texts)}, n_dimensions) for {len(texts)} texts"

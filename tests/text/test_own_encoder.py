@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -168,6 +169,18 @@ def test_a_call_is_limited_in_texts_and_characters(mine):
     vectors_of(WRITTEN, texts)
     assert [len(batch) for batch in mine.batches] == [32, 32, 8, 1, 1]
     assert mine.texts == texts
+
+
+def test_a_function_may_return_the_same_array_again(mine, monkeypatch):
+    buffer = np.zeros((32, 3), np.float32)
+
+    def encoded(texts):
+        buffer[:] = len(texts[0])
+        return buffer[: len(texts)]
+
+    monkeypatch.setattr(own_encoder, "_function", cache(lambda name: encoded))
+    texts = [f"{'a' * (1 + number // 32)}{number:03}" for number in range(64)]
+    np.testing.assert_array_equal(vectors_of(WRITTEN, texts)[[0, 63], 0], [4, 5])
 
 
 def test_a_text_is_encoded_once(mine):
