@@ -18,7 +18,7 @@ from adbench_text.corpora.split_key import SplitKey
 from adbench_text.errors import DataError
 from adbench_text.escaping import from_formula
 from adbench_text.failures import message_of
-from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED
+from adbench_text.metrics import COSTS, METRICS, OF_KNOWN, OF_WORDS, TIED
 from adbench_text.plugins.configure import choice_name
 from adbench_text.processes import STOPPED
 from adbench_text.reading.separated import delimiter_of, opened
@@ -100,7 +100,8 @@ def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
             row[name] = _value(name, text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number}, column {name!r}: {error}") from error
-    measured = {name: row[name] for name in (*METRICS, *COSTS, *OF_WORDS, TIED) if texts.get(name)}
+    names = (*METRICS, *COSTS, *OF_KNOWN, *OF_WORDS, TIED)
+    measured = {name: row[name] for name in names if texts.get(name)}
     try:
         if reason := impossible(measured):
             raise ValueError(reason)
@@ -108,8 +109,8 @@ def _row(number: int, texts: Mapping[str, str]) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"line {number}: {error}") from error
     row.setdefault("cell", f"line {number}")  # an older file lacks this column
-    names = (row.get(name, COLUMNS[name]) for name in ("detector", "preset", "configuration"))
-    return row | {"name": choice_name(*names)}
+    choice = (row.get(name, COLUMNS[name]) for name in ("detector", "preset", "configuration"))
+    return row | {"name": choice_name(*choice)}
 
 
 def _is_of_numbers(rows: Iterable[Mapping[str, Any]], name: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import COSTS, METRICS, OF_WORDS, TIED, is_possible
+from adbench_text.metrics import COSTS, METRICS, OF_KNOWN, OF_WORDS, TIED, is_possible
 from adbench_text.run.definition import cell_id
 
 TAG = "adbench_text."  # prefix of our tags
@@ -122,7 +122,7 @@ def impossible(metrics: Mapping[str, float]) -> str:
     """Return the first impossible metric or cost of a cell, in words; empty if all are possible."""
     for name, value in metrics.items():
         kind = name.removesuffix("_low").removesuffix("_high")
-        if kind in (*METRICS, *OF_WORDS, TIED) and not is_possible(value):
+        if kind in (*METRICS, *OF_KNOWN, *OF_WORDS, TIED) and not is_possible(value):
             return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
         if name in COSTS and (value < 0 or value == inf):
             return f"it has {value:g} as its {name!r}, which is negative or infinite"

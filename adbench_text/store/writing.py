@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DESCRIPTION = "mlflow.note.content"
 SUMMARY = f"{TAG}summary"
 _MOST_METRICS, _MOST_PARAMS = 1000, 100  # in one request to MLflow
+_DESCRIBED = 1000  # characters of a reason in the description: escaping makes some of them five times as long
 
 
 def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | None = None) -> str:
@@ -90,7 +91,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
     """Return the tags of the run of a cell, besides its definition; a tag without a value is missing."""
     names = [*splits(corpus, result.cell.split.protocol)]  # such as "sun", or "not-sun" with leave-one-out
     joined = "\n".join(names)
-    failed = f"Failed: {markdown(result.reason[:LONGEST_TAG])}\n\n" if result.reason else ""
+    failed = f"Failed: {markdown(result.reason[:_DESCRIBED])}\n\n" if result.reason else ""
     ours = {
         "kind": "cell",
         "cell": cell_id(definition),
@@ -170,10 +171,12 @@ def run_of_summary(definition: Mapping[str, str], cells: "pd.DataFrame") -> Run:
     """
     newest = cells.iloc[-1]  # older cells may not know all splits
     n_splits = cells.loc[cells["status"] == "ok", "inlier"].nunique()
-    n_expected = max(newest["n_splits"], len(json.loads(newest["classes"] or "[]")))
-    lacking = f" ({n_splits} of {n_expected:.0f} splits)" if n_splits < n_expected else ""
+    n_expected = len(json.loads(newest["classes"] or "[]"))
+    if newest["n_splits"] > n_expected:  # too many names are not kept; the number is NaN in an older store
+        n_expected = int(newest["n_splits"])
+    lacking = f" ({n_splits} of {n_expected} splits)" if n_splits < n_expected else ""
     name = newest["name"]
-    if (cells["n_configurations"] > 1).any():
+    if (cells["n_configurations"] > 1).any():  # a preset has a summary for each configuration
         name = f"{format_name(newest['detector'], newest['preset'])}: {newest['configuration']}"
     params, versions = params_and_tags(_shared(definition))
     tags = {

@@ -458,6 +458,19 @@ def test_the_classes_of_the_corpus_are_a_column(store):
     assert summary.info.run_name.endswith("(1 of 50 splits)")
 
 
+@pytest.mark.parametrize("reason", ["*" * 9000, "<" * 9000])
+def test_a_long_reason_fits_into_the_tags_of_a_store(store, reason):
+    log(store, result(None, reason=reason))
+    (run,) = runs(store, "cell")
+    assert max(map(len, run.data.tags.values())) <= 8000
+
+
+def test_a_store_that_lacks_the_number_of_splits_counts_the_classes(store):
+    log(store, result())
+    cells = store.cells(["tiny"]).assign(n_splits=math.nan)
+    assert writing.run_of_summary(definition(result()), cells).name.endswith("(1 of 2 splits)")
+
+
 @pytest.mark.parametrize("name", ["seed", "contamination", "known", "test_outliers"])
 def test_a_run_whose_number_is_none_is_named(store, name):
     log(store, result(), **{name: "1.5x"})
@@ -479,10 +492,10 @@ def edit(store: Store, table: str, key: str, value: str | float, is_nan: int = 0
         execute(store, "UPDATE latest_metrics SET is_nan = ? WHERE key = ?", is_nan, key)
 
 
-@pytest.mark.parametrize("name", ["auroc", "aupr_in", "fpr95", "auroc_high"])
+@pytest.mark.parametrize("name", ["auroc", "aupr_in", "fpr95", "auroc_high", "auroc_seen"])
 def test_a_run_with_an_impossible_metric_is_named_and_left_out(store, name):
     made = result()
-    made.metrics["auroc_high"] = 1 + 1e-12  # a sum, rounded
+    made.metrics.update(auroc_high=1 + 1e-12, auroc_seen=0.5)  # the first is a sum, rounded
     log(store, made)
     assert len(store.cells(["tiny"])) == 1
     for value, shown in ((5, "5"), (-1, "-1"), (math.nan, "nan"), (1e308, "1e+308")):
