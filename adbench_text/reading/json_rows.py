@@ -126,12 +126,12 @@ def _rows(
     if first is None:
         return
     value, _ = first
-    longer_lists = _lists_with_more_text(value)
-    inner = _lists_and_objects(value) or longer_lists
-    second = next(values, None) if inner else None
-    if second is None and inner:
+    inner, longer_lists = _lists_and_objects(value), _lists_with_more_text(value)
+    second = next(values, None) if inner or longer_lists else None
+    if second is None and (inner or longer_lists):
+        what = "without a text; it holds" if inner else "with less text than its lists"
         raise DataError(
-            f"{name} is one object without a text; it holds {listing(map(repr, inner), _FEW)}. JSON must be "
+            f"{name} is one object {what} {listing(map(repr, inner or longer_lists), _FEW)}. JSON must be "
             "one object per line, an array of objects, or one object after the other. With pandas, write it "
             "with orient='records'."
         )

@@ -72,6 +72,7 @@ def test_texts_alone_are_rows(tmp_path):
         ('{"response": {"docs": [{"text": "one"}]}}', "'response'.*an array"),
         ("[[1, 2], [3, 4]]", "line 1 .*\\[1, 2\\]"),
         ('[{"text": "one"}, {"text": tw}]', "line 1 is not JSON"),
+        ('{"text": "two words", "notes": [{"t": "three more words"}]}', "less text than its lists 'notes'"),
         ("17", "line 1 .*17"),
     ],
 )
