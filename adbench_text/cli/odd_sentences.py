@@ -154,7 +154,7 @@ def _sentence_on_odd(ranked: "OddDocuments", order: str) -> str:
     """Return how many documents are odd by an order, and how many copies they have.
 
     If alpha is small for this number of documents, the sentence also says how many a larger alpha calls odd:
-    "12 of 980 different documents and 2 copies of them, those with p of at most 0.01 (--alpha; 0.05 calls 40
+    "1 of 158 different documents and 2 copies of them, those with p of at most 0.01 (--alpha; 0.05 calls 7
     odd)."
     """
     p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.is_copy(order)

@@ -45,6 +45,9 @@ def opened_as_fitted(
 def differences(used: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield a note if a file is read with other columns, encoding or --skip-lines than the file of the model.
 
+    An option is compared only if the model has a value of it: an older model, or a file without identifiers,
+    has none.
+
     Yield another note if the same number of lines is skipped, because they may be documents in this file.
     """
     names = [name for name in _COMPARED if facts.get(name) and used[name] != facts[name]]

@@ -24,7 +24,6 @@ _MOST = 4096  # largest number of documents in a batch
 #: The columns of the file of score, in order.
 COLUMNS_OF_SCORE = ("id", "score", "p", "p_form", "p_both", "odd", "why", "why_form")
 _OF_FORM = ("p_form", "p_both", "why_form")  # columns that are left out if documents are not scored by form
-_BEGINNING = 60  # characters of the text that names a family
 
 
 class FileScores(NamedTuple):
@@ -41,8 +40,10 @@ def score_batch(scorer: "Scorer", batch: list[Document], *, with_text: bool) -> 
 
     Without `with_text`, only the beginning of each text is returned.
     """
+    from adbench_text.documents.models.drift_evidence import BEGINNING
+
     ids, texts = map(list, zip(*batch, strict=True))
-    returned = texts if with_text else [text[:_BEGINNING] for text in texts]
+    returned = texts if with_text else [text[:BEGINNING] for text in texts]
     return scorer.score(texts).assign(id=ids, text=returned)
 
 

@@ -62,7 +62,7 @@ def print_table(
         title = header[index] if header else ""
         justify: Literal["left", "right"] = "right" if isinstance(cell, int) else "left"
         width = (widths or {}).get(title)
-        # if the table is too wide, rich narrows only the columns that may wrap
+        # the overflow is for titles; if the table is too wide, rich narrows only the columns that may wrap
         table.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=width is not None)
     overflow: Literal["ellipsis", "fold"] = "ellipsis" if is_cut else "fold"
     for row in rows:

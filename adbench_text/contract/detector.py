@@ -263,10 +263,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 values.check(name, params[name])
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up resources that are not learned, such as word vectors, for all documents of a corpus.
+        """Look up resources that are not learned, such as word vectors, and keep them outside the detector.
 
-        The harness calls it once per corpus, before any split, so that all splits share one
-        pass over a large file. Do not learn here: test documents are among the texts.
+        The harness calls it with all documents of a corpus, before any split. Each cell has a new detector,
+        perhaps in another process. It is called with an empty list there, before time is measured. So keep
+        large resources in a cache of the module or on the disk. Do not learn here: test documents are among
+        the texts.
         """
 
     def resources(self) -> dict[str, str]:

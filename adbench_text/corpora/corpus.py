@@ -58,10 +58,13 @@ class Corpus:
     redraw: Redraw | None = None
 
     def __post_init__(self) -> None:
-        is_trained = self.protocol not in (RANK_ALL, REDRAWN)
-        trained = set(self.inliers or self.classes) - set(self.outliers) if is_trained else set()
+        """Raise DataError if a label has no class, or a class lacks documents in a part that needs them."""
+        # otherwise there are no training documents, or they are drawn from the test part
+        has_training_part = self.protocol not in (RANK_ALL, REDRAWN)
+        may_be_inliers = set(self.inliers or self.classes) - set(self.outliers)
+        needed_in = {"training": may_be_inliers if has_training_part else set(), "test": set(self.classes)}
         for part, documents in zip(_PARTS, (self.train, self.test), strict=True):
-            needed = trained if part == _PARTS[0] else set(self.classes)
+            needed = needed_in[part]
             present = set(documents.labels.tolist())
             if unknown := present - set(range(len(self.classes))):
                 raise DataError(f"{self.name} has {part} documents of no class: label {min(unknown)}.")

@@ -56,7 +56,11 @@ class Chunk:
 
 
 def in_chunks(documents: Iterable[str], numbers: Rows | None = None) -> Iterator[Chunk]:
-    """Yield documents in chunks that take about the same time, with some number of each document."""
+    """Yield documents in chunks that take about the same time.
+
+    `numbers` has a number for each document, such as the number of its cleaner, which its chunk keeps. The
+    rows of a chunk are positions in `documents`.
+    """
     begin = 0
     for texts in in_blocks(documents, _LONGEST, _SIZE):
         end = begin + len(texts)

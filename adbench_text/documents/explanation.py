@@ -36,8 +36,8 @@ class Explanation(NamedTuple):
     why: list[str]  #: odd words, or else facts from the detector, the strongest first
     why_form: list[str]  #: facts about its form, the strongest first
 
-    def of_odd(self) -> Self:
-        """Return the explanation of a document that is odd by its words: it always has a reason."""
+    def with_a_reason(self) -> Self:
+        """Return the explanation of a document that is odd by its words: if none is odd, all together are."""
         return self._replace(why=[TOGETHER]) if self.words and not self.why else self
 
 

@@ -35,7 +35,7 @@ from adbench_text.text.language_finder import AUTO, LanguageCounts
 from adbench_text.text.languages import standard
 from adbench_text.text.own_encoder import shared_words
 
-_LEAST_SINGLE = 0.5  # share of unique documents among the different ones
+_LEAST_WITHOUT_COPIES = 0.5  # share of the documents with words in the sample
 
 
 def fit_model(
@@ -127,7 +127,7 @@ def fit_model(
     return Model(
         detector=own.detector,
         name=own.name,
-        calibrations=_calibrations(words, form, _single(survey, rows), p_wordless),
+        calibrations=_calibrations(words, form, _rows_to_calibrate(survey, rows), p_wordless),
         calibrated_by=words.method,
         training=TrainingFacts.of(cleaned.tolist(), source, facts),
         form=form.detector if form else None,
@@ -232,14 +232,13 @@ def _outliers(texts: Collection[str], cleaner: Cleaner, normal: "pd.Series[str]"
     return list(odd)
 
 
-def _single(survey: Survey, sample: Rows) -> "pd.Index[int]":
-    """Return the rows of the sample that calibrate the model: unique texts, because a new text is unique.
+def _rows_to_calibrate(survey: Survey, sample: Rows) -> "pd.Index[int]":
+    """Return the rows of the sample that calibrate the model: documents without copies and near-copies.
 
-    If most texts have copies, for example in a file that joins two exports, all rows of the sample are
-    returned.
+    A new document usually has none. If fewer than half of the documents with words have none, for example in
+    a file that joins two exports, all rows of the sample are returned.
     """
     has_words = survey.facts.has_words
-    sizes = np.bincount(survey.representative[survey.representative >= 0])  # of families, by representative
-    single = sample[sizes[sample] == 1]
-    is_enough = has_words[single].sum() >= _LEAST_SINGLE * has_words[sample].sum()
-    return pd.Index(single if is_enough else sample)
+    without_copies = sample[survey.sizes().reindex(sample).to_numpy() == 1]
+    is_enough = has_words[without_copies].sum() >= _LEAST_WITHOUT_COPIES * has_words[sample].sum()
+    return pd.Index(without_copies if is_enough else sample)

@@ -46,7 +46,7 @@ def odd_lists(source: TextSource, scores: DocumentScores, rule: ListRule, *, rea
     raw = source.raw(sorted({*families["row"]}.union(*(each["row"] for each in lists.values()))))
     explanations = _Explanations.of(lists, raw, scores)
     for order, documents in lists.items():
-        lists[order] = explanations.added(documents, order, reads_raw=reads_raw)
+        lists[order] = explanations.with_explanations(documents, order, reads_raw=reads_raw)
     return OddLists(
         table=_with_reasons(table, lists.values()),
         by_order=lists,
@@ -84,16 +84,16 @@ class _Explanations:
             by_form = scores.reasons(raw[pd.concat(of_form).unique()])
         return cls(raw, scores, by_words, by_form)
 
-    def added(self, documents: pd.DataFrame, order: str, *, reads_raw: bool) -> pd.DataFrame:
+    def with_explanations(self, documents: pd.DataFrame, order: str, *, reads_raw: bool) -> pd.DataFrame:
         """Return the documents of a list with their texts, and explanations by its order."""
         rows = documents["row"]
         documents = documents.assign(text=rows.map(self.raw))
         explanations = dict.fromkeys(rows, Explanation([], [], []))
         if order != "form":
             explanations |= {row: self.by_words[row] for row in rows if row in self.by_words}
-            # a detector that reads raw documents may have other reasons than words
+            # a document may be odd without an odd word; a detector that reads raw documents has other reasons
             is_odd = documents["odd"] & is_by_words(documents, order) & (not reads_raw)
-            explanations |= {row: explanations[row].of_odd() for row in rows[is_odd]}
+            explanations |= {row: explanations[row].with_a_reason() for row in rows[is_odd]}
         if order != "words":
             for row in rows:
                 facts = [*self.by_form.get(row, ())][:N_WHY]

@@ -49,7 +49,7 @@ class TextSource:
             yield from map(without_surrogates, self.take([*map(int, rows[begin : begin + _AT_A_TIME])]))
 
     def chunks(self, rows: Rows | None = None, numbers: Rows | None = None) -> Iterator[Chunk]:
-        """Yield all documents or some rows in chunks, with some number of each document.
+        """Yield all documents or some rows in chunks. `numbers` has a number for each of these documents.
 
         The texts of a large table are not read here, but where a chunk is processed.
         """

@@ -93,7 +93,9 @@ def all_words_of(text: str, language: str) -> list[str]:
 
 
 def words_of(text: str, language: str) -> list[str]:
-    """Return the words that cleaning by Unicode keeps; `languages.standard` returns the name of a language.
+    """Return the words of a document that cleaning by Unicode keeps.
+
+    `language` is a name that `languages.standard` returns: "pt", not "pt-BR".
 
     >>> words_of("Really\u2026 a \ufb01ne\u2122 caf\u0065\u0301!", "en")
     ['really', 'fine', 'café']

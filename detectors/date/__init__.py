@@ -400,7 +400,7 @@ class DATE(TextDetector):
         """Set the attributes that `learned` returned."""
         super().restore(learned)
         self._device = device_to_load_on(self.device)
-        # drawn as in a fit; then all weights are replaced
+        # networks of the right shapes, which need any frequencies; then all numbers are replaced
         alike = frequencies.uniform(self._pieces)
         drawn, prior = (alike if given else None for given in (self.generator in _DRAWN, self.prior))
         self._objective = self._build(self._pieces, 0, drawn, prior)

@@ -61,15 +61,17 @@ def _leaders(comparison: Comparison, level: float | None) -> Table | None:
 
     order = [*ranked, *(column for column in comparison.columns if column not in ranked)]
     board = _board(comparison, sorted(order, key=group), group, level).without_empty()
-    # The columns of the board are label, knowledge, corpora, mean.
-    first = len(board.header) - 1 if of_mean else 2
+    label, knowledge, *figures = range(len(board.header))  # the columns of the board
+    if of_mean:  # the mean, which is the last figure, comes first
+        figures = [figures[-1], *figures[:-1]]
     is_roc = comparison.metric.curve == "ROC"
-    columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
-    rows = [  # knowledge is in the label here, because its column would be far to the right
+    rows = [  # the best published method also says in its label what it knows: the column is far to the right
         [Entry(f"{_BEST} (knows: {row[1].words})") if row[0].words == _BEST else row[0], *row[1:]]
         for row in board.rows
     ]
-    return replace(board, rows=rows, n_labels=1, bars_from=50 if is_roc else 0).with_columns(columns)
+    return replace(board, rows=rows, n_labels=1, bars_from=50 if is_roc else 0).with_columns(
+        [label, *figures, knowledge]
+    )
 
 
 def leading(comparison: Comparison, level: float | None = None) -> list[Corpus]:

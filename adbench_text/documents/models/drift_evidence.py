@@ -12,7 +12,7 @@ from adbench_text.documents.models.grown_words import KnownWords, NewWords
 from adbench_text.text.copies import N_HASHES, OF_MODEL, Sketches, families
 
 _MOST_NAMED = 20_000  # number of different texts whose beginning is kept
-BEGINNING = 60  # characters
+BEGINNING = 60  # characters of a text that names a family
 _LEAST_FAMILY = 3  # documents
 # Least similarity within a family. At 0.7, copies of 20 words with two words changed form several families.
 # On Reuters and AG News, 93 % of waves of 7 % were detected at 0.7, and all at 0.5.
@@ -101,18 +101,23 @@ class DriftEvidence:
                 self._named.append((name, text[:BEGINNING]))
 
     def wave(self, known: KnownFamilies, words: KnownWords | None = None) -> Wave:
-        """Compare the families of new documents, and their words, with the families of the model."""
-        own, n_of_model = np.frombuffer(self._sketches, dtype=np.uint8), len(known.sketches)
-        sketches = np.concatenate([known.sketches, own.reshape(-1, N_HASHES)])
-        speaker = families(sketches, OF_MODEL)
-        is_first = (speaker == np.arange(len(speaker)))[n_of_model:]
-        p = np.array(self._p)[is_first]
-        grown = [] if words is None else self._grown(speaker, known, words)
+        """Return the evidence that new documents differ from the model: p-values, families and words.
+
+        Near-copies count once for the p-values and the words. `_families` joins texts that differ more.
+        """
+        of_new = np.frombuffer(self._sketches, dtype=np.uint8).reshape(-1, N_HASHES)
+        sketches = np.concatenate([known.sketches, of_new])
+        representative = families(sketches, OF_MODEL)
+        is_representative = (representative == np.arange(len(representative)))[len(known.sketches) :]
+        p = np.array(self._p)[is_representative]
+        grown = [] if words is None else self._grown(representative, known, words)
         return Wave(p[np.isfinite(p)], self._families(sketches, known), grown)
 
-    def _grown(self, speaker: NDArray[np.int64], known: KnownFamilies, words: KnownWords) -> list[GrownWords]:
+    def _grown(
+        self, representative: NDArray[np.int64], known: KnownFamilies, words: KnownWords
+    ) -> list[GrownWords]:
         """Return the words that have grown, given the representatives of the model's and of the new texts."""
-        n_sketches, of_new = len(known.sketches), speaker[len(known.sketches) :]
+        of_model, of_new = np.split(representative, [len(known.sketches)])
         n_words, places = self._words.n_words, np.array(self._places)
         # as in the model, the shortest text of a family counts
         order = np.lexsort((n_words[places], of_new))
@@ -120,12 +125,10 @@ class DriftEvidence:
         family = of_new[first]
 
         def in_families(counts: NDArray[Any], of_texts: NDArray[np.int64]) -> NDArray[Any]:
-            return np.bincount(of_texts, counts, minlength=len(speaker))[family]
+            return np.bincount(of_texts, counts, minlength=len(representative))[family]
 
-        n, n_of_model = (
-            in_families(np.array(self._times), of_new),
-            in_families(known.sizes, speaker[:n_sketches]),
-        )
+        n = in_families(np.array(self._times), of_new)
+        n_of_model = in_families(known.sizes, of_model)
         # a known text that is no family of the model is a document outside its sample
         is_known = in_families(np.isnan(np.array(self._p)), of_new) > 0
         new, counted = np.zeros((2, len(n_words)))
@@ -142,21 +145,23 @@ class DriftEvidence:
 
     def _families(self, sketches: Sketches, known: KnownFamilies) -> list[Family]:
         """Return the families that are new or a sign, given the sketches of the model, then of new texts."""
-        speaker, n_sketches = families(sketches, _OF_FAMILY), len(known.sketches)
-        members, first, which = np.unique(speaker[n_sketches:], return_index=True, return_inverse=True)
+        representative = families(sketches, _OF_FAMILY)
+        of_model, of_new = np.split(representative, [len(known.sketches)])
+        family, first, number = np.unique(of_new, return_index=True, return_inverse=True)
 
         def summed(counts: NDArray[Any]) -> NDArray[np.int64]:
-            return np.bincount(which, counts, minlength=len(members)).astype(np.int64)
+            return np.bincount(number, counts, minlength=len(family)).astype(np.int64)
 
         times, is_new = np.array(self._times, dtype=np.int64), np.isfinite(np.array(self._p))
         n, n_new = summed(times), summed(times * is_new)
-        of_model = np.bincount(speaker[:n_sketches], known.sizes, minlength=len(speaker)).astype(np.int64)
+        # the size of each family in the model, by its representative
+        size = np.bincount(of_model, known.sizes, minlength=len(representative)).astype(np.int64)
         # a known text may differ from the representative of its family in the model
-        n_known = np.where(of_model[members] > 0, of_model[members], summed(~is_new))
+        n_known = np.where(size[family] > 0, size[family], summed(~is_new))
         if not known.has_all_words:  # a short text has no sketch, so it may be a copy of any short text
             is_short = np.asarray(~sketches.any(axis=1), dtype=np.bool_)
-            n_known[is_short[members]] = known.sizes[is_short[:n_sketches]].sum()
-        totals = np.concatenate([n + n_known, np.delete(of_model, members)])
+            n_known[is_short[family]] = known.sizes[is_short[: len(of_model)]].sum()
+        totals = np.concatenate([n + n_known, np.delete(size, family)])
         large = np.flatnonzero(n >= _LEAST_FAMILY)
         p = p_of_families(
             n[large], n_known[large], totals[totals >= _LEAST_FAMILY], self._n_judged, known.n_documents

@@ -40,7 +40,9 @@ class TrainingFacts:
     n_documents: int
     digest: str  # depends on the documents and their order
     source: str  # name of the dataset or file
-    options: dict[str, Any] = field(default_factory=dict)  # how the source was read, as JSON values
+    options: dict[str, Any] = field(
+        default_factory=dict
+    )  # facts of `fit_model`, and how the source was read; JSON values
 
     @classmethod
     def of(cls, texts: list[str], source: str, options: dict[str, Any] | None = None) -> "TrainingFacts":
@@ -301,4 +303,4 @@ class Scorer:
         if self._model.detector.reads_raw:
             return found
         of_words = documents["odd"] & is_by_words(documents, self.by)
-        return [each.of_odd() if odd else each for each, odd in zip(found, of_words, strict=True)]
+        return [each.with_a_reason() if odd else each for each, odd in zip(found, of_words, strict=True)]

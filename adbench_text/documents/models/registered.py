@@ -114,7 +114,10 @@ def _requirements(package: str) -> list[str]:
 
 
 def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
-    """Return the MLflow run of a model: everything in its description."""
+    """Return the MLflow run of a model; its params are the settings and facts of the training.
+
+    The detector learned from ``n_learned`` documents, and the param ``n_documents`` counts all documents.
+    """
     detector, calibration = description["detectors"][0], description["calibration"]
     training = TrainingFacts(**description["training"])
     source = training.source or "documents"
