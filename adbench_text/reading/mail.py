@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from email import message_from_bytes
-from email.message import EmailMessage
 from email.parser import BytesHeaderParser
 from email.policy import EmailPolicy
 from html import unescape
@@ -17,6 +16,7 @@ from adbench_text.reading.options import Losses
 SUFFIXES = (".eml", ".emlx")
 LARGEST = 200_000_000  # bytes of a mail; later bytes, such as attachments, are cut
 _MAILDIR = ("cur", "new")  # folders of a maildir
+_TEXTS = ("text/plain", "text/html")
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 # the headers before the text of a mail, and headers that other texts do not have
 _HEADERS = re.compile(rb"(?:[!-9;-~]++:[^\n]*+\n?+(?:[ \t][^\n]*+\n?+)*+)++")
@@ -81,24 +81,51 @@ def row(data: bytes, place: str, losses: Losses) -> dict[str, Any]:
         data = data[of_apple.end() :][: int(of_apple[1])]
     try:
         mail: Any = message_from_bytes(data, policy=_POLICY)
-        return _columns(mail, place, losses)
+        n_attachments, texts = _read(mail)
     except RecursionError:  # hundreds of nested parts: read the raw text
         mail = BytesHeaderParser(policy=_POLICY).parsebytes(data)
         del mail["Content-Type"]
-        return _columns(mail, place, losses)
+        n_attachments, texts = _read(mail)
+    for _ in range(n_attachments):
+        losses.add("attachments", place)
+    text = "\n".join(texts).replace("\r\n", "\n")
+    return {"subject": str(mail.get("subject") or ""), "text": text}
 
 
-def _columns(mail: EmailMessage, place: str, losses: Losses) -> dict[str, Any]:
-    """Return the columns of a parsed mail: the plain text, or the HTML page if that is blank."""
-    body, text = None, ""
-    for kind in ("plain", "html"):
-        if not text.strip() and (part := mail.get_body((kind,))) is not None:
-            body, text = part, _content(part)
-            text = html_text(text) if kind == "html" else text
-    for part in mail.walk():
-        if part is not body and not part.is_multipart() and part.get_content_disposition() == "attachment":
-            losses.add("attachments", place)
-    return {"subject": str(mail.get("subject") or ""), "text": text.replace("\r\n", "\n")}
+def _read(part: Any) -> tuple[int, list[str]]:
+    """Return the number of attachments of a mail or of its part, and the texts that a reader sees."""
+    kind = part.get_content_type()
+    if _is_attached(part) or kind.startswith("message/"):
+        return 1, []
+    if not part.is_multipart():
+        if kind.startswith("multipart/"):  # without a boundary, no part can be found
+            return 0, [str(part.get_payload())]
+        if kind not in _TEXTS:
+            return 1, []
+        text = _content(part)
+        return 0, [html_text(text) if kind == "text/html" else text]
+    parts = [*part.iter_parts()]
+    if kind == "multipart/alternative":
+        # the plain text comes first; other forms, such as an invitation for a calendar, are no attachments
+        parts = sorted(filter(_is_text_or_attached, parts), key=_is_no_plain_text)
+    elif kind in ("multipart/related", "multipart/signed"):  # the pictures of a page follow, or a signature
+        parts = parts[:1] + [each for each in parts[1:] if _is_attached(each)]
+    read = [_read(each) for each in parts]
+    texts = [found for _, found in read if "".join(found).strip()]
+    shown = texts[:1] if kind == "multipart/alternative" else texts
+    return sum(n for n, _ in read), [text for found in shown for text in found]
+
+
+def _is_attached(part: Any) -> bool:
+    return bool(part.get_content_disposition() == "attachment")
+
+
+def _is_text_or_attached(part: Any) -> bool:
+    return part.is_multipart() or part.get_content_type() in _TEXTS or _is_attached(part)
+
+
+def _is_no_plain_text(part: Any) -> bool:
+    return bool(part.get_content_type() != "text/plain")
 
 
 def _content(part: Any) -> str:

@@ -106,6 +106,48 @@ def test_a_mail_that_pythons_parser_fails_at_is_read(tmp_path, head, body, text)
     assert (*table.texts(), *table.values("subject")) == (text, "ferries")
 
 
+def part(kind, content="", *more):
+    return f"--b\nContent-Type: {kind}\n{''.join(f'{line}' + chr(10) for line in more)}\n{content}\n"
+
+
+ATTACHED = "Content-Disposition: attachment; filename=a.pdf"
+INNER = (
+    'multipart/alternative; boundary="c"\n\n--c\nContent-Type: text/plain\n\nplain\n'
+    "--c\nContent-Type: {}\n\n{}\n--c--"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "text", "n_attachments"),
+    [
+        ("mixed", [part("text/plain", "one"), part("image/png"), part("text/plain", "two")], "one\ntwo", 1),
+        ("mixed", [part("text/html", "<p>one</p>"), part("text/plain", "the list")], "one\nthe list", 0),
+        ("mixed", [part("text/plain", "one"), part("application/pdf", "%PDF")], "one", 1),
+        ("mixed", [part("text/plain", "one"), part("text/plain", "two", ATTACHED)], "one", 1),
+        ("mixed", [part("text/plain", "one"), part("message/rfc822", "Subject: x\n\ntwo")], "one", 1),
+        ("mixed", [part("text/plain", "one"), part("multipart/related", "two")], "one\ntwo", 0),
+        ("related", [part("text/html", "<p>one"), part("image/png"), part("text/x", "", ATTACHED)], "one", 1),
+        ("signed", [part("text/plain", "one"), part("application/pgp-signature", "x")], "one", 0),
+        ("mixed", [part(INNER.format("text/html", "<p>page"))], "plain", 0),
+        ("alternative", [part("text/html", "<p>page"), part("text/calendar", "x")], "page", 0),
+        ("alternative", [part("text/plain", " "), part("text/html", "<p>page")], "page", 0),
+    ],
+)
+def test_a_mail_has_the_texts_that_a_reader_sees(tmp_path, kind, parts, text, n_attachments):
+    head = f'Subject: ferries\nMIME-Version: 1.0\nContent-Type: multipart/{kind}; boundary="b"\n\n'
+    (tmp_path / "a.eml").write_text(f"{head}{''.join(parts)}--b--\n")
+    file = DocumentFile(str(tmp_path))
+    assert [each.strip() for each in file.table().texts()] == [text]
+    counted = [note for note in file.late_notes if "attachment" in note]
+    assert [note.split()[0] for note in counted] == [str(n_attachments)] * (n_attachments > 0)
+
+
+@pytest.mark.parametrize("kind", ["mixed", "related", "alternative"])
+def test_a_mail_whose_parts_have_no_boundary_is_read_as_written(tmp_path, kind):
+    (tmp_path / "a.eml").write_text(f"Subject: ferries\nContent-Type: multipart/{kind}\n\nthe crew\n")
+    assert list(DocumentFile(str(tmp_path)).table().texts()) == ["the crew\n"]
+
+
 def test_an_mbox_file_has_a_row_for_each_mail(tmp_path):
     box = mailbox.mbox(tmp_path / "sent.mbox")
     for message, _ in MAILS.values():
