@@ -3,6 +3,7 @@
 import csv
 import math
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ LIKE_MARKED = "like those you marked"  # a reason
 _ROW = "row"  # the column that numbers documents
 _REPLACED = "\ufffd"
 _NOT_ASCII = re.compile("[^a-z0-9]+")
+_NO_OTHER_LETTERS = re.compile(r"[\W\d_\u0000-\u02ff\u1e00-\u1eff]+")  # letters that are not Latin remain
 _N_LINES = 1000  # of a table to read at a time, and to find its delimiter
 _N_ROWS = 100_000  # of a table to keep in memory
 _N_COMPARED = 60  # number of characters that remain to compare
@@ -200,19 +202,28 @@ def read_marks(path: Path, documents: NamedDocuments) -> dict[int, Mark]:
 def _check_text(path: Path, row: int, given: str, documents: NamedDocuments) -> None:
     """Raise DataError if a row does not exist, or if its text differs from `given`.
 
-    An empty text is not compared. Others are compared by their first letters and digits of ASCII, because a
-    spreadsheet may change other characters, and may cut a text.
+    An empty text is not compared. A spreadsheet may cut a text, and may change characters that are not ASCII.
+    So texts are compared by their first letters and digits of ASCII. Letters of other scripts are compared if
+    `given` has some: if a spreadsheet changes them, none remain.
     """
     if row >= len(documents):
         raise DataError(f"{path}: row {row:,} is marked, but there is no such document.")
     document = documents.text(row)
-    given_ascii, document_ascii = (_NOT_ASCII.sub("", text.lower()) for text in (given, document))
-    is_same = given_ascii.startswith(document_ascii[:_N_COMPARED]) or document_ascii.startswith(given_ascii)
-    if given and not is_same:
+    others = _NO_OTHER_LETTERS.sub("", given)
+    kinds = [_NOT_ASCII, _NO_OTHER_LETTERS] if others else [_NOT_ASCII]
+    if given and not all(_begin_alike(given, document, ignored) for ignored in kinds):
         raise DataError(
             f"{path}: row {row:,} has the text {given[:40]!r}, but the document there is {document[:40]!r}. "
             "Is it the table of another file?"
         )
+
+
+def _begin_alike(given: str, document: str, ignored: "re.Pattern[str]") -> bool:
+    """Return whether two texts begin with the same characters besides `ignored` ones; `given` may be cut."""
+    given, document = (
+        ignored.sub("", unicodedata.normalize("NFC", text).lower()) for text in (given, document)
+    )
+    return document.startswith(given) or (document != "" and given.startswith(document[:_N_COMPARED]))
 
 
 def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -> pd.DataFrame:
@@ -301,7 +312,7 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
     ``copy_of``. A file that cannot be opened, or has no column ``mark``, has no marks. Raise DataError if it
     has this column, but is not a table.
     """
-    given_rows = {*map(str, given)}
+    given_rows = {form.format(row) for row in given for form in ("{}", "{}.0")}  # see `row_named`
 
     def is_given(table: pd.DataFrame) -> "pd.Series[bool]":
         return table[_ROW].isin(given_rows) if _ROW in table else pd.Series(False, table.index)

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -379,6 +380,27 @@ def test_a_document_known_by_its_row_has_the_text_of_the_table(tmp_path, line, q
         given()
 
 
+@pytest.mark.parametrize(
+    ("document", "text", "is_same"),
+    [
+        ("Кошка спит на крыше", "Кошка спит", True),  # cut
+        ("Кошка спит на крыше", "????? ???? ?? ?????", True),
+        ("Кошка спит на крыше", "ÐšÐ¾ÑˆÐºÐ°", True),  # UTF-8 that was read as Windows-1252
+        ("Кошка спит на крыше", "Собака лает во дворе", False),
+        ("Кошка спит на крыше", "The cat sleeps", False),
+        ("The cat sleeps", "Кошка спит", False),
+        ("Новый iPhone", "Старый iPhone", False),
+        ("学習する", "学习", False),
+        ("Đặng Văn Lâm", "?ặng V?n Lâm", True),
+        ("!!!", "???", True),
+    ],
+)
+def test_letters_of_other_scripts_tell_texts_apart(tmp_path, document, text, is_same):
+    (tmp_path / "marks.csv").write_text(f"row,mark,text\n0,odd,{text}\n")
+    with nullcontext() if is_same else pytest.raises(DataError, match=r"row 0 "):
+        assert read_marks(tmp_path / "marks.csv", Named(texts=[document], text_title="text")) == {0: "odd"}
+
+
 def test_a_file_of_marks_by_identifier_hints_at_its_option(tmp_path):
     with pytest.raises(DataError, match=r"'key'.*--id"):
         read(tmp_path, "key,mark\nT1,odd\n")
@@ -443,6 +465,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         (b"row,mark,copy_of\n3,odd,,\n4,,,\n", ["3"]),  # rows end with a comma
         (b"mark,row,copy_of,note\nodd,3\n", ["3"]),  # rows are shorter than the header
         (b"Report\na,b,c\n1,2,3\n", []),
+        (b"mark,row,copy_of\nodd,1.0,\nodd,4.0,\n", ["4.0"]),  # pandas writes rows so
     ],
 )
 def test_lost_marks_are_those_that_no_given_row_replaces(tmp_path, content, rows):
