@@ -130,12 +130,17 @@ def _crowded(representative: Rows, rule: ListRule) -> Rows:
     return rows[n - 1 > rule.max_copies]
 
 
-def _check_batch(parts: Parts, rests: Sequence[Sequence[object]]) -> None:
-    """Raise InvalidValueError if a transductive detector has documents outside its sample."""
-    for part, rest in zip(parts.parts, rests, strict=True):
+def _check_batch(parts: Parts, rests: Sequence[Sequence[tuple[Collection[str], Rows]]]) -> None:
+    """Raise InvalidValueError if a transductive detector would not learn from all documents of its part.
+
+    `rests` has for each part the documents outside its sample, with their orders.
+    """
+    for part, rests_of_part in zip(parts.parts, rests, strict=True):
         words = part.pair.words
-        if "words" in part.orders and words.detector.regime == TEST_BATCH and rest:
-            n = max(int(parts.by_words.is_representative[each.rows].sum()) for each in parts.parts)
+        is_outside = any("words" in orders for orders, _ in rests_of_part)
+        if is_outside and words.detector.regime == TEST_BATCH:
+            of_words = [each for each in parts.parts if "words" in each.orders]
+            n = max(parts.by_words.size_of_whole_sample(each.rows) for each in of_words)
             raise InvalidValueError(
                 f"{words.label} scores documents by the batch that they come in, so it learns from all of "
                 f"them: give sample={n} (--sample) or more, got {parts.by_words.n_sample}."

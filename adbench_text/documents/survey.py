@@ -224,6 +224,15 @@ class Survey:
         sample: Rows = in_sample[np.lexsort((self.keys[in_sample], ~self.facts.has_words[in_sample]))]
         return sample
 
+    def size_of_whole_sample(self, rows: Rows) -> int:
+        """Return the least size of a sample with all representatives of a part (`rows`).
+
+        Near-copies of representatives may have smaller keys, and count.
+        """
+        keys = self.keys[rows]
+        largest = keys[self.is_representative[rows]].max(initial=0)
+        return len(np.unique(keys[(keys > 0) & (keys <= largest)]))
+
     def rest(self, rows: Rows) -> Rows:
         """Return the representatives of a part (`rows`, sorted) outside its sample, sorted."""
         is_rest = self.is_representative[rows]

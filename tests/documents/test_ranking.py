@@ -1,5 +1,7 @@
 """Documents ranked against each other, and the words that make them odd."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -548,6 +550,19 @@ def test_what_a_function_yields_is_read_once(monkeypatch):
 def test_scores_of_a_batch_need_all_documents():
     with pytest.raises(InvalidValueError, match=r"pyod-ecod.* sample=\d+ \(--sample\) .*, got 50\."):
         odd_documents(cooking(100), "pyod-ecod", sample=50, settings={"encoder": "svd"})
+
+
+@pytest.mark.parametrize("keep_copies", [False, True])
+def test_the_size_that_is_advised_is_enough(keep_copies):
+    texts = cooking(40)
+    texts += [f"{text} and more" for text in texts[:9]] + [f"{text} ." for text in texts[:20]]  # near-copies
+    options = {"settings": {"encoder": "svd"}, "keep_copies": keep_copies}
+    with pytest.raises(InvalidValueError, match=r"sample=\d+ ") as error:
+        odd_documents(texts, "pyod-ecod", sample=5, **options)
+    advised = int(re.search(r"sample=(\d+)", str(error.value))[1])
+    assert odd_documents(texts, "pyod-ecod", sample=advised, **options).n_learned
+    with pytest.raises(InvalidValueError, match=f"sample={advised} "):
+        odd_documents(texts, "pyod-ecod", sample=advised - 1, **options)
 
 
 def test_a_model_learns_from_a_sample():
