@@ -12,6 +12,7 @@ abnormal texts higher scores, so a detector that is or contains one is not negat
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cache, partial, wraps
 from numbers import Real
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
@@ -119,8 +120,8 @@ def _method(name: str) -> Any:
     @wraps(inherited)
     def call(detector: "Foreign", *arguments: Any) -> Any:
         own = getattr(detector.wrapped, name, None)
-        # copies, because the detector may change its input
-        copies = [list(value) if isinstance(value, Sequence) else value for value in arguments]
+        # copies, because the detector may change its input: texts, and the labels of `oracle_scores`
+        copies = [list(value) if isinstance(value, Sequence) else copy(value) for value in arguments]
         return own(*copies) if callable(own) else inherited(detector, *arguments)
 
     return call

@@ -108,7 +108,7 @@ def _ran_on(detector: TextDetector | None) -> dict[str, str]:
 def _scores(detector: TextDetector, split: Split, is_oracle: bool) -> Scores:
     """Return the scores of the test texts; only an oracle gets the labels."""
     if is_oracle:
-        return detector.oracle_scores(list(split.test), split.outlier)
+        return detector.oracle_scores(list(split.test), split.outlier.copy())
     return detector.decision_function(list(split.test))
 
 
