@@ -61,15 +61,17 @@ def of_categories(values: Sequence[str | None], column: str) -> tuple[list[str |
 def _meaning(value: str) -> str:
     """Return one spelling for values that mean the same.
 
-    >>> [_meaning(value) for value in ("1.0", "1,00", "1,5", "1.50", "1.000", "007", " a  b", "TRUE")]
-    ['1', '1', '1.5', '1.50', '1.000', '007', 'a b', 'true']
+    >>> [_meaning(value) for value in ("1.0", "1,00", "1,5", "-0.0", "1.000", "007", " a  b", "TRUE")]
+    ['1', '1', '1.5', '0', '1.000', '007', 'a b', 'true']
     >>> _meaning("2024-03-01 00:00:00"), _meaning("2024-03-01T09:00")
     ('2024-03-01', '2024-03-01T09:00')
     """
     text = " ".join(unicodedata.normalize("NFC", value).split())
     if number := _NUMBER.fullmatch(text):
         whole, decimals = number.groups()
-        return f"{whole}.{decimals}" if decimals.strip("0") else whole
+        if decimals.strip("0"):
+            return f"{whole}.{decimals}"
+        return "0" if whole == "-0" else whole
     if midnight := _MIDNIGHT.fullmatch(text):
         return midnight[1]
     return text.casefold() if text.casefold() in ("true", "false") else text
