@@ -14,6 +14,7 @@ from adbench_text.devices import DEVICES, Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import vectors
 from adbench_text.text.encoders import METHODS, Encoding, Matrix, find_method, fit_encoder
+from adbench_text.text.languages import LANGUAGE_TAG, check_language
 from adbench_text.text.pretrained import PRECISIONS, EncoderPrecision
 
 
@@ -27,6 +28,7 @@ class VectorParams(SharedParams, total=False):
     max_pieces: int | None
     encoder_device: Device
     encoder_precision: EncoderPrecision
+    language: str
 
 
 class VectorDetector(TextDetector):
@@ -52,6 +54,8 @@ class VectorDetector(TextDetector):
         Device for an encoder of sentence-transformers; ``auto`` takes a GPU if there is one.
     encoder_precision : {"fp32", "bf16"}, default "fp32"
         Precision of this encoder; bf16 takes a third of the time on processors that multiply in it.
+    language : str, default "en"
+        Code of the language of the documents. Their words are looked up in `vectors` in its spelling.
 
     Examples
     --------
@@ -75,6 +79,7 @@ class VectorDetector(TextDetector):
         "max_pieces": Whole(3, nullable=True),
         "encoder_device": Choice(DEVICES),
         "encoder_precision": Choice(PRECISIONS),
+        "language": Choice((), check_language, LANGUAGE_TAG),
     }
     computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
 
@@ -88,6 +93,7 @@ class VectorDetector(TextDetector):
         max_pieces: int | None = None,
         encoder_device: Device = "auto",
         encoder_precision: EncoderPrecision = "fp32",
+        language: str = "en",
         **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
@@ -98,6 +104,7 @@ class VectorDetector(TextDetector):
         self.max_pieces = max_pieces
         self.encoder_device = encoder_device
         self.encoder_precision = encoder_precision
+        self.language = language
 
     @classmethod
     def for_documents(
@@ -111,7 +118,7 @@ class VectorDetector(TextDetector):
                 "another --detector. With --set encoder=svd it learns vectors from the documents alone: an "
                 "AUROC of 34 to 77 % in our measurements."
             )
-        return "default", {}
+        return "default", {} if language == "en" else {"language": language}
 
     @property
     def _encoding(self) -> Encoding:

@@ -245,6 +245,21 @@ def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict
     return {DEFAULT: [{}], **grids}
 
 
+def in_language(
+    dataset: str, named: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return presets, and the defaults, for a dataset whose language is not English: they name the language.
+
+    For an English dataset, the presets stay as they are.
+    """
+    if (language := registry.language_of(dataset)) == "en":
+        return {name: [dict(settings) for settings in grid] for name, grid in named.items()}
+    return {
+        name: [{**settings, "language": language} for settings in grid]
+        for name, grid in {DEFAULT: [{}], **named}.items()
+    }
+
+
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that can change scores; check the settings that only move the threshold."""
     moving = declared.of_class(detector, "threshold_params")

@@ -45,6 +45,7 @@ class Encoding:
     max_pieces: int | None = None
     device: Device = "auto"
     precision: EncoderPrecision = "fp32"
+    language: str = "en"  # of the documents: their words are looked up in `vectors` in its spelling
 
     def encoder(self) -> "Encoder":
         """Return an unfitted encoder."""
@@ -110,7 +111,7 @@ class Mean(Encoder):
     def _encode(self, texts: tuple[str, ...]) -> NDArray[Any]:
         counts, vocabulary = count_words(texts)
         loaded = vectors.load(self.encoding.vectors)
-        rows = loaded.rows(vocabulary)
+        rows = loaded.rows(vocabulary, self.encoding.language)
         kept = np.flatnonzero(rows >= 0)
         weights = self._weights(counts[:, kept].astype(np.float64), vocabulary[kept])
         return _weighted_mean(weights, loaded.matrix[rows[kept]])

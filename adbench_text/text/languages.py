@@ -132,7 +132,7 @@ def prepared(text: str, language: str) -> str:
 
 
 def folded(words: Iterable[str], language: str) -> list[str]:
-    """Return the words of a list in the spelling of `prepared`."""
+    """Return the words of wordfreq's list in the spelling of `prepared`: wordfreq has not folded them."""
     words = list(words)
     if not words or not folds_of(standard(language)):
         return words

@@ -22,8 +22,7 @@ from adbench_text import storage
 from adbench_text.checks import Choice
 from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.failures import described
-from adbench_text.text.folds import folds_of
-from adbench_text.text.languages import folded, standard
+from adbench_text.text.languages import prepared
 from adbench_text.text.wheels import Wheel
 
 #: Vectors that gensim's downloader offers, with the MD5 of their file and a description.
@@ -57,23 +56,24 @@ class WordVectors:
     def __init__(self, words: list[str], matrix: NDArray[np.float32]) -> None:
         self.words, self.matrix = words, matrix
         self.matrix.flags.writeable = False  # shared between detectors
-        self._row_of = _first_rows(words)
-        self._folded = dict[str, dict[str, int]]()
+        self._row_of = {"en": _first_rows(words)}  # by language
 
     def rows(self, words: Iterable[str], language: str = "en") -> NDArray[np.int64]:
-        """Return the row of each word, -1 for a word without a vector.
-
-        Words of documents in a language have the letters by which its words are compared; so have ours then.
-        """
-        row_of = self._row_of_folded(language)
+        """Return the row of each word of documents in a language, -1 for a word without a vector."""
+        if language not in self._row_of:  # one other language at a time
+            own = self._row_of["en"]
+            self._row_of = {"en": own, language: _first_rows(self.spelled(language))}
+        row_of = self._row_of[language]
         return np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
 
-    def _row_of_folded(self, language: str) -> dict[str, int]:
-        if not folds_of(standard(language)):
-            return self._row_of
-        if language not in self._folded:
-            self._folded = {language: _first_rows(folded(self.words, language))}  # one language at a time
-        return self._folded[language]
+    def spelled(self, language: str) -> list[str]:
+        """Return the words in the spelling of documents in a language, see `languages.prepared`.
+
+        The words of English vectors keep their spelling: they are in lower case.
+        """
+        if language == "en" or not self.words:
+            return self.words
+        return prepared("\n".join(self.words), language).split("\n")  # all at once: ten times as fast
 
 
 def _first_rows(words: list[str]) -> dict[str, int]:

@@ -54,7 +54,9 @@ from adbench_text.detectors.cvdd.scoring import context_distances, word_shares
 from adbench_text.devices import Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.one_thread import one_thread
+from adbench_text.plugins.configure import in_language
 from adbench_text.text import vectors
+from adbench_text.text.languages import LANGUAGE_TAG, check_language
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 
@@ -94,6 +96,8 @@ class CVDD(TextDetector):
         last five epochs is lower than of the five before by more than this share; 0 for never.
     device : {"auto", "cpu", "cuda"}, default "auto"
         ``auto`` takes a GPU if there is one.
+    language : str, default "en"
+        Code of the language of the documents. Their words are looked up in `vectors` in its spelling.
     contamination, random_state
         See `TextDetector`. The same seed and device give the same scores.
 
@@ -120,6 +124,7 @@ class CVDD(TextDetector):
         "learning_rate": Number("[0, inf)"),
         "tolerance": Number("[0, inf)"),
         "device": DEVICE,
+        "language": Choice((), check_language, LANGUAGE_TAG),
     }
     trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_device"})
@@ -138,6 +143,7 @@ class CVDD(TextDetector):
         learning_rate: float = 0.01,
         tolerance: float = 1e-3,
         device: Device = "auto",
+        language: str = "en",
         **shared: Unpack[SharedParams],
     ) -> None:
         super().__init__(**shared)
@@ -151,12 +157,25 @@ class CVDD(TextDetector):
         self.learning_rate = learning_rate
         self.tolerance = tolerance
         self.device = device
+        self.language = language
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``paper-grid``: the heads and orthogonality weights of the paper."""
-        grid = product((3, 5, 10), (1, 10))
-        return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
+        names, values = ("attention_heads", "orthogonality_weight"), product((3, 5, 10), (1, 10))
+        return in_language(dataset, {"paper-grid": [dict(zip(names, each, strict=True)) for each in values]})
+
+    @classmethod
+    def for_documents(
+        cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
+    ) -> tuple[str, Mapping[str, Any]]:
+        """Return the defaults with English word vectors; for another language the user must give vectors."""
+        if language != "en" and "vectors" not in settings:
+            raise InvalidValueError(
+                f"The default word vectors of this detector are English, and the language is {language!r}. "
+                "Give others (--set vectors=FILE), or another --detector."
+            )
+        return "default", {} if language == "en" else {"language": language}
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the file of word vectors."""
@@ -222,7 +241,7 @@ class CVDD(TextDetector):
     def _bags(self, texts: list[str]) -> Bags:
         counts, vocabulary = count_words(texts)
         loaded = vectors.load(self.vectors)
-        rows = loaded.rows(vocabulary)
+        rows = loaded.rows(vocabulary, self.language)
         known = rows >= 0
         if self._known is not None:
             known &= self._known.numbers(vocabulary) >= 0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.text import vectors
-from adbench_text.text.languages import folded, word_shares
+from adbench_text.text.languages import word_shares
 
 Background = Literal["wordfreq", "vectors", "mean", "uniform"]
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
@@ -71,7 +71,7 @@ def _of_words(background: str, language: str, name: str, words: Any) -> NDArray[
 @cache
 def _parts(background: str, language: str, name: str, characters: int) -> "Parts":
     words = [] if background == "vectors" else [w for w, f in wordfreq(language).items() if f >= _LEAST]
-    words += [] if background == "wordfreq" else folded(vectors.load(name).words, language)
+    words += [] if background == "wordfreq" else vectors.load(name).spelled(language)
     known = list(dict.fromkeys(words))
     return Parts(known, _of_words(background, language, name, known), characters)
 

@@ -14,6 +14,8 @@ from adbench_text.detectors.form.facts import COLUMN, numbers
 from adbench_text.detectors.llr.background import frequencies, wordfreq
 from adbench_text.documents.explanation import odd_words
 from adbench_text.documents.ranking import odd_documents
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
 from adbench_text.text.cleaning import word_spans
 from adbench_text.text.folds import folds_of
 from adbench_text.text.languages import folded, frequent_words, languages, prepared, word_shares
@@ -266,3 +268,50 @@ def test_a_text_in_the_other_spelling_is_a_copy(language):
 def test_reasons_are_words_as_they_were_written_each_in_one_spelling(language, text, why):
     words = [TokenScore(text[start:end], start, end, 1.0) for _, start, end in word_spans(text, language)]
     assert odd_words(words, 0.0, 4, language) == why
+
+
+def test_words_of_vectors_are_found_in_the_case_and_script_of_documents():
+    words = ["Paris", "Haus", "Müller", "學", "Kitap", "IŞIK"]
+    loaded = WordVectors(words, np.zeros((len(words), 2), np.float32))
+    found = {
+        (language, word): int(loaded.rows([Cleaner(language)(word)], language)[0])
+        for language, word in [
+            ("pl", "Paris"),
+            ("de", "MÜLLER"),
+            ("zh", "學"),
+            ("tr", "Işık"),
+            ("es", "Haus"),
+        ]
+    }
+    assert [*found.values()] == [0, 2, 3, 5, 1]
+    assert loaded.rows(["Paris", "paris"]).tolist() == [0, -1]  # English vectors keep their spelling
+
+
+TOPICS = ["άνεμος λιμάνι πλοίο ναύτης", "δίκη δικαστής νόμος μάρτυρας"]  # sea, law
+
+
+@pytest.mark.parametrize("name", ["ocsvm", "iforest", "knn-vectors", "pyod-knn", "cvdd"])
+def test_detectors_find_the_vectors_of_words_that_cleaning_folds(name, tmp_path, monkeypatch):
+    draw = np.random.default_rng(0)
+    lines = [
+        f"{word} {' '.join(map(str, np.eye(2)[topic] + draw.normal(0, 0.1, 2)))}"
+        for topic, words in enumerate(TOPICS)
+        for word in words.split()
+    ]
+    (tmp_path / "el.vec").write_text("\n".join(lines) + "\n")
+    settings = {"vectors": str(tmp_path / "el.vec")}
+    preset, of_language = registry.detector(name).for_documents("el", settings)
+    assert (preset, of_language) == ("default", {"language": "el"})
+    assert registry.detector(name).presets("sib-200:ell_Grek")["default"] == [{"language": "el"}]
+    own = {"epochs": 5} if name == "cvdd" else {}
+    clean, words = Cleaner("el"), TOPICS[0].split()
+    train = [clean(" ".join(draw.choice(words, 3, replace=False))) for _ in range(40)]
+    detector = registry.detector(name)(**settings, **of_language, **own, random_state=0).fit(train)
+    near, far = detector.decision_function([train[0], clean(TOPICS[1])])
+    assert far > near
+
+
+@pytest.mark.parametrize("name", ["ocsvm", "cvdd"])
+def test_english_vectors_are_refused_for_another_language(name):
+    with pytest.raises(InvalidValueError, match=r"English.*'el'.*vectors=FILE"):
+        registry.detector(name).for_documents("el", {})
