@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -360,3 +361,17 @@ def test_the_libraries_are_imported_only_where_a_text_is_encoded():
         "OCSVM(encoder='svd').fit(['ship and crew', 'ship and sail']); print(*sys.modules)"
     )
     assert not {"torch", "sentence_transformers", "transformers", "model2vec"} & set(printed(code).split())
+
+
+def test_no_text_pays_for_the_loading_of_the_model(home, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(pretrained.time, "perf_counter", lambda: clock[0])
+
+    @cache
+    def load(model):
+        clock[0] += 100
+        return lambda texts: np.ones((len(texts), 2), np.float32)
+
+    monkeypatch.setattr(pretrained, "_load", load)
+    model = pretrained.PretrainedModel("model2vec", "made-up", "digest", None, "cpu", "fp32")
+    assert model._encoded({b"1": "a ship"})["seconds"].tolist() == [0]
