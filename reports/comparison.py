@@ -73,12 +73,11 @@ class Corpus:
 
     def _set_published(self) -> None:
         """Set `is_published`, `published`, `is_other_edition` and `published_rows`; this needs the splits."""
-        metric, lowest = self._comparison.metric.name, self._comparison.lowest
+        metric = self._comparison.metric.name
+        is_clean = self.lowest == 0  # all published figures are from clean training data
         self.is_published = bool(self.cells["published"].any())
         self.published = {} if self.splits else published.figures(self.dataset, metric)
-        self.is_other_edition = bool(self.published) and lowest == 0 and not self.is_published
-        # all published figures are from clean training data
-        is_clean = self.lowest == 0
+        self.is_other_edition = bool(self.published) and is_clean and not self.is_published
         has_their_corpus = bool(self.first["relation"])  # see `benchmarks.relation`
         self.published_rows = (
             list(benchmarks.rows(self.dataset, metric)) if has_their_corpus and is_clean else []

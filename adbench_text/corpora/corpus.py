@@ -137,6 +137,7 @@ class Corpus:
     def limited(self, limit: int) -> "Corpus":
         """Return a corpus with at most `limit` documents per class in each part, for a quick look.
 
+        If no class has more, this is the same corpus.
         With folds, the same places are taken from every class, so that the documents still belong together.
         """
         has_folds = self.redraw is not None and self.redraw.folds > 0
@@ -153,6 +154,8 @@ class Corpus:
             return np.sort(np.concatenate(chosen))
 
         of_train, of_test = some(self.train), some(self.test)
+        if len(of_train) == len(self.train) and len(of_test) == len(self.test):
+            return self
         return replace(
             self,
             train=self.train.take(of_train),

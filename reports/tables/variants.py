@@ -32,9 +32,10 @@ def families(comparison: Comparison) -> dict[str, dict[str, Corpus]]:
     """Return the corpora of datasets with several variants, by dataset and name of the variant."""
     of_datasets: dict[str, dict[str, Corpus]] = {}
     for corpus in comparison.corpora:
-        dataset, colon, variant = corpus.dataset.partition(":")
+        dataset, colon, _ = corpus.dataset.partition(":")
         if colon:
-            of_datasets.setdefault(dataset, {})[f"{variant} {corpus.splits}".strip()] = corpus
+            # the label also tells versions of the data apart
+            of_datasets.setdefault(dataset, {})[corpus.label.removeprefix(f"{dataset}:")] = corpus
     return {dataset: variants for dataset, variants in of_datasets.items() if len(variants) > 1}
 
 

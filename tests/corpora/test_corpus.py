@@ -222,7 +222,7 @@ def test_limited_keeps_at_most_the_given_number_per_class_in_their_order(colours
     assert re.fullmatch("made up, .* 25 documents .*", limited.edition)
     assert limited.digest != colours.digest
     assert limited.digest == colours.limited(25).digest
-    assert colours.limited(40).train.texts == colours.train.texts
+    assert colours.limited(1000) is colours  # with the figures of the complete corpus
     firsts = [text for text in colours.train.texts if "blue" in text][:5]
     assert [text for text in colours.limited(5).train.texts if "blue" in text] != firsts
 

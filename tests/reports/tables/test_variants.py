@@ -25,6 +25,16 @@ def test_a_variant_is_a_row_and_the_best_of_the_first_detector_comes_first():
     assert texts(table) == [["yy", "*90.0", "*50.0", "60.0", "40.0"], ["xx", "70.0", "–", "*80.0", "–"]]
 
 
+def test_two_versions_of_a_variant_have_a_row_each():
+    other = [cell | {"dataset_digest": "other"} for cell in of_language("yy", {"r": 0.6})]
+    (table,) = variants.tables(compare([*CELLS, *other]))
+    assert {row[0]: (row[1], row[-2]) for row in texts(table)} == {
+        "xx": ("70.0", "–"),
+        "yy (1)": ("*90.0", "–"),
+        "yy (2)": ("–", "60.0"),
+    }
+
+
 def test_a_detector_without_all_figures_does_not_order_the_variants():
     (table,) = variants.tables(
         compare([*of_language("xx", {"q": 0.5}), *of_language("yy", {"p": 0.9, "q": 0.6})])
