@@ -29,6 +29,7 @@ EXPERIMENT = "adbench-text models"
 _OURS = "adbench-text"
 _NO_PACKAGE = re.compile(r"[^\w.-]")  # the first character after the name of a required package
 _NAME = re.compile(r"[^/:.%\"']+")
+_ALIAS = re.compile(r"(?!(?i:latest|v\d+)$)[\w-]+")  # MLflow reserves latest and v1
 
 
 def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | None = None) -> str:
@@ -47,6 +48,10 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     if not _NAME.fullmatch(name):
         raise InvalidValueError(
             f"The name of a model must not be empty or contain / : . % or quotes, got {name!r}."
+        )
+    if alias is not None and not _ALIAS.fullmatch(alias):
+        raise InvalidValueError(
+            f"An alias has letters, digits, - and _, and is not latest or v1, got {alias!r}."
         )
     check_can_be_served(description["detectors"][0]["settings"])
     check_reachable(tracking_uri)

@@ -70,6 +70,13 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
     assert not files & {".pkl", ".pickle", ".joblib"}
 
 
+@pytest.mark.parametrize("alias", ["latest", "v2", "the winner", ""])
+def test_an_alias_that_mlflow_refuses_registers_nothing(folder, uri, alias):
+    with pytest.raises(InvalidValueError, match=f"alias .*got {alias!r}"):
+        log_model(folder, "odd-ships", uri, alias=alias)
+    assert not mlflow.MlflowClient(uri).search_registered_models()
+
+
 @pytest.fixture
 def registered(folder, uri):
     """A registered model, as MLflow's server loads it."""
