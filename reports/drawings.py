@@ -1,7 +1,8 @@
 """The figures of a report, and their data. A function yields the figures that have something to draw."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from adbench_text.corpora.split_key import percent
 from adbench_text.metrics import COSTS, METRICS
@@ -109,26 +110,36 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
     """Yield a figure for each corpus and each metric that is an area: the curves of all splits."""
     evidence = comparison.evidence
     for corpus in comparison.corpora:
-        of_columns = {c.label: evidence.scores(corpus.of_splits(c)) for c in comparison.fair}
-        scores = {label: by_split for label, by_split in of_columns.items() if by_split}
+        found = ((column.label, evidence.scores(corpus.of_splits(column))) for column in comparison.fair)
+        scores = {label: by_split for label, by_split in found if by_split}
         drawn = dict(islice(scores.items(), _MOST_CURVES))
-        of_splits = {
-            inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
-            for inlier in corpus.inliers
-        }
-        splits = {inlier: by_name for inlier, by_name in of_splits.items() if by_name}
+        splits = _by_split(drawn, corpus.inliers)
+        if not splits:
+            continue
         n_more = len(scores) - len(drawn)
-        for metric in (metric for metric in METRICS.values() if metric.curve and splits):
+        in_training = "" if corpus.is_ranking else " in the training data"
+        for metric in filter(lambda metric: metric.curve, METRICS.values()):
             is_roc = metric.curve == "ROC"
             curve = "ROC" if is_roc else "Precision-recall"
             positives = "" if is_roc else f", {metric.positive} as positives"
             yield Drawing(
                 f"{'roc' if is_roc else stem(f'pr {metric.positive}')}-{stem(corpus.label)}",
                 f"{curve} curves{positives}, {corpus.label}",
-                f"{percent(comparison.lowest)} of outliers in the training data, lowest seed. "
+                f"{percent(corpus.lowest)} of outliers{in_training}, lowest seed. "
                 "Grey: scores by chance." + (f" {n_more} more detectors are not drawn." if n_more else ""),
                 plots.curves_of_splits(splits, metric.name, _names(comparison)),
             )
+
+
+def _by_split(
+    of_detectors: Mapping[str, Mapping[str, Any]], splits: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """Return for each split what each detector has, given for each detector what it has for a split."""
+    of_splits = {
+        split: {name: by_split[split] for name, by_split in of_detectors.items() if split in by_split}
+        for split in splits
+    }
+    return {split: by_name for split, by_name in of_splits.items() if by_name}
 
 
 def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:
