@@ -34,8 +34,10 @@ class RobustScale(NamedTuple):
 
 
 def select(scores: Scores, cutoff: float, max_dropped: float) -> NDArray[np.bool_]:
-    """Return which documents are kept: all but those more than `cutoff` robust standard deviations above the
-    median, and never fewer than allowed.
+    """Return which documents are kept: all without an unusually high score.
+
+    A document is dropped if it lies more than `cutoff` robust standard deviations above the median. At most
+    the share `max_dropped` of the documents is dropped.
     """
     z = RobustScale.fit(scores).z(scores)
     # "higher" takes a score that occurs, so at most the share `max_dropped` is above it

@@ -50,14 +50,12 @@ def _labelled(path: Path, label: str) -> pd.DataFrame:
 def _labels(paths: Sequence[Path], taken: Collection[str]) -> dict[Path, str]:
     """Return a unique name for each path, with as few of its folders as possible."""
     labels: dict[Path, str] = {}
-    n_parts = 0
-    while len(labels) < len(paths):
-        n_parts += 1
+    for n_parts in range(1, 1 + max((len(path.parts) for path in paths), default=0)):
         ends = {path: "/".join(path.parts[-n_parts:]) for path in paths}
         times = Counter(ends.values())
         is_free = {path: times[end] == 1 and end not in taken for path, end in ends.items()}
         labels |= {path: end for path, end in ends.items() if is_free[path] and path not in labels}
-    return {path: labels[path] for path in paths}
+    return {path: labels.get(path, str(path)) for path in paths}
 
 
 def _figures(table: pd.DataFrame) -> dict[str, float]:

@@ -39,7 +39,7 @@ class FileRows:
         self.table = table
         self.notes: list[str] = []
         self._id_column = file.id_column
-        if file.id_column and (pair := table.rows_with_one_id()):
+        if file.id_column and (pair := table.rows_with_equal_ids()):
             first, second = pair
             alike = (
                 f"Two documents have the {file.id_column} {table.ids_at([first])[0]!r:.40}: rows {first:,} "
@@ -53,9 +53,10 @@ class FileRows:
             self.notes.append(
                 f"each row has a different {column!r}; --id {shlex.quote(column)} names the documents by it."
             )
-        has_other = "id" in file.columns and self._id_column != "id"
-        #: The name of the identifier in lists and on the page: id, unless another column has this name.
-        self.id_name = "row" if not self._id_column else self._id_column if has_other else "id"
+        #: The name of the identifier in lists and on the page: row, or id unless another column is called so.
+        self.id_name = "id" if self._id_column else "row"
+        if self._id_column and "id" in file.columns:
+            self.id_name = self._id_column
 
     def id(self, row: int) -> str:
         """Return the identifier of a document, or its row if the file has no identifiers."""

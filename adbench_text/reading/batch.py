@@ -170,7 +170,7 @@ class ColumnStrings:
                     self.losses.add("surrogates", batch.place(index))
                 strings.append(text)
             elif is_text:
-                strings.append(self._no_text(batch, index, name, value))
+                strings.append(self._text_of_other_type(batch, index, name, value))
             elif isinstance(value, list | dict) and not is_kept:
                 self.losses.note(f"Left out the column {name!r}, which holds lists or objects.")
                 return None
@@ -178,10 +178,11 @@ class ColumnStrings:
                 strings.append(as_string(value))
         return pa.array(strings, pa.string())
 
-    def _no_text(self, batch: Batch, index: int, name: str, value: Any) -> str | None:
-        """Return the text to read for a value of another type, None if it is missing.
+    def _text_of_other_type(self, batch: Batch, index: int, name: str, value: Any) -> str | None:
+        """Return the text for a value that is not a string; None if it counts as missing.
 
-        Raise DataError unless reading goes on after unreadable input.
+        Raise DataError unless the value is missing, or reading goes on after unreadable input. In this case,
+        bytes are decoded, and any other value counts as missing.
         """
         if as_string(value) is None:
             return None

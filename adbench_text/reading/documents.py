@@ -306,7 +306,7 @@ class DocumentTable:
             return [*map(str, numbers)]
         return [name or f"row {number}" for number, name in zip(numbers, names, strict=True)]
 
-    def rows_with_one_id(self) -> tuple[int, int] | None:
+    def rows_with_equal_ids(self) -> tuple[int, int] | None:
         """Return the first two rows that have the same identifier, or None."""
         import pandas as pd
         import pyarrow.compute as pc

@@ -82,6 +82,7 @@ def row_of(run: Run, store_name: str) -> dict[str, Any]:
         raise changed_error(run, store_name, error) from error
     resources = sorted(item for item in definition.items() if item[0].startswith(RESOURCE))
     return {
+        # texts that have no tag, such as the regime, are in the definition
         **{name: definition.get(name, default) for name, default in COLUMNS.items() if default == _TEXT},
         **{name: tags[name] for name in ("status", "reason", "edition", "documents", "cell") if name in tags},
         **vars(key),

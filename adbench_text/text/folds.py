@@ -83,7 +83,10 @@ def _row(
 
 
 def _decomposed() -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each letter with marks, decomposed, and its marks."""
+    """Yield the letters with marks in `_COMPOSED`: each decomposed, with the set of its marks.
+
+    Letters that NFC replaces by another one are left out, such as Greek letters with an oxia.
+    """
     for codes in _COMPOSED:
         for letter in map(chr, codes):
             parts = unicodedata.normalize("NFD", letter)

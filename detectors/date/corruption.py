@@ -100,7 +100,11 @@ class LearnedGenerator(nn.Module):
 
 
 def _places(masked: Tensor, most: int | None) -> tuple[Tensor, Tensor | None]:
-    """Return places of masked tokens in a batch (B, L) and, on a GPU, which of these places are masked."""
+    """Return the places of masked tokens in a flattened batch of windows, of shape (B, L), and None.
+
+    On a GPU, return a fixed number of places, the masked ones first, and which of them are masked. `most` is
+    the largest number of masked tokens in a window; None if any number is possible.
+    """
     if masked.device.type == "cpu":
         return masked.flatten().nonzero().squeeze(-1), None
     # reading the number of masked tokens would wait for the GPU, so take as many places as possible

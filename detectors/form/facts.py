@@ -79,7 +79,11 @@ def numbers(texts: Sequence[str], language: str) -> Numbers:
 
 
 def logarithms(counted: Numbers) -> Numbers:
-    """Return the logarithms of the `numbers` of documents, of the same shape."""
+    """Return the logarithms of the `numbers` of documents, of the same shape.
+
+    Counts become shares of the characters or of the words. They are smoothed: a count of 0 says little about
+    a short document.
+    """
     n = {name: counted[:, column] for name, column in COLUMN.items()}
     logs = np.log((counted + 0.5) / (n["characters"] + 10)[:, None])
     for name in ("characters", "words", "longest"):
@@ -91,7 +95,7 @@ def logarithms(counted: Numbers) -> Numbers:
 
 
 def shown(counted: Numbers) -> Numbers:
-    """Return the `numbers` of documents for a reader: some become shares of others."""
+    """Return the `numbers` of documents for a reader: a fact with `Fact.per` is divided by that number."""
     result = counted.copy()
     for name, fact in FACTS.items():
         if fact.per:

@@ -865,4 +865,4 @@ def test_a_file_of_a_folder_that_unpacks_to_too_much_is_not_unpacked(tmp_path, m
 def test_documents_with_the_same_identifier_are_found(tmp_path, ids, expected):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(json.dumps({"id": each, "text": "the ship"}) for each in ids))
-    assert DocumentFile(str(path), "text").table().rows_with_one_id() == expected
+    assert DocumentFile(str(path), "text").table().rows_with_equal_ids() == expected

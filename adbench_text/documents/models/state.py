@@ -47,9 +47,10 @@ def dump(state: Mapping[str, Any], name: str, trusted: Set[str]) -> bytes:
     """Return the content of the file of a state; raise DetectorError if it could not be loaded again."""
     try:
         data = bytes(_skops_io().dumps(dict(state)))
+        unknown = sorted(_untrusted(data, trusted))
     except Exception as error:  # skops and the objects themselves raise anything
         raise DetectorError(f"{name} cannot be saved: {described(error)}.") from error
-    if unknown := sorted(_untrusted(data, trusted)):
+    if unknown:
         raise DetectorError(f"{name} cannot be saved: its type {unknown[0]} is not in trusted_types.")
     return data
 
@@ -100,11 +101,12 @@ def _untrusted(data: bytes, trusted: Set[str]) -> set[str]:
     """Return the classes and the loaders of a file that are not trusted."""
     objects: list[dict[str, Any]] = []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        json.loads(archive.read("schema.json"), object_hook=objects.append)  # from the leaves to the root
+        json.loads(archive.read("schema.json"), object_hook=objects.append)
     names = set()
     for node in objects:
-        if (loader := node.get("__loader__", "CachedNode")) not in _LOADERS:
-            names.add(f"{node['__module__']}.{node['__class__']} by {loader}")
-        elif loader != "CachedNode":
-            names.add(f"{node['__module__']}.{node['__class__']}")
+        loader = node.get("__loader__")
+        if loader in (None, "CachedNode"):  # a mapping inside a node, or a node that comes again
+            continue
+        name = f"{node['__module__']}.{node['__class__']}"
+        names.add(name if loader in _LOADERS else f"{name} by {loader}")
     return names - trusted - _DATA

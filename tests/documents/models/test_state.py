@@ -61,6 +61,11 @@ def changed(**node: object) -> bytes:
     return target.getvalue()
 
 
+def test_a_state_may_have_the_words_of_the_format():
+    state = {"a": {"__loader__": 1.0, "__class__": "b", "__module__": "c"}}
+    assert load(dump(state, "x", TRUSTED), "x", TRUSTED) == state
+
+
 def test_a_listed_class_is_not_called():
     call = {"__loader__": "ConstructorFromReduceNode", "content": {}}
     with pytest.raises(ModelError, match="by ConstructorFromReduceNode"):
