@@ -16,7 +16,6 @@ from sklearn.ensemble import IsolationForest
 
 from adbench_text.checks import Range, Whole
 from adbench_text.contract.vector_detector import VectorDetector, VectorParams
-from adbench_text.plugins.configure import in_language
 from adbench_text.text.encoders import Matrix
 
 
@@ -61,8 +60,7 @@ class IForest(VectorDetector):
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``paper-grid``: four numbers of trees, on plain means of word vectors."""
         plain = {"encoder": "mean", "normalize": False}
-        grid = [{"n_estimators": n, **plain} for n in (64, 100, 128, 256)]
-        return in_language(dataset, {"paper-grid": grid})
+        return {"paper-grid": [{"n_estimators": n, **plain} for n in (64, 100, 128, 256)]}
 
     def _fit_vectors(self, X: Matrix) -> None:
         self._forest = IsolationForest(n_estimators=self.n_estimators, random_state=self.random_state).fit(X)

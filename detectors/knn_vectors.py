@@ -12,7 +12,7 @@ F. Angiulli, C. Pizzuti: Fast Outlier Detection in High Dimensional Spaces. PKDD
 J. Pennington, R. Socher, C. D. Manning: GloVe: Global Vectors for Word Representation. EMNLP 2014.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -22,7 +22,6 @@ from adbench_text.checks import Range, Whole
 from adbench_text.contract.vector_detector import VectorDetector, VectorParams
 from adbench_text.detectors._references import places_of_references, smallest
 from adbench_text.detectors._robust_scale import RobustScale
-from adbench_text.plugins.configure import in_language
 from adbench_text.text.encoders import Matrix, find_method
 
 _ROWS = 100  # of a block of distances, so that it stays in the cache
@@ -67,11 +66,6 @@ class KNNVectors(VectorDetector):
         super().__init__(**shared)
         self.k = k
         self.references = references
-
-    @classmethod
-    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the defaults with the language of a dataset that is not English."""
-        return in_language(dataset, {})
 
     @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]  # a class attribute of other classes

@@ -18,7 +18,6 @@ from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import Choice, Number, Range
 from adbench_text.contract.vector_detector import VectorDetector, VectorParams
-from adbench_text.plugins.configure import in_language
 from adbench_text.text.encoders import Matrix
 
 Kernel = Literal["rbf", "linear"]
@@ -65,8 +64,9 @@ class OCSVM(VectorDetector):
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``paper-grid``: both kernels, four values of nu, mean and tf-idf-weighted mean."""
         grid = product(KERNELS, (0.05, 0.1, 0.2, 0.5), ("mean", "tfidf"))
-        names = ("kernel", "nu", "encoder")
-        return in_language(dataset, {"paper-grid": [dict(zip(names, each, strict=True)) for each in grid]})
+        return {
+            "paper-grid": [{"kernel": kernel, "nu": nu, "encoder": encoder} for kernel, nu, encoder in grid]
+        }
 
     def _fit_vectors(self, X: Matrix) -> None:
         gamma = 1 / max(_largest_squared_distance(X), 1e-12)

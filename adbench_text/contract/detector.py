@@ -118,6 +118,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         note on a long sweep. Class attribute.
     takes_labels : bool
         Whether ``fit`` learns from `y`, the labels of some training documents. Class attribute.
+    takes_language : bool
+        Whether all presets get the hyper-parameter `language` for a dataset that is not English. Class
+        attribute.
     reads_raw : bool
         Whether the detector reads documents as written; other detectors read cleaned ones. Class attribute.
     trusted_types : frozenset of str, or None
@@ -163,6 +166,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     default_preset: ClassVar[str] = "default"
     faster: ClassVar[Mapping[str, float]] = MappingProxyType({})
     takes_labels: ClassVar[bool] = False
+    takes_language: ClassVar[bool] = False
     reads_raw: ClassVar[bool] = False
     trusted_types: frozenset[str] | None = None
     not_saved: ClassVar[frozenset[str]] = frozenset()

@@ -81,6 +81,7 @@ class VectorDetector(TextDetector):
         "encoder_precision": Choice(PRECISIONS),
         "language": Choice((), check_language, LANGUAGE_TAG),
     }
+    takes_language: ClassVar[bool] = True
     computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
 
     def __init__(

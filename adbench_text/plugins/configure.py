@@ -236,28 +236,19 @@ def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
 
 
 def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
-    """Return a detector's named configurations for a dataset, including the defaults."""
+    """Return a detector's named configurations for a dataset, including the defaults.
+
+    If the dataset is not English, they name its language for a detector that `takes_language`.
+    """
     with as_plugin_error(f"presets() of {detector.__name__} fails", detector.__module__):
         named = detector.presets(dataset)
         if not isinstance(named, Mapping):
             raise TypeError(f"it must return a mapping of names to lists of settings, got {named!r:.80}")
         grids = {str(name): [dict(settings) for settings in grid] for name, grid in named.items()}
-    return {DEFAULT: [{}], **grids}
-
-
-def in_language(
-    dataset: str, named: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return presets, and the defaults, for a dataset whose language is not English: they name the language.
-
-    For an English dataset, the presets stay as they are.
-    """
-    if (language := registry.language_of(dataset)) == "en":
-        return {name: [dict(settings) for settings in grid] for name, grid in named.items()}
-    return {
-        name: [{**settings, "language": language} for settings in grid]
-        for name, grid in {DEFAULT: [{}], **named}.items()
-    }
+    grids = {DEFAULT: [{}], **grids}
+    if declared.of_class(detector, "takes_language") and (language := registry.language_of(dataset)) != "en":
+        grids = {name: [{"language": language, **each} for each in grid] for name, grid in grids.items()}
+    return grids
 
 
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:

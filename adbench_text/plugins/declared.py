@@ -22,6 +22,7 @@ _OF_CLASS: dict[str, Range] = {
     "faster": Named(Number("(0, inf)")),
     "is_timed": Boolean(),
     "leaves_out_self": Boolean(),
+    "takes_language": Boolean(),
     "threshold_params": Names(),
 }
 _OF_OBJECT: dict[str, Range] = {

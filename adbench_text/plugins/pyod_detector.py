@@ -1,7 +1,7 @@
 """Adapt detectors of document vectors with the interface of PyOD."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib.metadata import version
@@ -20,7 +20,6 @@ from adbench_text.contract.vector_detector import VectorDetector
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.one_thread import one_thread
-from adbench_text.plugins.configure import in_language
 from adbench_text.text.encoders import Matrix
 
 #: Modules with transductive detectors: the score of a vector depends on the vectors that are scored with it.
@@ -117,11 +116,6 @@ class PyODDetector(VectorDetector):
             check_choice(f"parameter of {type(self).__name__}", name, self._get_param_names())
         super().__init__(**{name: value for name, value in params.items() if name not in own})
         self.__dict__ |= {name: params.get(name, default) for name, default in own.items()}
-
-    @classmethod
-    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the defaults with the language of a dataset that is not English."""
-        return in_language(dataset, {})
 
     @classmethod
     def _own_defaults(cls) -> dict[str, Any]:

@@ -54,7 +54,6 @@ from adbench_text.detectors.cvdd.scoring import context_distances, word_shares
 from adbench_text.devices import Device
 from adbench_text.errors import InvalidValueError
 from adbench_text.one_thread import one_thread
-from adbench_text.plugins.configure import in_language
 from adbench_text.text import vectors
 from adbench_text.text.languages import LANGUAGE_TAG, check_language
 from adbench_text.text.vocabulary import Vocabulary
@@ -126,6 +125,7 @@ class CVDD(TextDetector):
         "device": DEVICE,
         "language": Choice((), check_language, LANGUAGE_TAG),
     }
+    takes_language: ClassVar[bool] = True
     trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_device"})
     test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}
@@ -162,8 +162,8 @@ class CVDD(TextDetector):
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``paper-grid``: the heads and orthogonality weights of the paper."""
-        names, values = ("attention_heads", "orthogonality_weight"), product((3, 5, 10), (1, 10))
-        return in_language(dataset, {"paper-grid": [dict(zip(names, each, strict=True)) for each in values]})
+        grid = product((3, 5, 10), (1, 10))
+        return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
 
     @classmethod
     def for_documents(

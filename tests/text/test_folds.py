@@ -16,6 +16,7 @@ from adbench_text.documents.explanation import odd_words
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import presets
 from adbench_text.text.cleaning import word_spans
 from adbench_text.text.folds import folds_of
 from adbench_text.text.languages import folded, frequent_words, languages, prepared, word_shares
@@ -302,7 +303,9 @@ def test_detectors_find_the_vectors_of_words_that_cleaning_folds(name, tmp_path,
     settings = {"vectors": str(tmp_path / "el.vec")}
     preset, of_language = registry.detector(name).for_documents("el", settings)
     assert (preset, of_language) == ("default", {"language": "el"})
-    assert registry.detector(name).presets("sib-200:ell_Grek")["default"] == [{"language": "el"}]
+    grids = presets(registry.detector(name), "sib-200:ell_Grek")
+    assert grids["default"] == [{"language": "el"}]
+    assert {each["language"] for grid in grids.values() for each in grid} == {"el"}
     own = {"epochs": 5} if name == "cvdd" else {}
     clean, words = Cleaner("el"), TOPICS[0].split()
     train = [clean(" ".join(draw.choice(words, 3, replace=False))) for _ in range(40)]
