@@ -13,6 +13,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import LEVELS, Split, draw, levels_of, protocol_of, splits
 from adbench_text.corpora.split_key import AXES, SplitKey
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.run.runner import impossible
 
 LABELS = np.repeat([0, 1, 2], 20)
 CLASSES = ("red", "green", "blue")
@@ -82,6 +83,8 @@ def numbers_of(rows):
 def test_a_seed_without_a_fold_is_refused(folded):
     with pytest.raises(InvalidValueError, match=r"^folded has 3 folds, .* give --seed 0,1,2, got 3\."):
         split_of(folded, "red", 0.0, 3, "redrawn")
+    keys = [SplitKey("folded", "red", seed=seed, protocol="redrawn") for seed in (0, 3, 1)]
+    assert list(impossible(keys, {"folded": folded})) == [keys[1]]  # the cells of the other seeds run
 
 
 @pytest.mark.parametrize(("seed", "tested"), [(0, [7, 8, 9]), (1, [4, 5, 6]), (2, [0, 1, 2, 3])])
