@@ -94,7 +94,8 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
             seconds = [corpus.entry(column, name=name).complete_value for name in COSTS]
             value = corpus.entry(column).complete_value
             measured = [cost for cost in seconds if cost is not None]
-            if value is not None and len(measured) == len(COSTS):
+            # the axis is logarithmic
+            if value is not None and len(measured) == len(COSTS) and sum(measured) > 0:
                 costs[column.label] = sum(measured), value
         if costs:
             yield Drawing(

@@ -29,6 +29,17 @@ def test_costs_are_averaged_over_the_seeds_of_a_split_first():
     assert row[2:5] == ["3 (4 of 6)", "1 (4 of 6)", "100 (4 of 6)"]
 
 
+def test_a_cost_of_0_has_no_place_on_a_logarithmic_axis():
+    free, paid = (
+        [stored(name, inlier, **costs(80.0, seconds, seconds)) for inlier in "ab"]
+        for name, seconds in (("free", 0.0), ("llr", 1.0))
+    )
+    (drawing,) = drawings.cost(compare([*free, *paid]))
+    (legend,) = drawing.figure.legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["llr"]
+    assert list(drawings.cost(compare(free))) == []
+
+
 def test_detectors_without_known_costs_have_no_figures_and_no_point():
     given = [stored("scores:mine", name) for name in "ab"]
     for of_cell in given:
