@@ -4,7 +4,7 @@ The detector of words learns from one group, and also receives the words of all 
 form learns from the whole file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adbench_text.documents.chunks import Rows
 from adbench_text.documents.survey import Families
 from adbench_text.errors import InvalidValueError
+from adbench_text.reading.batch import as_string
 
 LEAST = 20  #: fewest different documents of a group that is ranked separately
 
@@ -60,7 +61,7 @@ class Groups:
 
 def _checked(labels: Any, n_documents: int) -> "pd.Series[str]":
     """Return labels as text, by position; a missing label is empty."""
-    is_sequence = hasattr(labels, "__iter__") and not isinstance(labels, str | bytes | Mapping)
+    is_sequence = hasattr(labels, "__iter__") and not isinstance(labels, str | bytes | Mapping | Set)
     if not is_sequence or hasattr(labels, "columns"):
         raise InvalidValueError(
             "groups must be a sequence with a label for each document, got a "
@@ -77,4 +78,5 @@ def _checked(labels: Any, n_documents: int) -> "pd.Series[str]":
                 f"A group must be a text, number or date, got {type(label).__name__} at position {position}: "
                 f"{label!r:.60}"
             )
-    return given.where(given.notna(), "").map(str)
+    # pandas makes 1 to 1.0 if a label is missing
+    return given.where(given.notna(), None).map(lambda label: as_string(label) or "")

@@ -44,6 +44,7 @@ from adbench_text.documents import OnProgress, no_progress
 from adbench_text.documents.source import TextSource
 from adbench_text.documents.terms import Terms, evidence_of, read_terms, stacked
 from adbench_text.errors import InvalidValueError
+from adbench_text.reading.batch import as_string
 from adbench_text.text.copies import families
 
 ALPHA = 0.05  # the default
@@ -240,9 +241,11 @@ def _numbered(senders: tuple[Sequence[Any], Sequence[Any]] | None, n_old: int, n
         if len(given) != n:
             raise InvalidValueError(f"{len(given):,} senders were given for {n:,} {name} documents.")
     every = pd.Series([*senders[0], *senders[1]], dtype=object)
-    is_known = every.notna() & (every.astype(str).str.strip() != "")
-    numbers = pd.factorize(every.where(is_known).astype(str).str.strip())[0]
-    return np.where(is_known, numbers, len(every) + np.arange(len(every)))
+    # pandas makes 1 to 1.0 if a sender is missing
+    names = every.where(every.notna(), None).map(lambda sender: (as_string(sender) or "").strip())
+    is_known = names != ""
+    numbers = pd.factorize(names)[0]
+    return np.where(is_known, numbers, len(names) + np.arange(len(names)))
 
 
 # -- sets of documents

@@ -389,6 +389,7 @@ def test_no_document_fits_those_without_a_group_and_these_may_fit_one():
         pd.DataFrame({"queue": GROUPS}),
         5,
         [["sea"]] * len(GROUPS),
+        {f"group {n}" for n in range(len(GROUPS))},
         np.array([GROUPS, GROUPS]).T,
     ],
 )

@@ -1,6 +1,7 @@
 """What grew between two files: groups, their p-values, near-copies and senders."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_up_words import WORDS
 from scipy.sparse import csr_array
@@ -228,3 +229,9 @@ def test_a_set_with_two_new_documents_is_no_group_and_not_the_smallest_by_chance
     both = module._Both.of(read_terms(lambda: iter([*old, *new]), "en", 1, no_progress), len(old), None, 0)
     pairs = csr_array(np.ones((1, len(both.is_new)), np.float32))
     assert module._smallest_by_chance(pairs, both, 0).min() == 1  # two new documents cannot make a group
+
+
+def test_a_number_is_the_same_sender_in_a_column_with_missing_values():
+    old, new = pd.Series([1, 2]), pd.Series([1.0, np.nan])
+    assert module._numbered((old, new), 2, 2).tolist() == [0, 1, 0, 7]
+    assert module._numbered((["1", " 2"], [1, pd.NA]), 2, 2).tolist() == [0, 1, 0, 7]
