@@ -233,7 +233,7 @@ def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -
     not kept.
     """
     if spreadsheets.has_suffix(path):
-        names, cells = spreadsheets.table(path)
+        names, cells = spreadsheets.table(path, [MARK])
         table = pd.DataFrame(cells, columns=names, dtype=str)
         return table[is_wanted(table)] if MARK in names else table[:0]
     with opened(path, "replace") as text, warnings.catch_warnings():
@@ -241,7 +241,7 @@ def _table(path: Path, is_wanted: "Callable[[pd.DataFrame], pd.Series[bool]]") -
         n_above = n_lines_above(first, ReadOptions(), [MARK])
         delimiter, lines = delimiter_of("".join(first[n_above:])), chain(first[n_above:], text)
         reader = csv.reader(lines, delimiter=delimiter)
-        header = next(filter(None, reader), [])
+        header = [name.strip() for name in next(filter(None, reader), [])]
         if header and MARK not in header:
             return pd.DataFrame(columns=as_in_pandas(header))
         # with as many lines before them, so that an error has the right line number
@@ -308,9 +308,9 @@ def row_named(text: str) -> int | None:
 def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) -> list[str]:
     """Return the marked rows of a table of ``odd`` whose marks are not in `given`, the rows marked now.
 
-    A mark of a row replaces the marks of its copies. `name_of` returns the name of a row in the column
-    ``copy_of``. A file that cannot be opened, or has no column ``mark``, has no marks. Raise DataError if it
-    has this column, but is not a table.
+    A mark of a row replaces the marks of its copies. `name_of` returns the identifier of a row as the column
+    ``copy_of`` has it. A file that cannot be opened, or has no column ``mark``, has no marks. Raise DataError
+    if it has this column, but is not a table.
     """
     given_rows = {form.format(row) for row in given for form in ("{}", "{}.0")}  # see `row_named`
 
@@ -328,6 +328,7 @@ def lost_marks(path: Path, given: Iterable[int], name_of: Callable[[int], str]) 
         ) from error
     table = table.reindex(columns=[MARK, _ROW, "copy_of"], fill_value="")
     table = table.assign(given=is_given, marked=_is_marked)
-    names = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))
-    family = table["copy_of"].where(table["copy_of"] != "", names)
+    own_name = table[_ROW].map(lambda text: text if (row := row_named(text)) is None else name_of(row))
+    # a family has the name of its representative: the document that a copy names, or the document itself
+    family = table["copy_of"].where(table["copy_of"] != "", own_name)
     return list(table[_ROW][table["marked"] & ~family.isin(family[table["given"]])])

@@ -123,11 +123,14 @@ def has_suffix(path: Path) -> bool:
     return path.suffix.lower().removeprefix(".") in SUFFIXES
 
 
-def table(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the columns and the rows of a small spreadsheet with one sheet that has rows."""
+def table(path: Path, wanted: Collection[str]) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns and the rows of a small spreadsheet with one sheet that has rows.
+
+    Rows above a header with the `wanted` columns are left out.
+    """
     with path.open("rb") as stream:
-        options = ReadOptions(skip_lines=0)
-        sheet = SheetFile(stream, str(path), options, Losses(), advice="save it with one of them")
+        advice = "save it with one of them"
+        sheet = SheetFile(stream, str(path), ReadOptions(), Losses(), wanted, advice=advice)
         return sheet.names, [cells for _, cells in sheet.rows()]
 
 

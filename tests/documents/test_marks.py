@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from named_documents import Named
+from spreadsheets import write_xlsx
 
 from adbench_text.calibration import form_weight, joined, p_values_within
 from adbench_text.documents.marks import (
@@ -466,6 +467,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         (b"mark,row,copy_of,note\nodd,3\n", ["3"]),  # rows are shorter than the header
         (b"Report\na,b,c\n1,2,3\n", []),
         (b"mark,row,copy_of\nodd,1.0,\nodd,4.0,\n", ["4.0"]),  # pandas writes rows so
+        (b"rank, mark, row, copy_of\n1,odd,3,\n", ["3"]),
     ],
 )
 def test_lost_marks_are_those_that_no_given_row_replaces(tmp_path, content, rows):
@@ -513,3 +515,10 @@ def test_a_given_row_replaces_the_marks_of_its_copies(tmp_path):
 def test_a_row_of_thousands_of_digits_names_no_document():
     assert row_named("9" * 19) == int("9" * 19)
     assert row_named("9" * 5000) is row_named("-1") is row_named("x") is None
+
+
+def test_titles_above_the_header_of_a_spreadsheet_are_left_out(tmp_path):
+    rows = [["My marks"], ["mark", "row", "text"], ["odd", "3", "a ship"], ["", "4", "a crew"]]
+    write_xlsx(tmp_path / "marks.xlsx", rows)
+    assert read_marks(tmp_path / "marks.xlsx", Named(texts=[""] * 3 + ["a ship", "a crew"])) == {3: "odd"}
+    assert lost_marks(tmp_path / "marks.xlsx", [1], str) == ["3"]
