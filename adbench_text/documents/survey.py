@@ -66,7 +66,7 @@ class Surveyor:
 
     def _raw_key(self, text: str, cleaned: str, key: int) -> int:
         """Return the key of a raw document, given the key of its words."""
-        return key if not cleaned or cleaned == text else self._key(text.strip(), _AS_WRITTEN)
+        return key if not cleaned or cleaned == text.strip() else self._key(text.strip(), _AS_WRITTEN)
 
     def _key(self, text: str, kind: bytes = b"") -> int:
         """Return the seeded key of a text, 0 if it is empty; keys of different kinds differ."""

@@ -40,6 +40,11 @@ def test_each_document_has_a_representative_documents_with_words_first():
     assert not found.is_near.any()
 
 
+def test_spaces_around_a_document_make_no_other_document():
+    for texts in (["Ships leave", "Ships leave "], ["ships leave", " ships leave"]):
+        assert surveyed(texts).is_duplicate.tolist() == [False, True]
+
+
 def test_a_family_has_a_representative_in_each_part():
     base = " ".join(WORDS[:40])
     texts = [base, f"{base} {WORDS[50]}", base, "", f"{base} {WORDS[60]}", f"{base} {WORDS[50]}"]
