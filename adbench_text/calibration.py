@@ -73,9 +73,10 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     order = np.argsort(scores)[: np.count_nonzero(~np.isnan(scores))]  # NaN comes last
     ordered = scores[order]
-    is_higher = np.ones(len(order), dtype=np.bool_)
-    is_higher[1:] = ordered[1:] != ordered[:-1]
-    n_lower = np.flatnonzero(is_higher)[np.cumsum(is_higher) - 1]
+    # the first of equal scores; `np.searchsorted`, as in `p_values`, takes three times as long
+    is_first = np.ones(len(order), dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    n_lower = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
     shares = np.full(len(scores), np.nan)
     shares[order] = (len(order) - n_lower) / max(len(order), 1)
     return shares

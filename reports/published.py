@@ -64,13 +64,19 @@ def figures(dataset: str, metric: str) -> dict[str, dict[str, Entry]]:
     return dict(of_methods)
 
 
-def ablation(detector: str, preset: str) -> dict[str, Any]:
-    """Return metric -> dataset -> [mean over the splits in percent, spread] of a configuration of Table 3.
+def ablation(detector: str, label: str) -> dict[str, Any]:
+    """Return metric -> dataset -> [mean over the splits in percent, spread] of a row of Table 3.
 
-    It is empty for other configurations, and for the preset ``paper``: Table 1 has its splits.
+    `label` is a preset with its settings: ``"paper(rtd_weight=0, score=pl_rmd)"``. Other configurations have
+    no figures, and ``"paper"`` has none here: Table 1 has its splits.
     """
-    of_metrics = figures_of_the_paper()["ablations"].items() if preset != "paper" else ()
-    return {name: of[detector][preset] for name, of in of_metrics if preset in of.get(detector, {})}
+    if label == "paper":
+        return {}
+    found = {
+        metric: of_detectors.get(detector, {}).get(label)
+        for metric, of_detectors in figures_of_the_paper()["ablations"].items()
+    }
+    return {metric: of_datasets for metric, of_datasets in found.items() if of_datasets}
 
 
 def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:

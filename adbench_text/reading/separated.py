@@ -275,7 +275,10 @@ def _is_spaces(fields: Sequence[str]) -> bool:
 
 
 def opened(path: Path, errors: str = "strict") -> TextIOWrapper:
-    """Open a table in UTF-8 or UTF-16 to read its text. `errors` is passed to `TextIOWrapper`."""
+    """Open a table in UTF-8 or UTF-16 to read its text, after a first line such as ``sep=;``.
+
+    `errors` is passed to `TextIOWrapper`.
+    """
     content = content_of(path)
     encoding = "utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig"
     stream = TextIOWrapper(BytesIO(content), encoding, errors, newline="")

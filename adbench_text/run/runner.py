@@ -44,16 +44,18 @@ def run_sweep(
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, log each when it ends, and return the results.
 
-    `store` is an `adbench_text.store.store.Store`. When all cells are logged, and still within the sweep,
-    `report` is called with the corpora of the datasets, and with all cells of the sweep that can run.
-    TrackingError means that the store is lost for good; the next sweep logs the results in the journal.
+    `store` is an `adbench_text.store.store.Store`. After all cells are logged, and before the run of the sweep
+    ends, `report` is called with the corpora of these cells, and with all cells of the sweep that can run.
+    It is not called if nothing is left to run. TrackingError means that the store is lost for good; the next
+    sweep logs the results in the journal.
     """
     corpora = load_corpora(sweep, progress)
     cells = _possible(cells, corpora, progress)
     definitions, unusable = prepare(cells, corpora, progress, sweep.built)
     _log_kept(store, progress, {})  # results of earlier sweeps
-    before = {} if rerun else store.ended(corpora)
-    statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
+    ids = {cell: cell_id(definition) for cell, definition in definitions.items()}
+    ended_before = {} if rerun else store.ended(corpora)
+    statuses = {cell: ended_before.get(name, "") for cell, name in ids.items()}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
     n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
     progress.begin(todo, len(statuses) - len(todo), n_failed)
@@ -91,8 +93,9 @@ def run_sweep(
         finally:
             log_kept()
             store.summarise(definitions.values())
-    reasons = {cell: refused.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
-    return unusable + [replace(result, reason=reasons[result.cell] or result.reason) for result in results]
+    return unusable + [
+        replace(result, reason=refused.get(ids[result.cell]) or result.reason) for result in results
+    ]
 
 
 def _log_kept(store: Any, progress: Progress, refused: dict[str, str]) -> None:

@@ -240,20 +240,23 @@ class _Placed:
     def replaced(self, pattern: re.Pattern[str], by: Replacement, *, joins: bool = False) -> "_Placed":
         """Replace the matches of a pattern.
 
-        With `joins`, a removed character belongs to the character before it.
+        With `joins`, removed characters belong to the character before them. Two matches must then not follow
+        each other directly.
         """
         if not pattern.search(self.text):
             return self
 
         def parts() -> Iterator[tuple[str, int, int]]:
-            end = 0
+            done = 0
             for found in pattern.finditer(self.text):
-                begin, new = found.start(), by if isinstance(by, str) else by(found)
-                last = begin - 1 if joins and not new and begin > end else begin
-                yield self.text[end:last], end, last
-                end = found.end()
-                yield new or self.text[last:begin], last, end
-            yield self.text[end:], end, len(self.text)
+                (begin, end), new = found.span(), by if isinstance(by, str) else by(found)
+                if joins and not new and begin > done:  # the character before grows
+                    begin -= 1
+                    new = self.text[begin]
+                yield self.text[done:begin], done, begin
+                yield new, begin, end
+                done = end
+            yield self.text[done:], done, len(self.text)
 
         return self._made_of(parts())
 

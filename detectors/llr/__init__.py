@@ -260,6 +260,7 @@ class LLR(TextDetector):
         return used
 
     def _fit(self, texts: list[str]) -> None:
+        """Count the words, find the cap, set documents aside, and fit topics on the other documents."""
         self._counts, self._vocabulary = counts, vocabulary = self._counted(texts)
         self._words, background = Vocabulary(vocabulary), self._frequencies(vocabulary)
         self._outliers = Outliers.of(*self._counted(self._known_labels.odd))
@@ -275,7 +276,7 @@ class LLR(TextDetector):
         self._directions = Directions(self.vectors, vocabulary, self.language) if self.coherence else None
         self._coherence: NDArray[np.float64] | None = None  # of the training documents, once it is asked for
         self.kept_ = ~self._aside if self.em_rounds else None
-        self._topics: list[Topics] = []
+        self._topics: list[Topics] = []  # `_fit_topics` scores the training documents without topics
         if self.topics > 1:
             self._topics = self._fit_topics(texts)
 

@@ -68,7 +68,7 @@ class Order(NamedTuple):
         return table
 
     def numbers(self, keys: Numbers) -> Numbers:
-        """Return the numbers of n-grams."""
+        """Return the numbers of n-grams, given their keys; 0 for an unknown one."""
         if len(keys) > len(self.keys):  # a hash table is faster
             return np.maximum(pd.Index(self.keys).get_indexer(pd.Index(keys)), 0)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
