@@ -44,7 +44,7 @@ def run_sweep(
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, log each when it ends, and return the results.
 
-    `store` is an `adbench_text.store.store.Store`. After all cells are logged, and before the run of the sweep
+    `store` is an `adbench_text.store.store.Store`. After all cells are logged, before the run of the sweep
     ends, `report` is called with the corpora of these cells, and with all cells of the sweep that can run.
     It is not called if nothing is left to run. TrackingError means that the store is lost for good; the next
     sweep logs the results in the journal.
