@@ -186,6 +186,7 @@ _SENTENCES = {
     ),
     "no file": ("1 file is", "{n:,} files are", "not text and left out"),
     "no part": ("1 file is", "{n:,} files are", "read only up to an error; the rest is left out"),
+    "mail bytes": ("1 mail has", "{n:,} mails have", "invalid bytes; U+FFFD replaces them"),
     "attachments": ("1 attachment is", "{n:,} attachments are", "left out"),
 }
 

@@ -146,7 +146,7 @@ class Source:
             return
         if kind == "mbox":
             self.description, self.is_table = "mails", False
-            yield from mail.batches(unpacked(stream, name), name, self.losses)
+            yield from mail.batches(unpacked(stream, name), name, self.losses, self.options.encoding)
             return
         if kind == spreadsheets.KIND:
             wanted = self.text or self.options.likely
@@ -215,7 +215,7 @@ class Source:
                     content = unpacked(stream, name)
                     is_mail = mail.is_mail(name, content.peek(_LOOKED_AT))
                     row = (
-                        mail.row(content.read(mail.LARGEST), name, self.losses)
+                        mail.row(content.read(mail.LARGEST), name, self.losses, self.options.encoding)
                         if is_mail
                         else self._text(content, name)
                     )

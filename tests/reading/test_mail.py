@@ -124,9 +124,24 @@ INNER = (
         ("mixed", [part("text/html", "<p>one</p>"), part("text/plain", "the list")], "one\nthe list", 0),
         ("mixed", [part("text/plain", "one"), part("application/pdf", "%PDF")], "one", 1),
         ("mixed", [part("text/plain", "one"), part("text/plain", "two", ATTACHED)], "one", 1),
-        ("mixed", [part("text/plain", "one"), part("message/rfc822", "Subject: x\n\ntwo")], "one", 1),
+        ("mixed", [part("text/plain", "one"), part("message/rfc822", "Subject: x\n\ntwo")], "one\ntwo", 0),
+        ("mixed", [part("text/plain", "one"), part("message/rfc822", "X: x\n\ntwo", ATTACHED)], "one", 1),
+        (
+            "digest",
+            [part("message/rfc822", f"Subject: x\n\n{word}") for word in ("one", "two")],
+            "one\ntwo",
+            0,
+        ),
+        ("report", [part("text/plain", "one"), part("message/rfc822", "Subject: x\n\ntwo")], "one", 1),
+        ("mixed", [part("text/enriched", "one")], "one", 0),
         ("mixed", [part("text/plain", "one"), part("multipart/related", "two")], "one\ntwo", 0),
         ("related", [part("text/html", "<p>one"), part("image/png"), part("text/x", "", ATTACHED)], "one", 1),
+        (
+            'related; start="<root>"',
+            [part("image/png"), part("text/html", "<p>one", "Content-ID: <root>")],
+            "one",
+            0,
+        ),
         ("signed", [part("text/plain", "one"), part("application/pgp-signature", "x")], "one", 0),
         ("mixed", [part(INNER.format("text/html", "<p>page"))], "plain", 0),
         ("alternative", [part("text/html", "<p>page"), part("text/calendar", "x")], "page", 0),
@@ -146,6 +161,45 @@ def test_a_mail_has_the_texts_that_a_reader_sees(tmp_path, kind, parts, text, n_
 def test_a_mail_whose_parts_have_no_boundary_is_read_as_written(tmp_path, kind):
     (tmp_path / "a.eml").write_text(f"Subject: ferries\nContent-Type: multipart/{kind}\n\nthe crew\n")
     assert list(DocumentFile(str(tmp_path)).table().texts()) == ["the crew\n"]
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "options", "text", "n_damaged"),
+    [
+        ("", "Grüße".encode(), {}, "Grüße", 0),
+        ("Content-Type: text/plain; charset=us-ascii", "Grüße".encode(), {}, "Grüße", 0),
+        ("Content-Type: text/plain; charset=utf-8", b"caf\xe9", {}, "caf\ufffd", 1),
+        ("Content-Type: text/plain; charset=utf-8", b"caf\xe9", {"encoding": "cp1252"}, "café", 0),
+        ("", b"caf\xe9", {"encoding": "latin-1"}, "café", 0),
+        ("", b"caf\xe9", {}, "caf\ufffd", 1),
+        ("Content-Type: text/plain; charset=iso-8859-1", b"It\x92s", {}, "It\u2019s", 0),
+        ("Content-Type: text/plain; charset=iso-8859-1", b"It\x81s", {}, "It\x81s", 0),
+        ("Content-Type: text/plain; charset=foo-bar", "café".encode(), {}, "café", 0),
+        ("Content-Type: text/html", "<meta charset='windows-1251'>мир".encode("cp1251"), {}, "мир", 0),
+        ("Content-Type: text/html", "<meta charset='utf-8'>мир".encode(), {}, "мир", 0),
+    ],
+)
+def test_a_text_is_in_the_encoding_that_it_names_or_else_in_utf_8(
+    tmp_path, head, body, options, text, n_damaged
+):
+    (tmp_path / "a.eml").write_bytes(
+        b"Subject: Gr\xfc\xdfe\n" + head.encode() + b"\n\n" * bool(head) + b"\n" * (not head) + body
+    )
+    file = DocumentFile(str(tmp_path), "text", **options)
+    table = file.table()
+    assert (*table.texts(), *table.values("subject")) == (text, "Grüße")
+    assert [note.split()[0] for note in file.late_notes if "bytes" in note] == ["1"] * n_damaged
+
+
+def test_a_line_that_begins_with_from_begins_a_mail_only_after_a_blank_line(tmp_path):
+    lines = ["From ann@sea.org Mon Jan  5 09:00:00 2026", "Subject: one", "", "The hours changed."]
+    lines += ["From Monday at 10:00 onwards, tickets of 2026 are late.", "The end."]
+    lines += ["From bob@sea.org Tue Jan  6 09:00:00 2026", "Subject: two", "", "The crew.", ""]
+    lines += ["From - 09:00:00 2026", "Subject: three", "", "A storm.", ""]
+    (tmp_path / "a.mbox").write_text("\n".join(lines))
+    table = DocumentFile(str(tmp_path / "a.mbox"), "text").table()
+    assert list(table.values("subject")) == ["one", "two", "three"]
+    assert [text.count("\n") for text in table.texts()] == [3, 2, 1]
 
 
 def test_an_mbox_file_has_a_row_for_each_mail(tmp_path):
