@@ -50,8 +50,10 @@ def marked_representatives(marks: Mapping[int, str], representative: Rows) -> "p
     The mark of one document counts for its family. A family with both marks is odd. Raise InvalidValueError
     if a row or a mark is wrong.
     """
+    if not isinstance(marks, Mapping):
+        raise InvalidValueError(f"marks must map rows to odd or fine, got a {type(marks).__name__}.")
     for row, mark in marks.items():
-        if not isinstance(row, Integral) or not 0 <= row < len(representative):
+        if isinstance(row, bool) or not isinstance(row, Integral) or not 0 <= row < len(representative):
             raise InvalidValueError(
                 f"Row {row!r} is marked, but there are {len(representative):,} documents, from row 0 on."
             )

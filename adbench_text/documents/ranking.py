@@ -278,7 +278,9 @@ def odd_documents(
     labelled = None if groups is None else Groups.of(groups, families)
     parts = Parts.of(source, read, families, labelled, sample)
     del families  # of millions of documents, they take hundreds of megabytes
-    scores = score_documents(source, parts, marks or {}, rule, keep_marked=keep_marked, **work)
+    scores = score_documents(
+        source, parts, {} if marks is None else marks, rule, keep_marked=keep_marked, **work
+    )
     progress("explaining", 0, None)
     main = read.pairs[0]  # the detectors for the language of most documents
     lists = odd_lists(source, scores, rule, reads_raw=main.words.detector.reads_raw)

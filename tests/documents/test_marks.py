@@ -133,6 +133,8 @@ def test_a_family_with_both_marks_is_odd():
         ({-1: "fine"}, "Row -1 .*132 documents"),
         ({"3": "odd"}, "Row '3' "),
         ({1.5: "odd"}, "Row 1.5 "),
+        ({True: "odd"}, "Row True "),
+        (pd.Series({5: "odd"}), "marks must map .*Series"),
         ({3: "strange"}, "row 3 .*'strange'"),
         ({3: None}, "row 3 .*None"),
         (dict.fromkeys(range(131), "odd"), "2 .*got 1.* odd"),
