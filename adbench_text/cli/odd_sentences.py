@@ -32,16 +32,17 @@ def _counts(ranked: "OddDocuments", seconds: float) -> str:
     """Return the line with the counts of documents, the detector and the time."""
     documents = ranked.table
     n_different = (documents["copy_of"].isna() & documents["p"].notna()).sum()
-    # form also ranks documents without words, so that only empty ones have no rank
-    n_unranked = (documents["score"].isna() & documents["rank"].isna()).sum()
-    unranked = "without words" if "words" in ranked.lists else "empty"
+    is_wordless, is_ranked = documents["score"].isna(), documents["rank"].notna()
+    # form also ranks documents without words, such as lines of digits; then only empty ones have no rank
+    is_by_words = "words" in ranked.lists and not (is_wordless & is_ranked).any()
+    left_out = f"{(is_wordless & ~is_ranked).sum():,} {'without words' if is_by_words else 'empty'}"
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     same = f", {ranked.n_same_words:,} with the same words" if ranked.n_same_words else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
     return (
         f"{len(documents):,} documents, {count(ranked.n_duplicates, 'duplicate')}{same}{near}, "
-        f"{n_unranked:,} {unranked}; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
+        f"{left_out}; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
     )
 
 
