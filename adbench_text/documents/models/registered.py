@@ -97,7 +97,7 @@ def _copied_code(folder: Path) -> Path:
     """Copy the code of this package to a folder; return the path of the copy."""
     package = Path(adbench_text.__file__).parent
     # a model needs neither the results of reports nor the example
-    ignored = shutil.ignore_patterns("__pycache__", "results", "example*")
+    ignored = shutil.ignore_patterns("__pycache__", "results", "example.csv*", "example-*")
     copied = shutil.copytree(package, folder / package.name, ignore=ignored)
     for name in () if (package / "detectors").is_dir() else ("detectors", "datasets", "reports"):
         shutil.copytree(package.parent / name, copied / name, ignore=ignored)  # a checkout has them outside

@@ -10,6 +10,7 @@ from pathlib import Path
 import mlflow
 import pandas as pd
 import pytest
+from interpreters import printed
 from mlflow import MlflowClient
 
 from adbench_text.documents.models import registered as module
@@ -68,6 +69,18 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
     assert loaded.predict(TABLE, params={"alpha": 0.9})["odd"].sum() > expected["odd"].sum()
     files = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
     assert not files & {".pkl", ".pickle", ".joblib"}
+
+
+def test_the_copied_code_can_be_imported(tmp_path):
+    module._copied_code(tmp_path)
+    names = (
+        "adbench_text.run.evaluate",
+        "adbench_text.detectors.llr",
+        "adbench_text.documents.models.registered",
+    )
+    code = f"import {', '.join(names)}; print(adbench_text.run.evaluate.__file__)"
+    assert printed(code, PYTHONPATH=str(tmp_path)).startswith(str(tmp_path))
+    assert not list(tmp_path.rglob("example.csv*"))
 
 
 @pytest.mark.parametrize("alias", ["latest", "v2", "the winner", ""])
