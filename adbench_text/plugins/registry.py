@@ -93,7 +93,7 @@ def plugins(kind: str) -> dict[str, Plugin]:
 
 
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plugin]:
-    """Return the plug-ins of one of our files, which is parsed; a plug-in has the problem of its file."""
+    """Parse one of our files, and return its plug-ins. One that cannot be used has a `problem`."""
     module = f"adbench_text.{kind}.{name}"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
     load = partial(importlib.import_module, module)
@@ -109,8 +109,8 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     public = [node for node in classes if not node.name.startswith("_")]
     declared = list(map(_declared_name, public))
-    if len(public) == 1:  # a base class or the file may give its name
-        declared = [next(filter(None, map(_declared_name, classes)), name)]
+    if len(public) == 1:  # its own name, or the name of another class, which may be its base, or of the file
+        declared = [declared[0] or next(filter(None, map(_declared_name, classes)), name)]
     if not all(declared) or not public:
         listed = ", ".join(node.name for node in public) or "none"
         problem = f"{module} must define one public class, or several that each have a name, found {listed}."
@@ -298,8 +298,8 @@ def has_loaded_others() -> bool:
 def _load(plugin: Plugin) -> Any:
     """Load a plug-in; raise PluginError if this fails.
 
-    The code of others is noted (see `has_loaded_others`), and cannot change the state of this process, such
-    as its random generators or environment.
+    The code of others is noted (see `has_loaded_others`), and cannot change the environment and the working
+    directory of this process.
     """
     if not plugin.is_foreign:
         return _load_checked(plugin)

@@ -134,6 +134,15 @@ def test_a_class_may_declare_another_name_than_its_file(declaration, own_files):
     assert "my_file" not in registry.names("datasets")
 
 
+def test_the_name_of_a_class_counts_before_the_name_of_its_base(own_files):
+    base = 'class _Base:\n  name = "base"\n  def read(self): ...\n'
+    own_files(
+        "datasets", own=f'{base}class Own(_Base):\n  name = "own"\n', heir=f"{base}class Heir(_Base): ...\n"
+    )
+    assert registry.plugins("datasets")["own"].class_name == "Own"
+    assert registry.plugins("datasets")["base"].class_name == "Heir"
+
+
 def test_a_file_may_have_several_classes_that_each_declare_a_name(own_files):
     named = ['class A:\n  """One."""\n  name = "a-one"\n', 'class B:\n  """Two."""\n  name = "a-two"\n']
     own_files("datasets", several="class _Base: ...\n" + "".join(named), mistake=f"{named[0]}class C: ...\n")
