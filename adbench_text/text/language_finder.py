@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from random import Random
 from typing import TYPE_CHECKING, Self
 
 from adbench_text.text.languages import standard
@@ -68,7 +69,7 @@ def language_of(text: str) -> str | None:
     >>> [language_of(text) for text in ("Die Heizung im Keller ist kalt", "ขอบคุณ", "0x7f3a 12:40", "")]
     ['de', 'th', None, None]
     """
-    text = " ".join(text[:_N_CHARACTERS].split())  # spaces make py3langid less sure
+    text = " ".join(text.lstrip()[:_N_CHARACTERS].split())  # spaces make py3langid less sure
     if text.isascii():
         return _by_letters(text)
     scripts = Counter(unicodedata.name(each, "").partition(" ")[0] for each in text if each.isalpha())
@@ -119,8 +120,10 @@ class LanguageCounts:
 
     @classmethod
     def of_some(cls, texts: Sequence[str]) -> Self:
-        """Detect the languages of a sample of documents, as written, and count them."""
-        return cls.of(languages_of(texts[:: max(len(texts) // N_LOOKED_AT, 1)]))
+        """Detect the languages of a random sample of documents, as written, and count them."""
+        # in a file of translations, every second text has the same language
+        places = Random(0).sample(range(len(texts)), min(N_LOOKED_AT, len(texts)))
+        return cls.of(languages_of(texts[place] for place in places))
 
     @property
     def main(self) -> str | None:

@@ -109,8 +109,21 @@ def test_a_second_language_has_many_documents(counts, language, second):
 
 
 def test_the_language_of_a_large_file_is_that_of_the_start_of_some_documents():
-    beginnings = [f"{GERMAN[1]} {' ' * 1000} {ENGLISH * 9}" if n % 10 == 0 else ENGLISH for n in range(2000)]
+    beginnings = [ENGLISH if n % 10 == 0 else f"{GERMAN[1]} {' ' * 1000} {ENGLISH * 9}" for n in range(2000)]
     assert LanguageCounts.of_some(beginnings).other_than("en") == "de"
+
+
+@pytest.mark.parametrize("n", [398, 400])
+def test_texts_that_alternate_are_in_two_languages(n):
+    texts = [ENGLISH, GERMAN[1]] * (n // 2)
+    for order in (texts, texts[::-1]):
+        shares = LanguageCounts.of_some(order).named()
+        assert shares.keys() == {"en", "de"}
+        assert min(shares.values()) > 0.4
+
+
+def test_spaces_before_a_text_hide_no_language():
+    assert language_of(" " * 600 + GERMAN[1]) == "de"
 
 
 def test_a_language_is_named_if_it_means_something():
