@@ -1,7 +1,7 @@
 """Dates of documents, and the last period of a file against the time before it."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -53,13 +53,15 @@ def last_period(values: Sequence[str | None], column: str, place: Callable[[int]
 
     dates = [date_of(value or "") for value in values]
     rows = np.array([row for row, date in enumerate(dates) if date is not None], dtype=np.int64)
-    notes = _unread(values, dates, column, place)
+    wrong, empty = _undated(values, dates)
+    of_wrong = [_on_wrong(wrong, str(values[wrong[0]]), column, place)] if wrong else []
     if len(rows) <= len(values) / 2:
-        has_wrong = bool(notes) and notes[0].endswith(_LEFT_OUT)
-        raise InvalidValueError(
-            notes[0].removesuffix(f" {_LEFT_OUT}")
-            if has_wrong
-            else f"{column!r} has a date in {len(rows):,} of {count(len(values), 'document')}."
+        few = f"{column!r} has a date in {len(rows):,} of {count(len(values), 'document')}."
+        raise InvalidValueError(of_wrong[0] if len(wrong) > len(empty) else few)
+    notes = [f"{note} {_LEFT_OUT}" for note in of_wrong]
+    if empty:
+        notes.append(
+            f"{count(len(empty), 'document')} without a date in {column!r} {_is(len(empty))} left out."
         )
     known = [date for date in dates if date is not None]
     n_with_zone = sum(date.tzinfo is not None for date in known)
@@ -138,28 +140,22 @@ def _known(parse: Callable[[str], datetime], text: str) -> datetime | None:
     return date
 
 
-def _unread(
-    values: Sequence[str | None],
-    dates: Iterable[datetime | None],
-    column: str,
-    place: Callable[[int], str],
-) -> list[str]:
-    """Return notes on documents without a date; a note on wrong dates comes first."""
-    unread = [row for row, date in enumerate(dates) if date is None]
-    empty = [row for row in unread if not (values[row] or "").strip() or (values[row] or "") in MISSING]
-    wrong = sorted({*unread} - {*empty})
-    notes = []
-    if wrong:
-        value = values[wrong[0]]
-        notes.append(
-            f"{count(len(wrong), 'date')} of {column!r} cannot be read, such as {value!r:.40} "
-            f"({place(wrong[0])}); write dates as 2026-11-29. {_LEFT_OUT}"
-        )
-    if empty:
-        notes.append(
-            f"{count(len(empty), 'document')} without a date in {column!r} {_is(len(empty))} left out."
-        )
-    return notes
+def _undated(values: Sequence[str | None], dates: Sequence[datetime | None]) -> tuple[list[int], list[int]]:
+    """Return the rows whose value is not a date, and the rows without a value."""
+    wrong, empty = list[int](), list[int]()
+    for row, date in enumerate(dates):
+        value = (values[row] or "").strip()
+        if date is None:
+            (wrong if value and value not in MISSING else empty).append(row)
+    return wrong, empty
+
+
+def _on_wrong(rows: Sequence[int], value: str, column: str, place: Callable[[int], str]) -> str:
+    """Return a sentence on rows whose value is not a date; `value` is the first one."""
+    return (
+        f"{count(len(rows), 'date')} of {column!r} cannot be read, such as {value!r:.40} ({place(rows[0])}); "
+        "write dates as 2026-11-29."
+    )
 
 
 def _named(period: object, unit: str) -> str:

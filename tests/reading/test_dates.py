@@ -78,6 +78,18 @@ def test_the_last_period_is_the_shortest_with_enough_documents(values, summary, 
     assert found.notes == []
 
 
+@pytest.mark.parametrize(
+    ("values", "quoted"),
+    [
+        ([*days(3, 3), *[""] * 90, "foo"], "has a date in 9 of 100 documents"),
+        ([*days(3, 3), *["foo"] * 60, *[" NULL "] * 31], "60 dates of 'day' cannot be read, such as 'foo'"),
+    ],
+)
+def test_few_dates_are_an_error_with_the_most_frequent_reason(values, quoted):
+    with pytest.raises(InvalidValueError, match=quoted):
+        divided(values)
+
+
 def test_rows_without_a_readable_date_are_left_out_and_named():
     found = divided([*days(2, 300), "01/02/2026", None, "", "NULL"])
     wrong, empty = found.notes
