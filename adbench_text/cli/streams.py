@@ -23,7 +23,8 @@ def prepare() -> None:
     codecs.register_error(_FALLBACK, _fallback)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed, as by >&-; the next open file would get its number
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+            null = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(null, mode, encoding="utf-8", errors=_FALLBACK))
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is getattr(sys, f"__{name}__"):

@@ -340,12 +340,13 @@ class _Both:
         n_old, n = (
             np.bincount(places[places >= 0], minlength=len(self.is_new)) for places in (of_old, of_new)
         )
-        is_large = n + n_old >= _LEAST_SET
-        p = p_of_families(n[is_large], n_old[is_large], (n + n_old)[is_large], len(of_new), len(of_old))
-        large = np.flatnonzero(is_large)[p < LEAST_P]
-        first = dict(zip(*np.unique(of_new, return_index=True), strict=True))
-        waves = pd.DataFrame({"row": [first[family] for family in large], "n": n[large]})
-        return waves.assign(n_old=n_old[large]).sort_values("n", ascending=False, ignore_index=True)
+        large = np.flatnonzero(n + n_old >= _LEAST_SET)
+        p = p_of_families(n[large], n_old[large], (n + n_old)[large], len(of_new), len(of_old))
+        waves = large[p < LEAST_P]
+        families_of_new, first_row = np.unique(of_new, return_index=True)
+        rows = first_row[np.searchsorted(families_of_new, waves)]
+        table = pd.DataFrame({"row": rows, "n": n[waves], "n_old": n_old[waves]})
+        return table.sort_values(["n", "row"], ascending=[False, True], ignore_index=True)
 
     def counted(self, sets: "csr_array[Any]") -> "csr_array[Any]":
         """Return sets with the first document of each sender; documents are in random order."""
