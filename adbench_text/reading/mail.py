@@ -18,7 +18,7 @@ SUFFIXES = (".eml", ".emlx")
 LARGEST = 200_000_000  # bytes of a mail; later bytes, such as attachments, are cut
 _MAILDIR = ("cur", "new")  # folders of a maildir
 _NO_TEXTS = ("text/calendar", "text/csv", "text/vcard", "text/x-vcard")  # left out, like attachments
-_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""charset\s*+=\s*+["']?([\w-]+)""", re.IGNORECASE)  # of a page, in a tag meta
 _LOOKED_AT = 2048  # bytes of a page
 _LATIN = ("iso-8859-1", "latin-1", "latin1")  # they stand for cp1252, as in a browser
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
@@ -222,8 +222,9 @@ def _mails(stream: BinaryIO) -> Iterator[bytes]:
     mail: list[bytes] | None = None
     n_bytes, is_after_blank = 0, True
     while line := stream.readline(LARGEST):
-        is_from, is_after_blank = _FROM if is_after_blank else _FULL_FROM, not line.strip()
-        if line.startswith(b"From ") and is_from.match(line):
+        begins = _FROM.match(line) if is_after_blank else _FULL_FROM.match(line)
+        is_after_blank = not line.strip()
+        if begins:
             if mail is not None:
                 yield _QUOTED_FROM.sub(rb"\1", b"".join(mail))
             mail, n_bytes = [], 0
