@@ -12,6 +12,8 @@ from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.significance import Estimate, contributions, estimate
 
+_DECIMALS = 9  # of figures in percent
+
 
 class Ranking:
     """Detectors ranked over their common splits, at the lowest contamination level.
@@ -42,7 +44,8 @@ class Ranking:
         self.columns = list(compress(columns, is_ranked))
         self.left_out = list(compress(columns, ~is_ranked))
         self.splits = list(compress(splits, shared))
-        self.figures = figures[shared][:, is_ranked]
+        # means of equal figures may differ in the last digits
+        self.figures = np.round(figures[shared][:, is_ranked], _DECIMALS)
         self.merits = self.figures if comparison.metric.higher_is_better else -self.figures
 
     @property

@@ -35,6 +35,7 @@ from adbench_text.reports.evidence import Evidence, scored
 
 ALPHA = 0.05  # level of the tests
 _LEVEL = 0.95  # of the intervals
+_ROUNDING = 1e-9  # in percent: smaller differences and deviations are sums of rounding errors
 
 
 def mean_ranks(figures: ArrayLike) -> NDArray[np.float64]:
@@ -86,8 +87,8 @@ class Estimate(NamedTuple):
 def paired(differences: NDArray[Any]) -> Estimate:
     """Return the mean of paired differences, at least two, with its interval by Student's t."""
     mean = float(differences.mean())
-    if not (deviation := float(stats.sem(differences))):
-        return Estimate(mean, mean, mean, float(mean == 0))
+    if (deviation := float(stats.sem(differences))) < _ROUNDING:
+        return Estimate(mean, mean, mean, float(abs(mean) < _ROUNDING))
     half = float(stats.t.ppf((1 + _LEVEL) / 2, len(differences) - 1)) * deviation
     p = float(2 * stats.t.sf(abs(mean) / deviation, len(differences) - 1))
     return Estimate(mean, mean - half, mean + half, p)
@@ -131,7 +132,7 @@ def estimate(value: float, of_documents: "pd.Series[float]") -> Estimate:
     """
     of_classes = of_documents.groupby(["corpus", "class"])
     deviation = float((of_classes.var() * of_classes.size()).sum() ** 0.5)
-    if not deviation:
-        return Estimate(value, value, value, float(value == 0))
+    if deviation < _ROUNDING:
+        return Estimate(value, value, value, float(abs(value) < _ROUNDING))
     half = float(stats.norm.ppf((1 + _LEVEL) / 2)) * deviation
     return Estimate(value, value - half, value + half, float(2 * stats.norm.sf(abs(value) / deviation)))

@@ -1,6 +1,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from cells import compare, only_table, stored, texts
 from scipy import stats
@@ -16,6 +17,7 @@ from adbench_text.reports.significance import (
     friedman,
     holm,
     mean_ranks,
+    paired,
     placements,
     wilcoxon,
 )
@@ -170,6 +172,19 @@ def test_the_splits_of_a_corpus_and_all_detectors_share_their_documents():
     assert low < value < high
     assert value == pytest.approx((ranked.figures[:, 0] - ranked.figures[:, 2]).mean())
     assert p < 1e-6
+
+
+def test_rounding_is_no_difference():
+    of_documents = pd.Series(
+        1e-16,
+        pd.MultiIndex.from_product([["c"], ["a", "b"], range(5)], names=["corpus", "class", "document"]),
+    )
+    assert estimate(3e-15, of_documents) == (3e-15, 3e-15, 3e-15, 1)
+    assert paired(np.array([1e-15, 2e-15, -1e-15])).p == 1
+    value = 0.71
+    thrice = [stored("x", inlier, value, seed=seed) for inlier in CLASSES for seed in range(3)]
+    once = [stored("y", inlier, value) for inlier in CLASSES]
+    assert mean_ranks(Ranking(compare([*thrice, *once])).merits).tolist() == [1.5, 1.5]
 
 
 def test_scores_are_read_only_for_the_tables_that_need_them():
