@@ -13,7 +13,7 @@ from adbench_text.store.cells import COLUMNS, SPLIT, latest
 from adbench_text.store.cells_file import read_csv
 from adbench_text.store.store import Store
 
-_IDENTITY = ["name", "detector", "preset", "configuration", *SPLIT]  # of a cell
+_IDENTITY = ["cell", "name", "detector", "preset", "configuration", *SPLIT]  # of a cell
 
 
 def results(source: str) -> pd.DataFrame:
@@ -58,7 +58,8 @@ def scores(uri: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns that identify a cell in `results`, texts as categories; ``document``, the row of the
+        The columns that identify a cell in `results`, texts as categories; ``cell`` also tells results of
+        other code and of other versions of a corpus apart; ``document``, the row of the
         document in ``adbench_text.corpora.corpus.load(dataset, limit).written_test``, the test part of the
         corpus; ``class``; ``outlier``; and ``score``, higher for more abnormal documents. A warning names the
         cells without readable scores.

@@ -137,6 +137,14 @@ def test_the_scores_of_documents_join_their_cells_and_are_written_as_parquet(sto
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "scores.parquet"), documents)
 
 
+def test_scores_of_older_code_join_their_own_results(store):
+    log(store, result(scores=np.arange(6.0)[::-1]), code_version="0ther")
+    documents, cells = scores(URI), results(URI)
+    joined = documents.merge(cells)
+    assert len(joined) == len(documents) == 18
+    assert joined.groupby("cell", observed=True)["code_version"].nunique().tolist() == [1, 1, 1]
+
+
 def test_scores_are_those_of_the_detector_to_the_last_bit(store):
     made = [1e10 + 1 / 7, np.nextafter(1e10 + 1 / 7, 0), -1e-300 / 3, np.pi, 5e-324, -0.1]
     log(store, result(dataset="other", scores=np.array(made)))
