@@ -39,8 +39,8 @@ def read_files(paths: Iterable[Path], taken: Collection[str] = ()) -> list[pd.Da
 
 
 def _labelled(path: Path, label: str) -> pd.DataFrame:
-    """Return the cells of a file; their source is `label`, or "older source in `label`"."""
-    table = read_csv(path)
+    """Return the cells of a file, the newest last; their source is `label`, or "older source in `label`"."""
+    table = read_csv(path).sort_values("started", kind="stable", na_position="first", ignore_index=True)
     older, digest = table["source"], table["dataset_digest"]
     source = (older + " in " + label).where(older != "", label)
     # without a digest the documents are unknown: the label keeps them apart from other files

@@ -90,7 +90,13 @@ def _difference(cells: Cells, left_out: pd.DataFrame, metric: Metric) -> str:
 def _of_versions(cells: Cells, metric: Metric) -> list[str]:
     """Return notes on contradictions, different versions, and older results that are left out."""
     notes = contradictions(cells.stored, metric)
-    table = cells.counted[cells.counted["source"] == ""]  # the cells of a file cannot be run again
+    is_stored = cells.counted["source"] == ""
+    table, of_files = cells.counted[is_stored], cells.counted[~is_stored]
+    # other code and libraries of a file have columns of their own
+    by_corpus = of_files.groupby(["source", "column", "dataset_digest"])["resources"].transform("nunique")
+    if len(mixed := of_files[by_corpus > 1]):
+        files = ", ".join(mixed["source"].unique())
+        notes.append(f"Results of different resources in {files}: {_names(mixed)}.")
     parts = {
         "code": (table["code_version"] + table["harness_version"], ["name"]),
         "libraries": (table["libraries"], ["name"]),

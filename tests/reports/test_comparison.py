@@ -1,10 +1,11 @@
 import re
 
 import pytest
-from cells import build, compare, csv_rows, failed, main_table, only_table, stored, texts
+from cells import build, cells_csv, compare, csv_rows, failed, main_table, only_table, stored, texts
 
 from adbench_text.corpora.split_key import SplitKey
 from adbench_text.reports.cells import Cells
+from adbench_text.reports.files import read_files
 from adbench_text.reports.report import Kind
 from adbench_text.reports.tables import published
 from adbench_text.run.cell import Cell
@@ -319,6 +320,22 @@ def test_results_of_different_resources_side_by_side_have_a_note():
     records = [stored("x", "a", resources="1"), stored("x", "b", resources="2")]
     assert main_table(compare(records)).header[2:] == ["x"]
     assert is_noted("different resources: x;", *records)
+
+
+def test_the_newest_result_of_a_file_counts_whatever_the_order_of_its_rows(tmp_path):
+    rows = [stored(figure=0.9, code_version="2", cell="n"), stored(figure=0.5, code_version="1", cell="o")]
+    rows[0]["started"], rows[1]["started"] = 2_000_000, 1_000_000
+    for order in (rows, rows[::-1]):
+        header, *_ = cells_csv(order).splitlines()
+        lines = [header, *(cells_csv([row]).splitlines()[1] for row in order)]
+        (tmp_path / "cells.csv").write_text("\n".join(lines))
+        (table,) = read_files([tmp_path / "cells.csv"])
+        assert table["auroc"].tolist() == [0.5, 0.9]
+
+
+def test_results_of_different_resources_in_a_file_have_a_note():
+    records = [stored("x", "a", resources="1", source="f"), stored("x", "b", resources="2", source="f")]
+    assert is_noted("different resources in f: x", *records)
 
 
 def test_another_code_on_another_corpus_is_listed_apart_too():
