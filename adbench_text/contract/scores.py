@@ -4,6 +4,7 @@ This module imports only numpy.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -92,7 +93,13 @@ def _check_text(position: int, text: Any) -> None:
 
 
 def check_scores(scores: Any, n_texts: int) -> Scores:
-    """Return scores as float64 of shape (n_texts,); raise DetectorError if one is missing or not finite."""
+    """Return scores as float64 of shape (n_texts,); raise DetectorError if one is missing or not finite.
+
+    A series of pandas whose index has the positions of the texts in another order is also an error.
+    """
+    index: Any = getattr(scores, "index", None)
+    if hasattr(index, "tolist") and _are_shuffled(index.tolist()):
+        raise DetectorError("the scores are not in the order of the texts, as the index of the series says.")
     try:
         given = np.asarray(scores)
         if np.iscomplexobj(given):
@@ -107,6 +114,12 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
         if places.any():
             raise DetectorError(f"{places.sum()} of {n_texts} scores are {name}.")
     return checked
+
+
+def _are_shuffled(positions: Sequence[Any]) -> bool:
+    """Return whether positions are all from 0 on, in another order."""
+    in_order = list(range(len(positions)))
+    return positions != in_order and Counter(positions) == Counter(in_order)
 
 
 def plain_token_scores(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:

@@ -3,17 +3,20 @@
 import math
 import pickle
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from commands import adbench
 
 from adbench_text.contract.dataset import Documents
-from adbench_text.contract.scores import TokenScore
+from adbench_text.contract.scores import TokenScore, check_scores
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import draw
 from adbench_text.corpora.split_key import SplitKey
+from adbench_text.errors import DetectorError
 from adbench_text.run.cell import Cell
 from adbench_text.run.measure import measured
 from adbench_text.run.result import Example, Point, Result
@@ -65,6 +68,13 @@ def test_texts_of_a_result_have_no_methods_of_a_plug_in():
     assert "'auroc'" in taken_over(replace(GOOD, curves={Name("auroc"): point})).reason
     taken = taken_over(replace(GOOD, curves={Name("training/x"): point}, ran_on={Name("device"): Name("a")}))
     assert {type(each) for each in (*taken.curves, *taken.ran_on, *taken.ran_on.values())} == {str}
+
+
+@pytest.mark.parametrize(("index", "is_wrong"), [([0, 1, 2], False), ([7, 3, 5], False), ([2, 0, 1], True)])
+def test_a_series_in_another_order_is_refused(index, is_wrong):
+    given = pd.Series([0.1, 0.2, 0.3], index)
+    with pytest.raises(DetectorError, match="order") if is_wrong else nullcontext():
+        assert check_scores(given, 3).tolist() == [0.1, 0.2, 0.3]
 
 
 EXAMPLE = Example("most abnormal", 1, "one", True, 9.0, "another text", [TokenScore("test1", 0, 5, 1.0)])
