@@ -199,6 +199,16 @@ def _imports(module: str, path: Path) -> Iterator[str]:
                 base = resolve_name("." * node.level + (node.module or ""), package)
                 yield base
                 yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+            name = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+            if isinstance(name, str) and name.strip("."):
+                with suppress(ImportError):
+                    yield resolve_name(name, package)
+
+
+def _called(node: ast.Call) -> str:
+    """Return the name of a called function, without its module; empty if it has no name."""
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
 
 
 @cache

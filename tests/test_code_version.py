@@ -244,3 +244,12 @@ def test_the_parts_of_a_namespace_count_whatever_the_order_of_the_imports(versio
     (far / "more.py").write_text("def prepared(x, y):\n    return y\n")
     versions.add(version_of("evdet", files, path))
     assert len(versions) == 3
+
+
+@pytest.mark.parametrize(
+    "call", ["import_module('evmore')", "importlib.import_module('evmore')", "__import__('evmore')"]
+)
+def test_a_module_that_a_call_imports_by_its_name_counts(version_of, call):
+    own = f"import importlib\nfrom importlib import import_module\nK = {call}.K"
+    files = {"evdet.py": MINE.replace("from {helper} import K", own), "evmore.py": "K = 1"}
+    assert version_of("evdet", files) != version_of("evdet", files | {"evmore.py": "K = 2"})
