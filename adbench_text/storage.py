@@ -227,7 +227,7 @@ def read_array(path: Path) -> "NDArray[Any] | None":
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A published file, which is downloaded once; a file with another digest is refused.
+    """A published file, which is downloaded once; a file with any other digest but `others` is refused.
 
     >>> file = RemoteFile("mine/train.csv", "https://example.org/train.csv", md5=32 * "0")
     >>> file.path
@@ -280,8 +280,12 @@ class RemoteFile:
         self._check(hashlib.new(self.algorithm, content).hexdigest())
         return content
 
+    def is_published(self, digest: str) -> bool:
+        """Whether a file with this digest is the published one."""
+        return digest.startswith(self.digest)
+
     def _accepts(self, digest: str) -> bool:
-        return digest.startswith(self.digest) or digest in self.others
+        return self.is_published(digest) or digest in self.others
 
     def _check(self, digest: str) -> None:
         if not self._accepts(digest):

@@ -104,6 +104,7 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     n_on_page = options["top"] if page is not None else 0
     jobs = 1 if documents.is_pipe else options["jobs"]  # a pipe gets each answer at once
     score = partial(score_batch, document_scorer, with_text=n_on_page > 0)
+    # nothing is read before `write_scores` asks for tables; then `sample` gets some of the texts
     sample: list[str] = []
     read = keeping_some(documents.batches(), sample, N_LOOKED_AT)
     tables = results_of(score, batches(read), options["address"] or jobs)
@@ -114,9 +115,8 @@ def command(model: Path, file: str, output: Path | None, page: Path | None, **op
     drift = file_scorer.drift(scores.evidence)
     verdict = sentences.verdict(drift, alpha, fdr)
     counted = sentences.counted(scores, drift, alpha, fdr)
-    least_p = 1 / (1 + len(fitted.calibrations[document_scorer.by]))
-    out_of_reach = sentences.nothing_odd(scores, least_p, alpha, fdr)
-    print_notes([*documents.late_notes, *_notes_on_texts(scores, sample, facts), *out_of_reach])
+    nothing_odd = sentences.nothing_odd(scores, document_scorer.least_p, alpha, fdr)
+    print_notes([*documents.late_notes, *_notes_on_texts(scores, sample, facts), *nothing_odd])
     grown = [*map(sentences.of_grown, drift.grown[:_N_GROWN])]
     if page is not None:
         write_page(

@@ -44,8 +44,9 @@ def print_table(
     """Print a table without lines and colours, safe for a terminal. Columns of integers are aligned right.
 
     The first row shows which columns have integers. Without a header, columns without text are left out.
-    `widths` has the largest width of some columns, by title. With it, each row is one line: cells are cut to
-    fit their columns and the terminal. In a pipe, such a line has at most 110 characters.
+    `widths` has the largest width of some columns, by title. With it, each row is one line, and cells that do
+    not fit are cut. If the table is too wide for the terminal, the other columns get narrower. In a pipe,
+    such a line has at most 110 characters.
     """
     from rich.console import Console
     from rich.padding import Padding
@@ -62,8 +63,9 @@ def print_table(
         title = header[index] if header else ""
         justify: Literal["left", "right"] = "right" if isinstance(cell, int) else "left"
         width = (widths or {}).get(title)
-        # the overflow is for titles; if the table is too wide, rich narrows only the columns that may wrap
-        table.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=width is not None)
+        # rich narrows the columns that may wrap; the overflow here is for the title, cells have another
+        may_wrap = width is None
+        table.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=not may_wrap)
     overflow: Literal["ellipsis", "fold"] = "ellipsis" if is_cut else "fold"
     for row in rows:
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)

@@ -257,14 +257,14 @@ class Dataset(ABC):
     def edition(self) -> Edition:
         """Download missing files, and return the version of the data.
 
-        Its name is ``"published"`` if all files are the published ones; otherwise it lists the other files. A
-        dataset without `files` overrides this method.
+        Its name is ``"published"`` if all files are the published ones. Otherwise it lists the other files:
+        each is a version that `RemoteFile.others` accepts. A dataset without `files` overrides this method.
         """
         digests = [file_digest(file.fetch(), file.algorithm) for file in self.files]
         others = [
             f"{PurePath(file.path).name} {digest[:8]}"
             for file, digest in zip(self.files, digests, strict=True)
-            if not digest.startswith(file.digest)
+            if not file.is_published(digest)
         ]
         name = f"not the published files: {', '.join(others)}" if others else "published"
         return Edition(name, "".join(digest[:16] for digest in digests), is_published=not others)

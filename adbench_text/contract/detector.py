@@ -267,12 +267,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 values.check(name, params[name])
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up resources that are not learned, such as word vectors, and keep them outside the detector.
+        """Load or compute what is not learned: a file of word vectors, or vectors of `texts` by an encoder.
 
-        The harness calls it with all documents of a corpus, before any split. Each cell has a new detector,
-        perhaps in another process. It is called with an empty list there, before time is measured. So keep
-        large resources in a cache of the module or on the disk. Do not learn here: test documents are among
-        the texts.
+        The harness calls this method with all documents of a corpus, before any split. It calls it again for
+        the new detector of each cell, perhaps in another process, with an empty list, so that loading is not
+        part of the measured time. So keep the results outside the detector, in a cache of the module or on
+        the disk. Do not learn here: test documents are among the texts.
         """
 
     def resources(self) -> dict[str, str]:

@@ -478,15 +478,15 @@ class _Kind:
 def _smallest_by_chance(counted: "csr_array[Any]", both: _Both, seed: int) -> NDArray[np.float64]:
     """Mix the files at random `_N_TIMES` times; return the smallest p of all sets each time, sorted.
 
-    It is empty if there are no sets.
+    `counted` has ones, of shape (n_sets, n_documents). There are no senders, so the same share of new
+    documents is expected in each set. The result is empty if there are no sets.
     """
-    n, size = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
-    if not len(size):
+    n, size_of_set = len(both.is_new), np.asarray(counted.sum(axis=1)).ravel()
+    if not len(size_of_set):
         return np.empty(0)
-    # among sets of the same size, the one with the most new documents has the smallest p
-    order = np.argsort(size, kind="stable")
-    sizes, first = np.unique(size[order], return_index=True)
-    in_order = counted[order]
+    order = np.argsort(size_of_set, kind="stable")
+    sizes, first_of_size = np.unique(size_of_set[order], return_index=True)
+    by_size = counted[order]
     draw, share_of_new = np.random.default_rng(seed), both.n_new / n
     smallest = list[NDArray[np.float64]]()
     step = max(_AT_A_TIME // n, 1)
@@ -494,7 +494,8 @@ def _smallest_by_chance(counted: "csr_array[Any]", both: _Both, seed: int) -> ND
         is_new = np.zeros((n, min(step, _N_TIMES - begin)), np.float32)
         for column in is_new.T:
             column[draw.choice(n, both.n_new, replace=False)] = 1
-        most = np.maximum.reduceat(np.asarray(in_order @ is_new), first, axis=0)
+        # of sets of the same size, the one with the most new documents has the smallest p
+        most = np.maximum.reduceat(np.asarray(by_size @ is_new), first_of_size, axis=0)  # (n_sizes, n_times)
         smallest.append(_p_of_sets(most, sizes[:, None], share_of_new).min(axis=0))
     return np.sort(np.concatenate(smallest))
 

@@ -178,6 +178,11 @@ class Scorer:
         """Whether documents are scored by form, even if another p decides."""
         return self._form is not None
 
+    @property
+    def least_p(self) -> float:
+        """The least p that a document can have, given the number of normal documents."""
+        return 1 / (1 + len(self._model.calibrations[self.by]))
+
     def score(self, texts: Iterable[str]) -> pd.DataFrame:
         """Return a table with a row for each document, in the order of the texts.
 
