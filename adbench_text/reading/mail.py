@@ -130,13 +130,12 @@ def _read(part: Any, encoding: str) -> tuple[int, list[_Found]]:
     if _is_attached(part) or kind.startswith("message/"):
         return 1, []
     if not part.is_multipart():
-        if kind.startswith("multipart/"):  # without a boundary, no part can be found
-            return 0, [_Found(str(part.get_payload()))]
-        return (0, [_content(part, encoding)]) if _is_text(part) else (1, [])
+        is_without_parts = kind.startswith("multipart/")  # without a boundary, no part can be found
+        return (0, [_content(part, encoding)]) if is_without_parts or _is_text(part) else (1, [])
     parts = [*part.iter_parts()]
     n_left_out = 0
     if kind == "multipart/alternative":
-        # the plain text comes first; other forms, such as an invitation for a calendar, are no attachments
+        # the plain text comes first; an invitation for a calendar is the same text, so it is not counted
         parts = sorted(filter(_is_text_or_attached, parts), key=_is_no_plain_text)
     elif kind in ("multipart/related", "multipart/signed"):  # the pictures of a page follow, or a signature
         start = part.get_param("start")
